@@ -95,10 +95,11 @@ def compare_runtime(
     are read from the chain. `auxdata` are the ranges known to be metadata, by default the one at
     the end.
     """
-    sizes = len(deployed), len(compiled.code)
-    if sizes[0] != sizes[1]:
-        reason = f"the deployed code has {sizes[0]} bytes, the compiled code {sizes[1]}"
-        return Comparison(None, reason)
+    if len(deployed) != len(compiled.code):
+        return Comparison(
+            None,
+            f"the deployed code has {len(deployed)} bytes, the compiled code {len(compiled.code)}",
+        )
     for kind, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
         for name, ranges in groups.items():
             if len({deployed[start:end] for start, end in ranges}) > 1:
@@ -135,10 +136,9 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
     ranges = metadata_ranges(expected) if auxdata is None else auxdata
     if deployed == expected:
         metadata = read_metadata(expected)
-        has_hash = metadata is not None and not metadata.values.keys().isdisjoint(_HASH_KEYS)
+        has_hash = metadata is not None and any(key in metadata.values for key in _HASH_KEYS)
         return Comparison("full" if has_hash else "partial", auxdata=ranges)
     offsets = differences(mask(deployed, ranges), mask(expected, ranges))
-    reason = "the deployed code does not end with metadata like that of the compiled code"
     if offsets:
         reason = (
             f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
@@ -146,6 +146,8 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
         )
     elif all(has_same_shape(deployed, expected, part) for part in ranges):
         return Comparison("partial", auxdata=ranges)
+    else:
+        reason = "the deployed code does not end with metadata like that of the compiled code"
     inner = auxdata is None and bool(offsets) and within_hashes(offsets, expected)
     return Comparison(None, reason, inner, differing=len(offsets))
 
@@ -205,8 +207,13 @@ def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[B
     A constant in the source that equals some auxdata does not change, so it is left out.
     """
     ranges = {ByteRange(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
-    moved = [part for part in ranges if code[slice(*part)] != after[slice(*part)]]
-    return sorted({*(moved if len(code) == len(after) else ()), *metadata_ranges(code)})
+    same_length = len(code) == len(after)
+    moved = {
+        part
+        for part in ranges
+        if same_length and code[part.start : part.end] != after[part.start : part.end]
+    }
+    return sorted(moved | set(metadata_ranges(code)))
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
@@ -228,8 +235,9 @@ def uses_push0(code: bytes) -> bool:
     They end before the metadata, and at the first halt or jump without a JUMPDEST after it:
     embedded contracts and data, which may contain any byte, follow there.
     """
-    metadata, position = read_metadata(code), 0
+    metadata = read_metadata(code)
     end = metadata.start if metadata else len(code)
+    position = 0
     while position < end:
         opcode = code[position]
         if opcode == PUSH0:

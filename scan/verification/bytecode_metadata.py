@@ -77,10 +77,12 @@ def _values_of_array(item: Any) -> dict[str, CborValue] | None:
     if not isinstance(item, list) or len(item) not in (4, 5):
         return None
     *integrity, runtime_size, data_sizes, immutable_size, last = item
-    version, is_hashed = _values_of_unmeasured(last), all(isinstance(i, bytes) for i in integrity)
-    if version is None or not is_hashed or not isinstance(data_sizes, list):
+    version = _values_of_unmeasured(last)
+    if version is None or not all(isinstance(value, bytes) for value in integrity):
         return None
-    if not _are_numbers(runtime_size, immutable_size, *data_sizes):
+    if not (
+        isinstance(data_sizes, list) and _are_numbers(runtime_size, immutable_size, *data_sizes)
+    ):
         return None
     hashes = dict(zip((INTEGRITY,), integrity, strict=False))
     return {**hashes, IMMUTABLE_SIZE: immutable_size, **version}

@@ -51,9 +51,9 @@ def compile_source(
         raise OutOfLimits("The time limit of this verification is reached.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = [*options, *_arguments(compiler, folder)]
-        text = orjson.dumps(standard_input)
+        encoded_input = orjson.dumps(standard_input)
         try:
-            finished = compiler.run(arguments, folder, timeout_s, text, check)
+            finished = compiler.run(arguments, folder, timeout_s, encoded_input, check)
         except sandbox.TimedOut:
             message = f"The compiler did not finish within {timeout_s:.0f} seconds."
             raise OutOfLimits(message) from None

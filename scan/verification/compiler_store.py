@@ -320,9 +320,15 @@ def check_version(version: SolcVersion, folder: Path, path: str) -> None:
 
 
 def finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    streams = {"stdin": nothing, "stdout": pipe, "stderr": pipe}
-    process = start(command, **streams, cwd=folder, text=True, errors="replace")
+    process = start(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        text=True,
+        errors="replace",
+    )
     try:
         output: str
         faults: str

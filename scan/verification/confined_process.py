@@ -45,8 +45,11 @@ _REFUSED = {
 
 def main(arguments: list[str]) -> int:
     split = arguments.index("--")
-    keeps_network = arguments[0] == KEEP_NETWORK
-    limits, command = arguments[keeps_network:split], arguments[split + 1 :]
+    limits = arguments[:split]
+    command = arguments[split + 1 :]
+    keeps_network = limits[:1] == [KEEP_NETWORK]
+    if keeps_network:
+        del limits[0]
     try:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
             resource.setrlimit(getattr(resource, name), (int(value), int(value)))

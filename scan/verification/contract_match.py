@@ -86,9 +86,12 @@ class ContractMatcher(NamedTuple):
         comparison = compare_runtime(self.code.runtime, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
             auxdata = self._auxdata(contract, self.settings)
-            ranges = moved_auxdata(contract.runtime.code, auxdata.parts, auxdata.runtime)
-            codes = self.code.runtime, contract.runtime
-            comparison = compare_runtime(*codes, self.submission.libraries, ranges)
+            comparison = compare_runtime(
+                self.code.runtime,
+                contract.runtime,
+                self.submission.libraries,
+                moved_auxdata(contract.runtime.code, auxdata.parts, auxdata.runtime),
+            )
         if comparison.match is None:
             return None, comparison
         match = self._match(contract, comparison, self.settings)
@@ -135,9 +138,15 @@ class ContractMatcher(NamedTuple):
     def _match(
         self, contract: CompiledContract, comparison: Comparison, settings: CompilerSettings
     ) -> Match:
-        metadata, submission = contract.output.get("metadata") or "{}", self.compilations.submission
-        compared = comparison.libraries, comparison.auxdata
-        return Match(comparison.match or "", contract, settings, metadata, *compared, submission)
+        return Match(
+            level=comparison.match or "",
+            contract=contract,
+            settings=settings,
+            metadata=contract.output.get("metadata") or "{}",
+            libraries=comparison.libraries,
+            auxdata=comparison.auxdata,
+            submission=self.compilations.submission,
+        )
 
     def _creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         """Compare the creation code. Where it differs, compare it with the settings that a full
@@ -287,12 +296,17 @@ def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
     creation = linked_code(match.contract.output["evm"]["bytecode"])
     is_created = match.creation.is_same and deployed.creation is not None
     created = deployed.creation if match.level == FULL and is_created else None
-    runtime = match.contract.runtime
-    ran = deployed.runtime if match.level == FULL else runtime.code
-    auxdata = match.creation.auxdata or metadata_ranges(creation.code)
     layouts = {
-        "creation": _layout(creation, auxdata, created or creation.code),
-        "runtime": _layout(runtime, match.auxdata, ran),
+        "creation": _layout(
+            creation,
+            match.creation.auxdata or metadata_ranges(creation.code),
+            created or creation.code,
+        ),
+        "runtime": _layout(
+            match.contract.runtime,
+            match.auxdata,
+            deployed.runtime if match.level == FULL else match.contract.runtime.code,
+        ),
     }
     return orjson.dumps(layouts).decode()
 
@@ -305,7 +319,9 @@ def _layout(compiled: LinkedCode, auxdata: Sequence[ByteRange], code: bytes) -> 
         by_file.setdefault(path, {})[name] = _references(ranges)
     return {
         "linkReferences": by_file,
-        "immutableReferences": {n: _references(r) for n, r in compiled.immutables.items()},
+        "immutableReferences": {
+            name: _references(ranges) for name, ranges in compiled.immutables.items()
+        },
         "cborAuxdata": _auxdata(compiled.code, auxdata, code),
         "isCallGuarded": is_call_guarded(compiled.code),
     }

@@ -78,11 +78,13 @@ def compare_creation(
     expected = bytes(linked_code)
     offsets = bytecode_comparison.differences(code, expected)
     metadata = auxdata if offsets else ()
-    own, theirs = (bytecode_comparison.mask(each, metadata) for each in (code, expected))
+    is_equal = bytecode_comparison.mask(code, metadata) == bytecode_comparison.mask(
+        expected, metadata
+    )
     have_same_shape = (
         bytecode_comparison.has_same_shape(code, expected, part) for part in metadata
     )
-    if own != theirs or not all(have_same_shape):
+    if not is_equal or not all(have_same_shape):
         inner = bytecode_comparison.within_hashes(offsets, expected)
         return Creation(is_same=False, inner_metadata=inner)
     if not are_constructor_arguments(abi, arguments):

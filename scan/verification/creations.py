@@ -31,7 +31,9 @@ class CreationReader:
         self, database: Database, gateway: NodeGateway, bodies: BlockBodies, traces: str
     ) -> None:
         """`traces` is as SCAN_TRACES."""
-        self._database, self._gateway, self._bodies = database, gateway, bodies
+        self._database = database
+        self._gateway = gateway
+        self._bodies = bodies
         part = registry.only(CreationInput)
         self._traced_inputs = None if part is None else part.reader(traces)
 
@@ -41,8 +43,9 @@ class CreationReader:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
         since this block; None if its creation there is not indexed, or the node does not have it or
         does not answer. `node` is the session of a request, by default one of verifications."""
-        key = {"address": address, "block_number": block_number}
-        row = self._database.row("verification/creations_get", **key)
+        row = self._database.row(
+            "verification/creations_get", address=address, block_number=block_number
+        )
         if row is None:
             return None
         is_by_contract, *hashes, index, to_address = row
@@ -124,8 +127,9 @@ class EqualCreations:
             return False
         length = len(verified) - argument_bytes
         arguments = creation[length:]
-        is_equal = creation[:length] == verified[:length]
-        is_equal = is_equal and are_constructor_arguments(orjson.loads(abi), arguments)
+        is_equal = creation[:length] == verified[:length] and are_constructor_arguments(
+            orjson.loads(abi), arguments
+        )
         self._database.rows(
             "verification/creation_comparisons_put",
             address=address,

@@ -54,8 +54,10 @@ class Attempts:
         self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
 
     def is_promising(self, settings: CompilerSettings) -> bool:
-        evm_version, pipeline = settings.get("evmVersion"), settings.get("viaIR")
-        return evm_version not in self._failed_evm_versions and pipeline not in self._slow_pipelines
+        return (
+            settings.get("evmVersion") not in self._failed_evm_versions
+            and settings.get("viaIR") not in self._slow_pipelines
+        )
 
     def is_source_in_error(self) -> bool:
         return len(self._failed_evm_versions) >= MOST_SOURCE_ERRORS
@@ -88,8 +90,10 @@ class Attempts:
         distance = abs(len(contract.runtime.code) - len(deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
-        differing = len(deployed) if comparison.differing is None else comparison.differing
-        if differing * 20 <= len(deployed) and self._is_reproducible:
+        is_almost_equal = comparison.differing is not None and comparison.differing * 20 <= len(
+            deployed
+        )
+        if is_almost_equal and self._is_reproducible:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def record_runtime_match(self, count: int) -> None:
@@ -129,9 +133,10 @@ class _Search:
         self._selection: Selection = first_selection(submission)
         self._other_version = _other_version(submission, code.runtime)
         self._metadata_setting = ""
-        most = COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS
-        is_reproducible = submission.language.is_reproducible(submission.version)
-        self._attempts = Attempts(most, is_reproducible=is_reproducible)
+        self._attempts = Attempts(
+            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS,
+            is_reproducible=submission.language.is_reproducible(submission.version),
+        )
 
     def run(self) -> Match:
         version = self._submission.version
@@ -140,8 +145,9 @@ class _Search:
         for settings in candidates(self._submission.settings, version, executed):
             if not self._attempts.is_promising(settings):
                 continue
-            is_over = self._compilations.count >= self._attempts.most_compilations
-            if is_over or not self._compilations.is_time_left():
+            if self._compilations.count >= self._attempts.most_compilations:
+                break
+            if not self._compilations.is_time_left():
                 break
             self._metadata_setting = metadata_setting(self._submission.settings, settings)
             match = self._attempt(settings)

@@ -69,18 +69,15 @@ def parse(body: Mapping[str, Any]) -> Submission:
     source: _Source = fields["sourceCode"]
     language = _language(source, fields)
     settings = _settings(fields, language) if source.settings is None else source.settings
-    # Vyper's compiler names the contract after its file.
-    is_named_so = language.suffixes and name
-    unnamed = f"{name}{language.suffixes[0]}" if is_named_so else language.unnamed_path
-    sources = source.files or {path or unnamed: source.text}
+    sources = source.files or {path or _unnamed_path(language, name): source.text}
     _check_files(language, sources)
-    libraries = _libraries(settings.get("libraries", {}), "libraries")
     return Submission(
         address=fields["address"],
         version=language.kind.parse_version(fields["compilerVersion"]),
         sources=sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
-        libraries=libraries | fields.get("libraries", {}),
+        libraries=_libraries(settings.get("libraries", {}), "libraries")
+        | fields.get("libraries", {}),
         path_is_known=path is not None or bool(source.files),
         contract_path=path,
         contract_name=name,
@@ -98,6 +95,13 @@ def _language(source: _Source, fields: Mapping[str, Any]) -> solidity.Language:
         message = f"language differs from that of the standard JSON input: {source.language.name}."
         raise InvalidParameter(message, field="language")
     return source.language or named or solidity.SOLIDITY
+
+
+def _unnamed_path(language: solidity.Language, name: str | None) -> str:
+    """Return the path of a single file; Vyper's compiler names the contract after its file."""
+    if language.suffixes and name:
+        return name + language.suffixes[0]
+    return language.unnamed_path
 
 
 def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> None:
@@ -123,14 +127,17 @@ def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> Non
 def _settings(fields: Mapping[str, Any], language: solidity.Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
+    if "optimizer" not in language.settings:
+        evm_version = fields.get("evmVersion", "")
+        return {} if evm_version.lower() in ("", "default") else {"evmVersion": evm_version}
+    keys = {"optimizationUsed": "enabled", "runs": "runs"}
+    if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
+        settings["optimizer"] = optimizer
     if fields.get("evmVersion", "").lower() not in ("", "default"):
         settings["evmVersion"] = fields["evmVersion"]
-    if "optimizer" not in language.settings:
-        return settings
-    keys = {"optimizationUsed": "enabled", "runs": "runs"}
-    optimizer = {key: fields[name] for name, key in keys.items() if name in fields}
-    via_ir = {"viaIR": fields["viaIR"]} if "viaIR" in fields else {}
-    return ({"optimizer": optimizer} if optimizer else {}) | settings | via_ir
+    if "viaIR" in fields:
+        settings["viaIR"] = fields["viaIR"]
+    return settings
 
 
 def _matching(pattern: str, description: str) -> Parser:

@@ -245,8 +245,11 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
     Raises VerificationFailed if there are none, Unavailable if the installed compiler is of a
     different version.
     """
-    sources = (output.get("sources") or {}).items()
-    files = {s["id"]: path for path, s in sources if isinstance(s.get("id"), int)}
+    files = {
+        source["id"]: path
+        for path, source in (output.get("sources") or {}).items()
+        if isinstance(source.get("id"), int)
+    }
     libraries = library_entries(output.get("contracts", {}), submission.sources)
     contracts = [
         CompiledContract(

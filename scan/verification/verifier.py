@@ -227,8 +227,6 @@ def _store(
     version = str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
-    # The compiler's metadata has the file's SPDX license since 0.6.8.
-    license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
     pattern = pattern_of(contract.code, match.contract.runtime)
     functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
     stored = database.value(
@@ -240,7 +238,7 @@ def _store(
         contract_name=contract_name,
         file_path=file_path,
         compiler_version=version,
-        license=submission.license or (license_[:100] if isinstance(license_, str) else None),
+        license=submission.license or _license_of(metadata, file_path),
         settings=_json(settings),
         abi=abi,
         sources=_json(_sources(match.submission, metadata)),
@@ -253,9 +251,6 @@ def _store(
         selectors=[*functions],
         signatures=[*functions.values()],
     )
-    compiled = match.submission.sources
-    is_varied = submission.sources != compiled
-    fitted = f" The sources fit with {variation_of(compiled)}." if is_varied else ""
     return Verified(
         submission=submission,
         match=match.level,
@@ -265,8 +260,14 @@ def _store(
         compiler_version=version,
         settings=settings,
         stored=stored is not None,
-        fitted=(fitted + metadata_setting(submission.settings, settings)).strip(),
+        fitted=_fitted(submission, match.submission, settings),
     )
+
+
+def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]) -> str:
+    varied = given.sources != compiled.sources and variation_of(compiled.sources)
+    sentence = f" The sources fit with {varied}." if varied else ""
+    return (sentence + metadata_setting(given.settings, settings)).strip()
 
 
 def _store_findings(
@@ -274,20 +275,33 @@ def _store_findings(
 ) -> bool:
     """Store the interface and the compiler's other findings in the place of what was known of the
     code, and return whether these have a source map."""
-    key = {"address": contract.address, "code_hash": contract.code_hash}
-    interface = match.contract.interface_json()
-    database.rows("verification/interfaces_put", **key, interface=interface)
-    mapped = [store(database, *key.values()) for store in stores]
+    key = contract.address, contract.code_hash
+    database.rows(
+        "verification/interfaces_put",
+        address=contract.address,
+        code_hash=contract.code_hash,
+        interface=match.contract.interface_json(),
+    )
+    mapped = [store(database, *key) for store in stores]
     return any(mapped)
+
+
+def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
+    """Return the file's SPDX license in the compiler's metadata, which has it since 0.6.8."""
+    license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
+    return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the files that the compilation used: the code proves nothing about others."""
-    used, sources = list(metadata.get("sources", {})), submission.sources.items()
-    if len(sources) == 1 and len(used) == 1:
-        [(_, content)] = sources
-        return {used[0]: {"content": content}}
-    return {path: {"content": text} for path, text in sources if path in used or not used}
+    used = list(metadata.get("sources", {}))
+    if len(submission.sources) == 1 and len(used) == 1:
+        return {used[0]: {"content": next(iter(submission.sources.values()))}}
+    return {
+        path: {"content": content}
+        for path, content in submission.sources.items()
+        if path in used or not used
+    }
 
 
 def _json(value: object) -> str:
@@ -295,14 +309,15 @@ def _json(value: object) -> str:
 
 
 def message(verified: Verified) -> str:
-    unread = verified.creation.unread
-    kept = "An equal or better verification was already stored and is kept."
-    sentences = (
-        MESSAGES[verified.match],
-        verified.fitted,
-        NOT_COMPARED if verified.creation.is_same is None else None,
-        None if unread is None else NO_ARGUMENTS.format(len(unread)),
-        verified.warning,
-        None if verified.stored else kept,
-    )
-    return " ".join(filter(None, sentences))
+    sentences = [MESSAGES[verified.match]]
+    if verified.fitted:
+        sentences.append(verified.fitted)
+    if verified.creation.is_same is None:
+        sentences.append(NOT_COMPARED)
+    if verified.creation.unread is not None:
+        sentences.append(NO_ARGUMENTS.format(len(verified.creation.unread)))
+    if verified.warning:
+        sentences.append(verified.warning)
+    if not verified.stored:
+        sentences.append("An equal or better verification was already stored and is kept.")
+    return " ".join(sentences)

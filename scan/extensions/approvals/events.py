@@ -1,7 +1,6 @@
 """Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -182,18 +181,17 @@ def _node_events(
     cached = cache.get(key)
     if cached is not None and cached.head == head:
         return cached
-    earlier = head if cached is None else cached.head
-    is_earlier = earlier.number < head.number
-    if cached is None or not (is_earlier and hash_at(reader, earlier.number) == earlier.hash):
+    if cached is None or not _is_before(reader, cached.head, head):
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
-    read_back = partial(_read_back, reader, node, log_filter)
-    events, since = read_back(node_logs.BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS)
+    newer_span = node_logs.BlockSpan(cached.head.number + 1, head.number)
+    events, since = _read_back(reader, node, log_filter, newer_span, MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
         older_span = node_logs.BlockSpan(first, cached.since - 1)
-        older, since = read_back(older_span, MOST_EVENTS - len(events))
+        most = MOST_EVENTS - len(events)
+        older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
     if since > head.number:
         node_logs.require_known(reader, head.number)
@@ -202,6 +200,11 @@ def _node_events(
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
+
+
+def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.BlockId) -> bool:
+    """Return whether a block is in the chain before its head."""
+    return block.number < head.number and hash_at(reader, block.number) == block.hash
 
 
 def _read_back(

@@ -62,8 +62,10 @@ def states(
     calls_of_events = [_calls(owner, event) for event in events]
     calls = [*dict.fromkeys(call for of_event in calls_of_events for call in of_event)]
     answers = dict(zip(calls, _answers(reader, calls, head), strict=True))
-    words = [[answers[call] for call in of_event] for of_event in calls_of_events]
-    return [_state(owner, *row, head_s) for row in zip(events, words, strict=True)]
+    return [
+        _state(owner, event, [answers[call] for call in of_event], head_s)
+        for event, of_event in zip(events, calls_of_events, strict=True)
+    ]
 
 
 def revoking(event: events.Event) -> Request:
@@ -190,7 +192,9 @@ class Approvals:
     def __init__(self, reader: Reader, owner: bytes, **filters: Any) -> None:
         """`filters`: token, spender, kind, and whether those are listed `ended` that are no more in
         force by their events."""
-        self._reader, self._owner, self._filters = reader, owner, filters
+        self._reader = reader
+        self._owner = owner
+        self._filters = filters
 
     @cached_property
     def _events(self) -> events.Events | None:
@@ -201,17 +205,19 @@ class Approvals:
         """All that match the filters, from the newest event."""
         if self._events is None:
             return ()
-        names = ("token", "spender", "kind")
+        token, spender, kind = (self._filters.get(name) for name in ("token", "spender", "kind"))
         listed = [
             approval
             for approval in newest(self._events.events)
-            if all(self._filters.get(n) in (None, getattr(approval.newest, n)) for n in names)
+            if token in (None, approval.newest.token)
+            and spender in (None, approval.newest.spender)
+            and kind in (None, approval.newest.kind)
         ]
         if self._filters.get("ended"):
             return listed
         head_s = self._events.head_s
-        still = [a for a in listed if in_force(a.newest, a.newest.amount, head_s)]
-        return _not_moved(self._reader, still)
+        open_approvals = [a for a in listed if in_force(a.newest, a.newest.amount, head_s)]
+        return _not_moved(self._reader, open_approvals)
 
     def page(self, window: Window) -> ApprovalPage:
         """Return a page, the newest approval first, of at most MOST_ROWS."""
@@ -326,22 +332,26 @@ def _record(
     approval: Approval, details: dict[str, Any], state: State, head_s: int
 ) -> dict[str, Any]:
     event, token = approval.newest, details["token"] or NO_TOKEN
-    held, at_risk, difference = state.held, state.at_risk, None
+    held, at_risk = state.held, state.at_risk
     contract, calldata = revoking(event)
     if event.kind == events.OPERATOR and held is None and token.get("type") in WITH_AMOUNTS:
         held = max(int(details["held"]), 0)  # of all ids together, which no call returns
         at_risk = held if state.amount else state.amount
     expires = event.expires if state.expires is None else state.expires
-    if state.amount not in (None, event.amount):
-        difference = "lower" if (state.amount or 0) < event.amount else "higher"
     known = {**details, "event": event, "state": state, "since": approval.since, "token": token}
     return recorded("approval", known | {"to": contract, "data": calldata}) | {
         "expires": _moment(expires),
         "inForce": None if state.amount is None else in_force(event, state.amount, head_s, expires),
-        "difference": difference,
+        "difference": _difference(event, state),
         "atRisk": None if at_risk is None else str(at_risk),
         "unproven": UNPROVEN,
     }
+
+
+def _difference(event: events.Event, state: State) -> str | None:
+    if state.amount is None or state.amount == event.amount:
+        return None
+    return "lower" if state.amount < event.amount else "higher"
 
 
 def _moment(seconds: int | None) -> str | None:

@@ -154,14 +154,20 @@ def _differences(
     comparison = NodeComparison(tx, node, settings, checked=True)
     retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
-    start = 0
-    if history is not None:  # the node may have dropped the oldest blocks
-        first, last = tx.row("audit/blocks_get_ends") or (0, 0)
-        is_kept = node_reader.is_kept(node, max(first, 1))
-        start = int(first) if is_kept else node_reader.first_kept(node, first, last) or last + 1
-    for first, last in comparison.ranges(AUDITED_BLOCKS, start):
+    for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
         lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
         differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
+
+
+def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
+    """Return the first block that the node has to be compared with: with history from elsewhere, it
+    may have dropped the oldest ones."""
+    if history is None:
+        return 0
+    first, last = tx.row("audit/blocks_get_ends") or (0, 0)
+    if node_reader.is_kept(node, max(first, 1)):
+        return int(first)
+    return node_reader.first_kept(node, first, last) or last + 1

@@ -103,8 +103,10 @@ class RangeTables:
     def finish(self) -> dict[str, pyarrow.Table]:
         """Return the tables by kind, one for each kind in SPOOLED."""
         self._make_tables()
-        concat, made = pyarrow.concat_tables, self._tables
-        tables = {kind: concat([*made[kind], rows_table(kind, [])]) for kind in SPOOLED}
+        tables = {
+            kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
+            for kind in SPOOLED
+        }
         tables["event_sights"] = _event_sights(tables)
         return tables
 

@@ -68,8 +68,13 @@ class ChainBackfill:
         stop: threading.Event,
         history: "ChainFiles | None" = None,
     ) -> None:
-        self._settings, self._database, self._node = settings, database, node
-        self._resources, self._audit, self._stop, self._history = resources, audit, stop, history
+        self._settings = settings
+        self._database = database
+        self._node = node
+        self._resources = resources
+        self._audit = audit
+        self._stop = stop
+        self._history = history
         self._source = block_source.BlockSource(node, traces=settings.traces)
         self._links = spool.NodeLinks(self._source, history)
         self._progress = Progress(database)
@@ -101,8 +106,9 @@ class ChainBackfill:
             if settings.stores_bodies != stores_bodies:
                 began = "on" if stores_bodies else "off"
                 raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
-            blocks = plan.first_block, plan.last_block, plan.range_blocks
-            self.requirements.require_memory(plan.stage, *blocks)
+            self.requirements.require_memory(
+                plan.stage, plan.first_block, plan.last_block, plan.range_blocks
+            )
             return plan
         chain = chain_identity.store_or_check(
             self._node, self._database, settings.start_block, settings.logs
@@ -110,9 +116,10 @@ class ChainBackfill:
         if not self._database.value("bulk/index_is_empty"):
             if self._history is not None:
                 self._history.end()  # what a run left that was killed at its end
-            more = f"; the files in {folder} may be deleted" if folder.exists() else ""
-            reason = "the database holds a chain already, which the indexer continues"
-            raise CannotBegin(reason + more)
+            raise CannotBegin(
+                "the database holds a chain already, which the indexer continues"
+                + (f"; the files in {folder} may be deleted" if folder.exists() else "")
+            )
         fill_missing(self._database)
         self._database.rows("indexer/bodies_from_set", is_stored=settings.stores_bodies)
         if self._database.value("indexer/webhooks_find_active"):
@@ -293,11 +300,14 @@ class ChainBackfill:
         files, ranges = self._whole_files(plan), plan.ranges
         with closing(self._warehouse(plan.folder)) as warehouse:
             progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
-            advance, database = partial(progress.advance, 1), self._database
-            derivation.open_files(warehouse, database, files, ranges, advance)
+            derivation.open_files(
+                warehouse, self._database, files, ranges, lambda: progress.advance(1)
+            )
             buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
-            sessions = self._resources.tables_at_once, self._writer_pid
-            with closing(loading.Loader(database, warehouse, *sessions)) as loader:
+            loader = loading.Loader(
+                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
+            )
+            with closing(loader):
                 self._load_tables(plan, warehouse, buckets, loader)
 
     def _load_tables(

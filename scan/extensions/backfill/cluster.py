@@ -197,8 +197,12 @@ class ClusterPool:
 def _connect(cluster: resources.Cluster) -> Client:
     security = Security()
     if cluster.key:
-        pair = {"tls_client_cert": cluster.certificate, "tls_client_key": cluster.key}
-        security = Security(require_encryption=True, tls_ca_file=cluster.ca, **pair)
+        security = Security(
+            require_encryption=True,
+            tls_ca_file=cluster.ca,
+            tls_client_cert=cluster.certificate,
+            tls_client_key=cluster.key,
+        )
     with suppress(OSError, RuntimeError):
         return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
     raise plan.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

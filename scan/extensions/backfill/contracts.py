@@ -42,9 +42,15 @@ class RangeInspector:
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
-        counts = compute.or_(table["is_first"], table["is_created"])
-        firsts, known = table.filter(counts).to_pylist(), self._with_code
-        contracts = [s for s in firsts if s["is_created"] or s["address"] not in known]
+        is_repeated = compute.and_(
+            compute.invert(table["is_first"]), compute.invert(table["is_created"])
+        )
+        firsts = table.filter(compute.invert(is_repeated))
+        contracts = [
+            sight
+            for sight in firsts.to_pylist()
+            if sight["is_created"] or sight["address"] not in self._with_code
+        ]
         changes = self._read("change_sights", blocks).to_pylist()
         pools = self._read("pool_events", blocks).to_pylist()
         created = (sight for sight in contracts if sight["is_created"])
@@ -57,7 +63,7 @@ class RangeInspector:
         if len(self._with_code) > MAX_REMEMBERED:
             self._with_code.clear()
         self._with_code |= addresses - without_code
-        repeated = table.filter(compute.invert(counts))
+        repeated = table.filter(is_repeated)
         codeless = pyarrow.array(list(without_code), ADDRESS)
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
@@ -78,9 +84,11 @@ class RangeInspector:
         for sight in ("transfer", "wrap", "swap"):
             of_sight = table.filter(compute.equal(table["sight"], sight))
             addresses = of_sight["address"].unique().to_pylist()
-            unsettled = self._inspector.unsettled(sight, addresses) | changing & {*addresses}
-            values = pyarrow.array(unsettled, ADDRESS)
-            open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=values))
+            unsettled = self._inspector.unsettled(sight, addresses) | changing.intersection(
+                addresses
+            )
+            unsettled = pyarrow.array(unsettled, ADDRESS)
+            open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
             events += open_sights.to_pylist()
         return events
 
@@ -158,14 +166,6 @@ def _block(
     pools: Sequence[_Sight],
 ) -> BlockContracts:
     events = sorted(events, key=itemgetter("log_index"))
-    transfer_logs, swap_logs = [], []
-    for event in events:
-        form, address, log_index = event["form"], event["address"], event["log_index"]
-        if event["sight"] == "swap":
-            swap_logs.append(SwapLog(SwapEvent(form, 0, log_index, address, 0, 0)))
-        else:
-            shape, claim = TransferShape(form), _claim(event["claim"])
-            transfer_logs.append(TransferLog(shape, address, log_index, claim=claim))
     return BlockContracts(
         number,
         block_hash,
@@ -173,8 +173,21 @@ def _block(
         possible_contracts=tuple(dict.fromkeys(sight["address"] for sight in (*codes, *events))),
         created=frozenset(code["address"] for code in codes if code["is_created"]),
         changed=frozenset(change["address"] for change in changes),
-        transfer_logs=transfer_logs,
-        swap_logs=swap_logs,
+        transfer_logs=[
+            TransferLog(
+                TransferShape(event["form"]),
+                event["address"],
+                event["log_index"],
+                claim=_claim(event["claim"]),
+            )
+            for event in events
+            if event["sight"] != "swap"
+        ],
+        swap_logs=[
+            SwapLog(SwapEvent(event["form"], 0, event["log_index"], event["address"], 0, 0))
+            for event in events
+            if event["sight"] == "swap"
+        ],
         pool_events=[PoolEvent(pool["address"], pool["token0"], pool["token1"]) for pool in pools],
     )
 

@@ -189,5 +189,6 @@ def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:
         for blocks in ranges:
             rows.append((kind, str(files.path(kind, blocks)), rows_before))
             rows_before += files.row_count(kind, blocks)
-    texts = dict.fromkeys(("kind", "filename"), parquet.TEXT)
-    return _table({**texts, "rows_before": parquet.BLOCK_NUMBER}, rows)
+    return _table(
+        {"kind": parquet.TEXT, "filename": parquet.TEXT, "rows_before": parquet.BLOCK_NUMBER}, rows
+    )

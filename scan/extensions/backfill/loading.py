@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow
 from pyarrow import parquet
@@ -81,7 +81,8 @@ class Loader:
     ) -> None:
         """`writer_pid` is the session of PostgreSQL that has the writer's lock. What statements
         read has to be defined in the warehouse before."""
-        self._database, self._writer_pid = database, writer_pid
+        self._database = database
+        self._writer_pid = writer_pid
         # A session repeats all definitions, which takes as long as a step of a small chain.
         self._sessions = [warehouse.session() for _ in range(tables_at_once)]
         self._pool = ThreadPoolExecutor(tables_at_once, "load")
@@ -160,8 +161,9 @@ def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int)
             tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
         elif step.name != COUNTERS:
             tx.script(f"LOCK TABLE {step.name} IN ACCESS EXCLUSIVE MODE")
-        values = {"table": step.name, "writer_pid": writer_pid}
-        is_loaded, is_writer = tx.row("bulk/load_get_state", **values) or (False, False)
+        is_loaded, is_writer = tx.row(
+            "bulk/load_get_state", table=step.name, writer_pid=writer_pid
+        ) or (False, False)
         if not is_writer:
             raise writer.NotTheWriter
         if is_loaded:
@@ -238,17 +240,19 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
     tx.execute("bulk/token_counts_create")
     _copy(tx, warehouse, COUNTERS)
     tx.execute("bulk/tokens_set_counts")
-    for count, set_counts, key in (
-        ("bulk/dexes_count", "bulk/dexes_set_counts", "names"),
-        ("bulk/pools_count", "bulk/pools_set_counts", "addresses"),
-        ("bulk/topics_count", "bulk/topics_set_counts", "topics"),
-    ):
-        rows = warehouse.rows(count)
-        values: dict[str, Any] = {key: [row[0] for row in rows], "counts": [r[1] for r in rows]}
-        tx.execute(set_counts, **values)
+    names, counts = _columns(warehouse.rows("bulk/dexes_count"))
+    tx.execute("bulk/dexes_set_counts", names=names, counts=counts)
+    pools, counts = _columns(warehouse.rows("bulk/pools_count"))
+    tx.execute("bulk/pools_set_counts", addresses=pools, counts=counts)
+    topics, counts = _columns(warehouse.rows("bulk/topics_count"))
+    tx.execute("bulk/topics_set_counts", topics=topics, counts=counts)
 
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
         transaction.copy_file(tx, target or table, columns, file, READ_BYTES)
+
+
+def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:
+    return [row[0] for row in rows], [row[1] for row in rows]

@@ -86,19 +86,24 @@ class TraceBackfill:
         """Read traces, and yield how many blocks have got theirs. Raises CannotBackfill and, after
         PATIENCE_S, the errors of RETRIED."""
         after = -1
-        query = partial(self._database.rows, "bulk/traces_list_missing", most=LISTED_BLOCKS)
         with ThreadPoolExecutor(READ_AT_ONCE, "trace") as pool:
-            while not self._stop.is_set() and (listed := query(after=after)):
+            while not self._stop.is_set():
+                listed = self._database.rows(
+                    "bulk/traces_list_missing", after=after, most=LISTED_BLOCKS
+                )
+                if not listed:
+                    return
                 after = listed[-1][0]
                 hashes = {number: bytes(hash_) for number, hash_ in listed}
                 for read in pool.map(partial(self._read, hashes), _spans([*hashes])):
                     if self._stop.is_set():
                         return
                     if read:
-                        columns = map(list, zip(*read, strict=True))
-                        values = dict(zip(("numbers", "hashes", "rows"), columns, strict=True))
+                        numbers, hashes_, rows = map(list, zip(*read, strict=True))
                         with self._database.transaction() as tx:
-                            tx.execute("bulk/traces_put", **values)
+                            tx.execute(
+                                "bulk/traces_put", numbers=numbers, hashes=hashes_, rows=rows
+                            )
                     yield len(read)
 
     def _read(self, hashes: dict[int, bytes], span: Sequence[int]) -> list[tuple[int, bytes, str]]:
@@ -222,8 +227,10 @@ class BodyBackfill:
         files: "ChainFiles | None" = None,
         partition_rows: int = partitions.DEFAULT_ROWS,
     ) -> None:
-        self._database, self._stop = database, stop
-        self._files, self._partition_rows = files, partition_rows
+        self._partition_rows = partition_rows
+        self._database = database
+        self._stop = stop
+        self._files = files
         self._source = block_source.BlockSource(node, traces="off", stores_bodies=True)
         self._of_files: tuple[HistorySource, int] | None = None  # of an era, and its first block
 

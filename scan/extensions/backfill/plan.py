@@ -149,10 +149,17 @@ class Progress:
     def _record(self) -> None:
         while not self._stop.wait(EVERY_S):
             try:
-                progress = {"progress": round(self.share, 4), "seconds_left": self.seconds_left()}
-                self._database.rows("bulk/state_set_progress", **progress)
-                status = {"node_head": None, "problem": self.problem, "by_hash": None}
-                self._database.rows("indexer/chain_record_status", **status)
+                self._database.rows(
+                    "bulk/state_set_progress",
+                    progress=round(self.share, 4),
+                    seconds_left=self.seconds_left(),
+                )
+                self._database.rows(
+                    "indexer/chain_record_status",
+                    node_head=None,
+                    problem=self.problem,
+                    by_hash=None,
+                )
             except ScanError as error:
                 log.debug("the progress cannot be recorded: %s", error)
         self._database.close()  # this thread's connection
@@ -175,8 +182,7 @@ class PartProgress:
         self.done += units
         self._transactions += transactions
         first, last = PARTS[self._name]
-        share = self.done / max(self._total, 1)
-        self._whole.set_share(first + (last - first) * share)
+        self._whole.set_share(first + (last - first) * self.done / max(self._total, 1))
         now = time.monotonic()
         if not units or (now - self._logged_at < EVERY_S and self.done < self._total):
             return
@@ -184,10 +190,16 @@ class PartProgress:
         elapsed_s = max(now - self._began, 1e-6)
         left_s = (self._total - self.done) * elapsed_s / max(self.done - self._done_before, 1)
         speed = self._transactions / elapsed_s
-        speed_text = f", {speed:.0f} transactions/s" if self._transactions else ""
-        left = f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s"
-        done = f"{self.done} of {self._total} {self._unit} ({100 * share:.0f} %)"
-        log.info("%s: %s%s, %s left", self._name, done, speed_text, left)
+        log.info(
+            "%s: %d of %d %s (%.0f %%)%s, %s left",
+            self._name,
+            self.done,
+            self._total,
+            self._unit,
+            100 * self.done / max(self._total, 1),
+            f", {speed:.0f} transactions/s" if self._transactions else "",
+            f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
+        )
 
 
 PATIENCE_S = 600.0  # with a node or database that fails while the backfill does not advance

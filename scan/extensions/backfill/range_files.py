@@ -84,9 +84,10 @@ class RangeFiles:
         return int(file.metadata.num_rows)
 
     def ends(self, blocks: Range) -> RangeEnds:
-        columns = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
-        hashes, parents = columns["hash"], columns["parent_hash"]
-        return RangeEnds(*(value.as_py() for value in (parents[0], hashes[0], hashes[-1])))
+        hashes = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
+        return RangeEnds(
+            hashes["parent_hash"][0].as_py(), hashes["hash"][0].as_py(), hashes["hash"][-1].as_py()
+        )
 
     def row_count(self, kind: str, blocks: Range) -> int:
         return int(parquet.read_metadata(self.path(kind, blocks)).num_rows)

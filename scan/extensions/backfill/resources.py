@@ -50,9 +50,12 @@ def estimate(node: Node, first: int, last: int, history: "ChainFiles | None" = N
         raise NodeError(f"the node's answer is malformed: {error!r}") from error
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
-    busiest = max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth))
-    file_bytes, table_bytes = int(transactions * FILE_BYTES), int(transactions * TABLE_BYTES)
-    return Estimate(int(transactions), file_bytes, table_bytes, busiest)
+    return Estimate(
+        int(transactions),
+        int(transactions * FILE_BYTES),
+        int(transactions * TABLE_BYTES),
+        max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth)),
+    )
 
 
 def require_room(database: Database, folder: Path, needed: Estimate) -> None:
@@ -116,8 +119,9 @@ _GROUPS = (
 def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
     size = WORKER_BYTES + int(range_transactions * TRANSACTION_BYTES)
     breakdown = f"{processes} processes of {size / GB:.2f} GB that fetch"
-    whole = processes * size + MAIN_BYTES
-    return MemoryNeed("to fetch", whole, breakdown, "--workers or --range-blocks")
+    return MemoryNeed(
+        "to fetch", processes * size + MAIN_BYTES, breakdown, "--workers or --range-blocks"
+    )
 
 
 def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> MemoryNeed:
@@ -247,8 +251,10 @@ class Requirements:
     def __init__(
         self, database: Database, node: Node, resources: Resources, history: "ChainFiles | None"
     ) -> None:
-        self._database, self._node = database, node
-        self._resources, self._history = resources, history
+        self._history = history
+        self._database = database
+        self._node = node
+        self._resources = resources
         self._estimate: Estimate | None = None
         self._needs: list[MemoryNeed] = []
 
@@ -270,8 +276,10 @@ class Requirements:
 
     def describe(self, plan: Plan) -> str:
         """Return a description of what the backfill will do, with the memory and disk it takes."""
-        needs = (f"{n.size / GB:.1f} GB {n.stage} ({n.breakdown})" for n in self._needs)
-        memory = f"memory at most: {', '.join(needs)}"
+        memory = ", ".join(
+            f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
+        )
+        memory = f"memory at most: {memory}"
         if free := available_bytes():
             memory += f"; {free / GB:.1f} GB is available"
         needed = self._estimate

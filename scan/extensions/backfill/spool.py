@@ -120,13 +120,18 @@ def _read(fetching: Iterator[list[FetchedBlock]], tables: block_columns.RangeTab
 
 def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
     """Yield the blocks of one request after another. The next requests are sent meanwhile."""
+    requests = iter(split(*blocks, FETCH_BLOCKS))
     with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
-        requests = (partial(_fetch_some, source, *r) for r in split(*blocks, FETCH_BLOCKS))
-        pending = deque(map(pool.submit, islice(requests, REQUESTS_AHEAD)))
+        pending = deque(
+            pool.submit(_fetch_some, source, *request)
+            for request in islice(requests, REQUESTS_AHEAD)
+        )
         try:
             while pending:
                 fetched = pending.popleft().result()
-                pending.extend(map(pool.submit, islice(requests, 1)))
+                pending.extend(
+                    pool.submit(_fetch_some, source, *request) for request in islice(requests, 1)
+                )
                 yield fetched
         finally:
             for future in pending:
@@ -145,7 +150,8 @@ class NodeLinks:
     """The blocks of a backfill's files compared with the node's by their hashes."""
 
     def __init__(self, source: BlockSource, history: "ChainFiles | None") -> None:
-        self._source, self._history = source, history
+        self._source = source
+        self._history = history
         self._history_end = -1 if history is None else history.last_block
         self._last_hash = history and history.last_hash
 

@@ -8,7 +8,6 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +73,13 @@ class Warehouse:
                 raise
             path.unlink()  # SIGKILL came while the file was made
             connection = duckdb.connect(str(path), config=config)
-        define = partial(connection.create_function, type="native")
-        define("integer_text", _integer_text, [HUGEINT] * 4, VARCHAR)
-        define("price_order", _price_order, [HUGEINT] * 8, BLOB)
+        connection.create_function(
+            "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
+        )
+        connection.create_function("price_order", _price_order, [HUGEINT] * 8, BLOB, type="native")
         warehouse = Warehouse(connection)
-        for macro in MACROS:
-            warehouse.define(macro)
+        for statement in MACROS:
+            warehouse.define(statement)
         return warehouse
 
     def session(self) -> "Warehouse":
@@ -155,8 +155,10 @@ class Warehouse:
 
     def set_files(self, kind: str, paths: Sequence[Path]) -> None:
         """Let statements read files, one after the other, as `kind`_files."""
-        read, names = self._connection.read_parquet, [*map(str, paths)]
-        read(names, filename=True, file_row_number=True).create_view(f"{kind}_files")
+        files = self._connection.read_parquet(
+            [str(path) for path in paths], filename=True, file_row_number=True
+        )
+        files.create_view(f"{kind}_files")
 
     @contextmanager
     def copy_text(

@@ -225,7 +225,9 @@ class WorkerPool:
         files: RangeFiles,
         work: Callable[[RangeTask, Path], int] = spool_range,
     ) -> None:
-        self._processes, self._files, self._work = processes, files, work
+        self._processes = processes
+        self._files = files
+        self._work = work
         self._incoming = files.folder / INCOMING
         shutil.rmtree(self._incoming, ignore_errors=True)  # of a run that was killed
         self._numbers = count()

@@ -114,12 +114,15 @@ class MessageEvent:
             return None
         fields = [*self._indexed, *self._unindexed]
         try:
-            values = decode([field.type for field in self._indexed], b"".join(log.topics[1:]))
-            values += decode([field.type for field in self._unindexed], log.data)
+            values = [
+                *decode([field.type for field in self._indexed], b"".join(log.topics[1:])),
+                *decode([field.type for field in self._unindexed], log.data),
+            ]
         except (DecodingError, OverflowError):
             return None
+        by_name = dict(zip([field.name for field in fields], values, strict=True))
         message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
-        message |= zip([field.name for field in fields], values, strict=True)
+        message |= by_name
         message.pop(_NO_FIELD, None)
         for party in ("sender", "target"):
             message[party] = message[party] and data(message[party], 20)
@@ -166,19 +169,23 @@ class Authorization(NamedTuple):
 
 def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
     """Return the fields of an Authorization from `chain_id` on."""
-    names = ("nonce", "yParity", "r", "s")
-    numbers = {name: UNSIGNED.read(entry[name]) for name in ("chainId", *names)}
+    numbers = {
+        name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
+    }
     if len(numbers["nonce"]) > 8 or len(numbers["yParity"]) > 1:
         raise BadHex("an authorization's nonce or yParity is out of range")
     delegate = data(entry["address"], 20)
-    signature = Signature(*(int.from_bytes(numbers[name]) for name in names[1:]))
+    signature = Signature(*(int.from_bytes(numbers[name]) for name in ("yParity", "r", "s")))
     authority = None
     if signature.is_in_range:
-        chain, nonce = quantity_item(entry["chainId"]), quantity_item(entry["nonce"])
-        signed = list_item(chain + string_item(entry["address"]) + nonce)
-        authority = recover_signer(keccak256(bytes.fromhex(_MAGIC + signed)), signature)
-    of_account = authority, _fault(numbers, authority, chain_id)
-    return numbers["chainId"], delegate, *(numbers[name] for name in names), *of_account
+        authority = recover_signer(_signed_hash(entry), signature)
+    return (
+        numbers["chainId"],
+        delegate,
+        *(numbers[name] for name in ("nonce", "yParity", "r", "s")),
+        authority,
+        _fault(numbers, authority, chain_id),
+    )
 
 
 def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) -> str | None:
@@ -190,14 +197,23 @@ def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) 
     return "invalid_signature" if authority is None else None
 
 
+def _signed_hash(entry: Any) -> bytes:
+    chain_id, nonce = quantity_item(entry["chainId"]), quantity_item(entry["nonce"])
+    return keccak256(
+        bytes.fromhex(_MAGIC + list_item(chain_id + string_item(entry["address"]) + nonce))
+    )
+
+
 def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     """Return the authorizations of a block in their order. Raises MalformedBlock."""
     ordinals = count(block.number << PLACE_BITS)
     try:
         authorizations = [
-            Authorization(next(ordinals), block.number, index, number, *_read(entry, chain_id))
+            Authorization(
+                next(ordinals), block.number, index, authorization_index, *_read(entry, chain_id)
+            )
             for index, entries, chain_id in block.authorization_lists
-            for number, entry in enumerate(entries)
+            for authorization_index, entry in enumerate(entries)
         ]
     except (BadHex, KeyError, TypeError) as error:
         raise MalformedBlock(f"block {block.number}: {type(error).__name__}: {error}") from error
@@ -265,13 +281,25 @@ class ExecutionRequest(NamedTuple):
 
 def submitted_in(block: DecodedBlock) -> Iterator[ExecutionRequest]:
     """Yield the requests that a block submits, in the order of their logs."""
-    first = block.number << PLACE_BITS
-    logs = ((log, _content(log)) for log in block.logs if log.address in REQUEST_CONTRACTS)
-    requests = ((log, content) for log, content in logs if content is not None)
-    for ordinal, (log, content) in enumerate(islice(requests, 1 << PLACE_BITS), first):
-        type_, address, pubkey, details = content
-        position = block.number, log.transaction_index, log.log_index
-        yield ExecutionRequest(ordinal, *position, type_, address, pubkey, details)
+    return islice(_requests(block), 1 << PLACE_BITS)
+
+
+def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
+    ordinal = block.number << PLACE_BITS
+    for log in block.logs:
+        if log.address in REQUEST_CONTRACTS and (content := _content(log)):
+            type_, address, pubkey, details = content
+            yield ExecutionRequest(
+                ordinal,
+                block.number,
+                log.transaction_index,
+                log.log_index,
+                type_,
+                address=address,
+                pubkey=pubkey,
+                details=details,
+            )
+            ordinal += 1
 
 
 def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:

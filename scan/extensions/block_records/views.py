@@ -52,12 +52,20 @@ def earnings_page(
     filters = {"miner": miner, "first": first, "last": last}
     kinds = (cursors.ORDINAL, cursors.ORDINAL, cursors.ADDRESS)
     traversal = window.traversal("earnings", filters, kinds, has_blocks=False)
-    names = ("after_day", "after_blocks", "after_miner")
-    values: Any = dict(zip(names, traversal.position(3), strict=True))
-    values |= {"miner": miner, "has_miner": miner is not None, "date_from": first, "date_to": last}
-    most = {"limit": window.limit, "most_days": MOST_DAYS if miner is None else MOST_DAYS_OF_MINER}
-    row = reader.row("queries/earnings_list", is_unbounded=True, **values, **most)
-    data, count, *following = row
+    after_day, after_blocks, after_miner = traversal.position(3)
+    data, count, *following = reader.row(
+        "queries/earnings_list",
+        is_unbounded=True,
+        miner=miner,
+        has_miner=miner is not None,
+        date_from=first,
+        date_to=last,
+        after_day=after_day,
+        after_blocks=after_blocks,
+        after_miner=after_miner,
+        limit=window.limit,
+        most_days=MOST_DAYS if miner is None else MOST_DAYS_OF_MINER,
+    )
     day, blocks, address = following
     return pages.Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
 
@@ -169,8 +177,9 @@ FIELDS = (
 
 @page_views.get("/earnings")
 def show_earnings() -> Response:
-    paths, paging = ("/earnings", "/stats/earnings"), ("limit", "cursor")
-    earnings_list = filtered_lists.filtered_list(*paths, FIELDS, page_of, paging=paging)
+    earnings_list = filtered_lists.filtered_list(
+        "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
+    )
     return earnings_list.show("earnings.html")
 
 

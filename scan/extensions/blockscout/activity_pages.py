@@ -102,8 +102,9 @@ class ActivityFilter(NamedTuple):
 
     def has_amount(self, units: str, decimals: int) -> bool:
         amount = Decimal(units).scaleb(-decimals)
-        least, most = (amount if b is None else b for b in (self.least, self.most))
-        return least <= amount <= most
+        return (self.least is None or amount >= self.least) and (
+            self.most is None or amount <= self.most
+        )
 
     def has_move(
         self, record: ActivityRecord, kinds: Collection[str], method: str | None, decimals: int
@@ -119,11 +120,9 @@ class ActivityFilter(NamedTuple):
 
 def read_filter() -> ActivityFilter:
     """Return the filter of the request's parameters; raises InvalidParameter."""
-    methods = _listed("methods")
-    selectors = [to_hex(parameters.method(value, "methods")) for value in methods or ()]
     return ActivityFilter(
         _types(),
-        None if methods is None else frozenset(selectors),
+        _methods(),
         _chosen("from_address_hashes"),
         _chosen("to_address_hashes"),
         (one_of("address_relation", ("or", "and", "OR", "AND")) or "or").lower() == "and",
@@ -149,11 +148,18 @@ def _types() -> frozenset[str] | None:
     values = _listed("transaction_types")
     if values is None:
         return None
-    kinds = {k.upper(): k for k in (*OF_COIN, *ALL_STANDARDS)} | OURS
+    kinds = {kind.upper(): kind for kind in (*OF_COIN, *ALL_STANDARDS)} | OURS
     if any(value.upper() not in kinds for value in values):
         message = f"transaction_types must be of {', '.join(sorted(kinds))}."
         raise InvalidParameter(message, field="transaction_types")
     return frozenset(kinds[value.upper()] for value in values)
+
+
+def _methods() -> frozenset[str] | None:
+    values = _listed("methods")
+    if values is None:
+        return None
+    return frozenset(to_hex(parameters.method(value, "methods")) for value in values)
 
 
 def _chosen(name: str) -> Chosen:
@@ -273,8 +279,10 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
         transaction += 1  # all of this transaction follow
     elif rank == of_rank:
         row_index, batch_index = [*row_indexes, 0][:2]
-    indexes = {"transaction_index": transaction, "batch_index": batch_index}
-    return (cursors.ordinal_at(reader(), entity, block, row_index, **indexes),)
+    at = cursors.ordinal_at(
+        reader(), entity, block, row_index, transaction_index=transaction, batch_index=batch_index
+    )
+    return (at,)
 
 
 def _rows(
@@ -282,8 +290,13 @@ def _rows(
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
     entity = ("internal_transfers", "token_transfers", "transactions")[rank]
-    times: Any = {"time_from": activity_filter.time_from, "time_to": activity_filter.time_to}
-    window = pages.Window(AT_ONCE, 0, position=_position(rank, place), **times)
+    window = pages.Window(
+        AT_ONCE,
+        0,
+        position=_position(rank, place),
+        time_from=activity_filter.time_from,
+        time_to=activity_filter.time_to,
+    )
     while True:
         try:
             page = entities.PAGES[entity](reader(), entity, filters, window)
@@ -316,7 +329,8 @@ def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
 def _matches(activity: Activity, activity_filter: ActivityFilter) -> bool:
     record, method = activity.record, activity.context["methodId"]
     if activity.rank == TRANSFER:
-        kinds, decimals = (record["tokenType"],), record["tokenDecimals"] or 0
+        kinds = (record["tokenType"],)
+        decimals = record["tokenDecimals"] or 0
         is_listed = activity_filter.tokens.has(record["tokenAddress"])
         return is_listed and activity_filter.has_move(record, kinds, method, decimals)
     if activity.rank == INTERNAL:

@@ -154,9 +154,9 @@ def transfer_objects(records: Sequence[Record]) -> list[Object]:
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
-    contexts = (context_of[record["transactionHash"]] for record in records)
     return [
-        _transfer(*both, objects, token_objects) for both in zip(records, contexts, strict=True)
+        _transfer(record, context_of[record["transactionHash"]], objects, token_objects)
+        for record in records
     ]
 
 

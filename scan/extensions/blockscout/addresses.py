@@ -114,7 +114,8 @@ def list_transactions(address_hash: str) -> Response:
     """Return transactions in the order of the chain, or sorted by what they moved or paid where the
     list is short; clients offer orders that long lists do not have."""
     window = lists.first_window()._replace(direction=lists.direction())
-    side, sort, response = _side(address_hash), routing.text("sort"), None
+    side, sort = _side(address_hash), routing.text("sort")
+    response = None
     if sort in SORTS:
         response = entity_lists.sorted_transactions_response(window, sort, **side)
     return response or entity_lists.transactions_response(window, **side)
@@ -122,8 +123,10 @@ def list_transactions(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
-    filters, types = _side(address_hash), address_and_token_objects.token_types()
-    return entity_lists.transfers_response(types, token=lists.address("token"), **filters)
+    filters = _side(address_hash)
+    return entity_lists.transfers_response(
+        token=lists.address("token"), types=address_and_token_objects.token_types(), **filters
+    )
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
@@ -151,7 +154,8 @@ def list_logs(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
-    before, key = lists.number("block_number"), lists.path_address(address_hash)
+    before = lists.number("block_number")
+    key = lists.path_address(address_hash)
     older = {} if before is None else {"before": before}
     rows, next_block = blocks.mined_by(reader(), key, lists.row_count(), **older)
     following = None if next_block is None else {"block_number": next_block}
@@ -175,8 +179,10 @@ TOKEN = "token_contract_address_hash"
 
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
-    key, window = lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
-    return json_value(_balances(orjson.loads(addresses.tokens_held(reader(), key, window).data)))
+    page = addresses.tokens_held(
+        reader(), lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
+    )
+    return json_value(_balances(orjson.loads(page.data)))
 
 
 @blueprint.path("/addresses/<address_hash>/tokens")
@@ -201,8 +207,12 @@ def tokens_held(
 
 def _balances(records: list[lists.Record]) -> list[routing.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
-    no_item = {"token_id": None, "token_instance": None}
     return [
-        {"token": known.of(record["tokenAddress"]), **no_item, "value": record["balance"]}
+        {
+            "token": known.of(record["tokenAddress"]),
+            "token_id": None,
+            "token_instance": None,
+            "value": record["balance"],
+        }
         for record in records
     ]

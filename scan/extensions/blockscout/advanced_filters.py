@@ -162,11 +162,22 @@ def _csv_row(activity: Activity, item: routing.Object) -> list[csv_columns.Cell]
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]
-    token_cells = (
+    moved = (total.get(name) for name in ("value", "token_id"))
+    symbol = csv_columns.text(token.get("symbol") or "")
+    return [
+        item["hash"],
+        item["type"],
+        method,
+        item["timestamp"],
+        *addresses,
+        item["value"],
         token.get("address_hash"),
         total.get("decimals"),
-        csv_columns.text(token.get("symbol") or ""),
-        *(total.get(name) for name in ("value", "token_id")),
-    )
-    first = item["hash"], item["type"], method, item["timestamp"], *addresses, item["value"]
-    return [*first, *token_cells, item["block_number"], item["fee"], *[None] * 3]
+        symbol,
+        *moved,
+        item["block_number"],
+        item["fee"],
+        None,
+        None,
+        None,
+    ]

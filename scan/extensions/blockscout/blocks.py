@@ -161,8 +161,10 @@ def get_block(block: str) -> Response:
     [shown] = block_objects([record], is_single=True)
     shown |= blob_fees(record)
     if "beacon_deposits_count" in shown:
-        parts, number = registry.parts(hooks.Blockscout), record["number"]
-        counts = (part.count_deposits(reader(), number) for part in parts)
+        counts = (
+            part.count_deposits(reader(), record["number"])
+            for part in registry.parts(hooks.Blockscout)
+        )
         shown["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
     return json_value(shown)
 

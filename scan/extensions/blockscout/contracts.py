@@ -152,7 +152,7 @@ def _source_fields(contract: contracts.Contract) -> lists.Record:
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")
     arguments = bytes(contract.constructor_arguments or b"")
-    is_full, twin = contract.match == "full", contract.verifier
+    is_full = contract.match == "full"
     return {
         **_compiler_fields(contract),
         **renamed("verified_contract", {}),
@@ -176,7 +176,8 @@ def _source_fields(contract: contracts.Contract) -> lists.Record:
         ],
         "is_fully_verified": is_full,
         "is_partially_verified": not is_full,
-        "verified_twin_address_hash": twin and checksummed(to_hex(bytes(twin))),
+        "verified_twin_address_hash": contract.verifier
+        and checksummed(to_hex(bytes(contract.verifier))),
     }
 
 
@@ -188,7 +189,10 @@ def _arguments(abi: list[Any], arguments: bytes) -> list[list[Any]] | None:
     values = constructor_values(abi, arguments) if arguments else None
     if values is None:
         return None
-    return [[shown(v.value, v.type), {"name": v.name, "type": v.type}] for v in values]
+    return [
+        [shown(value.value, value.type), {"name": value.name, "type": value.type}]
+        for value in values
+    ]
 
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed

@@ -41,7 +41,9 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
     as_call = call_object(decoded, topic[:4])
     if as_call is None or decoded is None:
         return None
-    arguments = [{**_parameter(a), "indexed": a.indexed} for a in decoded.arguments]
+    arguments = [
+        {**_parameter(argument), "indexed": argument.indexed} for argument in decoded.arguments
+    ]
     readings = [[*map(_parameter, reading.arguments)] for reading in decoded.readings]
     for argument, *alike in zip(arguments, *readings, strict=True) if decoded.alternatives else ():
         values = dict.fromkeys(str(one["value"]) for one in alike)
@@ -240,7 +242,9 @@ def state_change_objects(
             **of_token,
         }
 
-    of_coin = [row(to_hex(a.address), a.gained, a.balance) for a in accounts if a.balance]
+    of_coin = [
+        row(to_hex(a.address), a.gained, a.balance) for a in accounts if a.balance is not None
+    ]
     return of_coin + [
         row(key[0], change, around, token=tokens.of(key[1]), token_id=key[2])
         for key, change in gained.items()

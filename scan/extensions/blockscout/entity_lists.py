@@ -113,10 +113,12 @@ def _chosen_internal(*, by_type: bool) -> Chooses | None:
 def internal_of_transaction_response(record: lists.Record, direction: str) -> Response:
     choose = _chosen_internal(by_type=False) or list
     lists.require_block(record["blockNumber"])
-    position = lists.position("internal_transfers", record["blockNumber"])
-    window = lists.first_window()._replace(direction=direction, position=position)
+    window = lists.first_window()._replace(
+        direction=direction, position=lists.position("internal_transfers", record["blockNumber"])
+    )
     page, is_traced = internal_transfers.transaction_page(reader(), data(record["hash"]), window)
-    records, meta = orjson.loads(page.data or "[]"), _meta(is_pending=not is_traced)
+    records = orjson.loads(page.data or "[]")
+    meta = _meta(is_pending=not is_traced)
     following = internal_position(records[-1]) if page.next else None
     return lists.list_response(internal_objects(choose(records)), following, meta=meta)
 

@@ -145,12 +145,16 @@ def position(entity: str, block_number: int | None = None) -> tuple[int, ...] | 
         raise InvalidParameter("block_number is missing.", field="block_number")
     if entity == "logs":
         return block, place["index"] or 0
-    transaction_index = place.get("transaction_index") or 0
-    indexes = {
-        "transaction_index": transaction_index,
-        "batch_index": place.get("index_in_batch") or 0,
-    }
-    return (ordinal_at(reader(), entity, block, place["index"] or 0, **indexes),)
+    return (
+        ordinal_at(
+            reader(),
+            entity,
+            block,
+            place["index"] or 0,
+            transaction_index=place.get("transaction_index") or 0,
+            batch_index=place.get("index_in_batch") or 0,
+        ),
+    )
 
 
 def require_block(expected: int) -> None:

@@ -87,8 +87,10 @@ def _gwei(wei: int) -> float:
 @blueprint.path("/stats/charts/transactions")
 def get_transactions_chart() -> Response:
     """Return the transactions of the newest days, the newest first."""
-    days = reversed(orjson.loads(statistics.days(reader()).data))
-    chart = [{"date": d["date"], "transactions_count": d["transactions"]} for d in days]
+    days = orjson.loads(statistics.days(reader()).data)
+    chart = [
+        {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)
+    ]
     return json_value({"chart_data": chart})
 
 

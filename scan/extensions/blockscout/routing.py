@@ -151,8 +151,9 @@ BLOCKSCOUT = request_state.Interface(
 
 
 Object = dict[str, Any]
-_NAMES = TABLE.with_name("names.toml").read_text(encoding="utf-8")
-NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(_NAMES)
+NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    TABLE.with_name("names.toml").read_text(encoding="utf-8")
+)
 
 # The names of Ethereum's standards, by the types of records.
 STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}

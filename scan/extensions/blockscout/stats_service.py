@@ -95,14 +95,20 @@ def get_document() -> Response:
     for path, summary in _table()["summaries"].items():
         in_path = re.findall("<([a-z]+)>", path)
         takes = sorted(routing.answered_paths()[f"{routing.STATS_PREFIX}{path}"].takes)
-        text = {"schema": {"type": "string"}}
-        listed = [
-            {"name": name, "in": where, "required": where == "path", **text}
-            for where, names in (("path", in_path), ("query", takes))
-            for name in names
-        ]
-        responses = {"200": {"description": "As the summary says."}}
-        operation = {"summary": summary, "parameters": listed, "responses": responses}
+        operation = {
+            "summary": summary,
+            "parameters": [
+                {
+                    "name": name,
+                    "in": where,
+                    "required": where == "path",
+                    "schema": {"type": "string"},
+                }
+                for where, names in (("path", in_path), ("query", takes))
+                for name in names
+            ],
+            "responses": {"200": {"description": "As the summary says."}},
+        }
         template = path.replace("<", "{").replace(">", "}")
         paths[f"/api/v1{template}"] = {"get": operation}
     info = {"title": "Statistics", "version": VERSION}

@@ -37,8 +37,10 @@ def list_tokens() -> Response:
     following = None
     if page.next is not None:
         last = address_and_token_objects.token_object(records[-1])
-        following = {"contract_address_hash": last["address_hash"]}
-        following["holders_count"] = last["holders_count"]
+        following = {
+            "contract_address_hash": last["address_hash"],
+            "holders_count": last["holders_count"],
+        }
     shown = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
     return lists.list_response(shown, following)
 
@@ -80,8 +82,9 @@ def list_transfers(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/holders")
 def list_holders(address_hash: str) -> Response:
-    position = lists.together(value=lists.amount, address_hash=lists.address)
-    window = lists.first_window()._replace(position=position)
+    window = lists.first_window()._replace(
+        position=lists.together(value=lists.amount, address_hash=lists.address)
+    )
     page = tokens.holders(reader(), lists.path_address(address_hash), window)
     records = orjson.loads(page.data)
     following = None

@@ -29,7 +29,9 @@ def _of_op_stack(record: Mapping[str, Any]) -> Object:
     if fee_parts.get("l1") is None:
         return {}
     operator = {} if fee_parts["operator"] is None else {"operator_fee": fee_parts["operator"]}
-    shown = {name: chain_fields[f] for f, name in OF_OP_STACK.items() if f in chain_fields}
+    shown = {
+        name: chain_fields[field] for field, name in OF_OP_STACK.items() if field in chain_fields
+    }
     return {"l1_fee": fee_parts["l1"], **shown, **operator}
 
 
@@ -45,7 +47,11 @@ def transaction_objects(records: Sequence[lists.Record]) -> list[Object]:
     """Return the objects of a list; inputs are null where they are long, or the node does not give
     them."""
     context_of = contexts(reader(), (record["hash"] for record in records))
-    contents = {h: c for h, c in inputs(reader(), records).items() if len(c) <= LONGEST_INPUT}
+    contents = {
+        transaction_hash: content
+        for transaction_hash, content in inputs(reader(), records).items()
+        if len(content) <= LONGEST_INPUT
+    }
     objects = AddressObjects(address for record in records for address in _parties(record))
     name_methods(records, objects)
     kinds = _kinds(records, objects)

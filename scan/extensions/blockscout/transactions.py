@@ -174,8 +174,8 @@ def list_logs(transaction_hash: str) -> Response:
     shown = details.decoded_logs[:most]
     place = {name: record[name] for name in ("blockNumber", "timestamp")}
     records = [{**log.record(), **place, "transactionHash": record["hash"]} for log in shown]
-    hashes, events = {record["hash"]: record["blockHash"]}, [log.event for log in shown]
-    items = decoded_objects.log_objects(records, events, hashes)
+    block_hashes = {record["hash"]: record["blockHash"]}
+    items = decoded_objects.log_objects(records, [log.event for log in shown], block_hashes)
     following = None
     if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
@@ -209,8 +209,9 @@ def list_state_changes(transaction_hash: str) -> Response:
         )
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
-    changes = accounts, moved, read_balances
-    items = decoded_objects.state_change_objects(block.get("miner", ""), *changes)
+    items = decoded_objects.state_change_objects(
+        block.get("miner", ""), accounts, moved, read_balances
+    )
     end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return lists.list_response(items[first:end], following)

@@ -22,18 +22,26 @@ def list_most_called() -> Response:
     if scale is None:
         raise InvalidParameter(f"scale is missing: {', '.join(SPANS_S)}.", field="scale")
     sort = lists.one_of("sort", [*SORTS]) or "transactions_count"
-    is_ascending = lists.one_of("order", ("asc", "desc")) == "asc"
-    order = statistics.Order(SORTS[sort] == "gasUsed", is_ascending)
-    sorts: Any = dict.fromkeys(SORTS, lists.number)
-    place: Any = lists.together(**sorts, contract_address_hash=lists.address)
+    order = statistics.Order(
+        by_gas=SORTS[sort] == "gasUsed",
+        is_ascending=lists.one_of("order", ("asc", "desc")) == "asc",
+    )
+    place: Any = lists.together(
+        **dict.fromkeys(SORTS, lists.number), contract_address_hash=lists.address
+    )
     after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
     most = lists.row_count()
     records = statistics.contracts(reader(), SPANS_S[scale], order, after, most)
     objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
-    items: list[dict[str, Any]] = []
-    for record in records:
-        sums = {name: record[of] for name, of in SORTS.items()}
-        items.append({"contract_address": objects.of(record["address"]), **sums, "balance": None})
+    items = [
+        {
+            "contract_address": objects.of(record["address"]),
+            "transactions_count": record["transactions"],
+            "total_gas_used": record["gasUsed"],
+            "balance": None,
+        }
+        for record in records
+    ]
     following = None
     if len(items) == most:  # the next page may be empty
         last_item = items[-1]

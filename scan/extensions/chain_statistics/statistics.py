@@ -37,9 +37,13 @@ def days(
 ) -> DailyStats:
     """Return the days of a range, which has `length` days without a first date. Raises
     InvalidParameter for a range that is too long or backwards."""
-    values: Any = {"date_from": first, "date_to": last, "default_days": length}
-    row = reader.row("queries/daily_stats_list", max_days=MAX_DAYS, **values)
-    first_text, last_text, length, data = row
+    first_text, last_text, length, data = reader.row(
+        "queries/daily_stats_list",
+        date_from=first,
+        date_to=last,
+        default_days=length,
+        max_days=MAX_DAYS,
+    )
     if length is not None and not 1 <= length <= MAX_DAYS:
         message = f"from and to must be in their order and at most {MAX_DAYS} days."
         raise InvalidParameter(message, field="from")
@@ -55,8 +59,9 @@ def activity_over_time(
 ) -> list[dict[str, Any]]:
     """Return the statistics of the newest `most` days, weeks, months or years that have blocks,
     oldest first; see the statement."""
-    values: Any = {"span": span, "date_from": first, "date_to": last, "limit": most}
-    (rows,) = reader.row("queries/daily_stats_list_by_span", **values)
+    (rows,) = reader.row(
+        "queries/daily_stats_list_by_span", span=span, date_from=first, date_to=last, limit=most
+    )
     records: list[dict[str, Any]] = orjson.loads(rows)
     return records
 
@@ -103,8 +108,11 @@ def contracts(
         limit=limit,
     )
     if is_longer:
-        message = f"This time has more than {MAX_TRANSACTIONS} transactions, which are not counted"
-        raise InvalidParameter(f"{message} at once: ask for a shorter one.", field="scale")
+        raise InvalidParameter(
+            f"This time has more than {MAX_TRANSACTIONS} transactions, which are not counted at"
+            " once: ask for a shorter one.",
+            field="scale",
+        )
     records: list[Record] = orjson.loads(rows)
     return records
 
@@ -178,15 +186,6 @@ def price(reader: Reader) -> Json:
     suggestions = _suggestions(answer["tips"], base_fee)
     span_s, contracts = reader.sources.get(LargestByGas).read(reader)
     standard = suggestions["standard"]["gasPrice"] if suggestions else None
-    shown_blocks = []
-    for block, gas in zip(blocks, newest, strict=True):
-        ratio = round(gas.used / gas.limit, 4) if gas.limit else 0.0
-        of_block = {name: block[name] for name in ("number", "timestamp", "baseFeePerGas")}
-        shown_blocks.append({**of_block, "gasUsedRatio": ratio})
-    called = []
-    for contract in contracts:
-        of_contract = {name: contract[name] for name in ("address", "transactions")}
-        called.append({**of_contract, "gasUsed": str(contract["gasUsed"])})
     return {
         "blockNumber": blocks[0]["number"] if blocks else None,
         "baseFeePerGas": blocks[0]["baseFeePerGas"] if blocks else None,
@@ -194,9 +193,24 @@ def price(reader: Reader) -> Json:
         "transactions": answer["transactions"],
         "suggestions": suggestions,
         "costs": [_cost(action, answer["gas"][action], standard) for action in ACTIONS],
-        "blocks": shown_blocks,
+        "blocks": [
+            {
+                "number": block["number"],
+                "timestamp": block["timestamp"],
+                "baseFeePerGas": block["baseFeePerGas"],
+                "gasUsedRatio": round(gas.used / gas.limit, 4) if gas.limit else 0.0,
+            }
+            for block, gas in zip(blocks, newest, strict=True)
+        ],
         "contractsSeconds": span_s,
-        "contracts": called,
+        "contracts": [
+            {
+                "address": called["address"],
+                "transactions": called["transactions"],
+                "gasUsed": str(called["gasUsed"]),
+            }
+            for called in contracts
+        ],
     }
 
 
@@ -270,17 +284,28 @@ def largest_transactions(reader: Reader, day: date | None = None) -> Largest:
     if day is None:
         return Largest(*reader.row("queries/transactions_list_largest_of_newest", limit=LARGEST))
     first, last = _blocks(reader, day)
-    of_day: Any = {"block_from": first, "block_to": last, "limit": LARGEST, "most": MAX_SAMPLE}
-    return Largest(*reader.row("queries/transactions_list_largest_in_blocks", **of_day))
+    return Largest(
+        *reader.row(
+            "queries/transactions_list_largest_in_blocks",
+            block_from=first,
+            block_to=last,
+            limit=LARGEST,
+            most=MAX_SAMPLE,
+        )
+    )
 
 
 def largest_token_transfers(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     """Return a token's largest transfers of a day, or without a day the largest of the newest."""
     first, last = _blocks(reader, day)
-    most = NEWEST_OF_TOKEN if day is None else MAX_SAMPLE
-    of_day: Any = {"block_from": first, "block_to": last, "limit": LARGEST, "most": most}
-    row = reader.row("queries/token_transfers_list_largest", token=token, **of_day)
-    data, sample, first_block, total = row
+    data, sample, first_block, total = reader.row(
+        "queries/token_transfers_list_largest",
+        token=token,
+        block_from=first,
+        block_to=last,
+        limit=LARGEST,
+        most=NEWEST_OF_TOKEN if day is None else MAX_SAMPLE,
+    )
     return Largest(data, sample, first_block, None if day is None else total)
 
 
@@ -328,5 +353,5 @@ def shown_day(newest: str | None, token: bytes | None = None) -> DayShown | None
         largest = largest_token_transfers(reader(), token, day)
     before = day - ONE_DAY if day > FIRST_DAY else None
     after = day + ONE_DAY if last is not None and day < last else None
-    counts = largest.sample, largest.total or 0
-    return DayShown(day, before, after, *counts, json.loads(largest.data))
+    records = json.loads(largest.data)
+    return DayShown(day, before, after, largest.sample, largest.total or 0, records)

@@ -147,16 +147,20 @@ def show_gas() -> Response:
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
     """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
     try:
-        moments = [datetime.fromisoformat(block["timestamp"]) for block in blocks]
+        times = spread_over_seconds(
+            [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
+        )
     except ValueError:
         return []
-    times = spread_over_seconds([int(moment.timestamp()) for moment in moments])
-    full, fees = [], []
-    for time_s, block in zip(times, blocks, strict=True):
-        ratio, fee = block["gasUsedRatio"], block["baseFeePerGas"]
-        full.append(Point(time_s, round(ratio * 10_000), f"{ratio:.2%}"))
-        if fee is not None:
-            fees.append(Point(time_s, int(fee)))
+    full = [
+        Point(time_s, round(block["gasUsedRatio"] * 10_000), f"{block['gasUsedRatio']:.2%}")
+        for time_s, block in zip(times, blocks, strict=True)
+    ]
+    fees = [
+        Point(time_s, int(block["baseFeePerGas"]))
+        for time_s, block in zip(times, blocks, strict=True)
+        if block["baseFeePerGas"] is not None
+    ]
     drawn = (
         bar_chart(full, title="Gas used, % of the limit", span_s=1, decimals=2),
         line_chart(fees, title="Base fee, Gwei", decimals=9),
@@ -221,9 +225,8 @@ def _newest_day(token: bytes) -> str | None:
 
 
 def _token_days(token: bytes) -> Chart | None:
-    statement = "queries/token_transfers_count_by_day"
-    (text,) = reader().row(statement, address=token, days=CHART_DAYS)
-    counts = json.loads(text)
+    (data,) = reader().row("queries/token_transfers_count_by_day", address=token, days=CHART_DAYS)
+    counts = json.loads(data)
     if len(counts) < 2:
         return None
     by_day = {count["time"]: count["transfers"] for count in counts}
@@ -237,8 +240,9 @@ def _token_holders(token: bytes) -> Chart | None:
     not all known, or too many, as in tokens.holder_change()."""
     if tokens.holder_change(reader(), token)["change"] is None:
         return None
-    statement = "queries/token_holders_count_by_day"
-    (counts,) = reader().row(statement, address=token, days=tokens.CHANGE_DAYS)
+    (counts,) = reader().row(
+        "queries/token_holders_count_by_day", address=token, days=tokens.CHANGE_DAYS
+    )
     points = [Point(count["time"], count["holders"]) for count in json.loads(counts)]
     return line_chart([*dropwhile(lambda p: not p.value, points)], title="Holders by day")
 

@@ -91,7 +91,8 @@ def gnosis_settle(network: Network, block: Any) -> form.Settlement:
         (log.transaction_index, form.MINT, log.topics[1][12:], int.from_bytes(log.data[:32]))
         for log in block.logs
         if log.address in network.reward_contracts
-        if log.topics[:1] == (ADDED_RECEIVER,) and len(log.topics) > 1
+        and log.topics[:1] == (ADDED_RECEIVER,)
+        and len(log.topics) > 1
     ]
     credits = [*minted, (None, form.FEE_VAULT, network.collector, collected)]
     burnt = None if base_fees is None else 0

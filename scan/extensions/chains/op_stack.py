@@ -52,8 +52,10 @@ _PACKED_AT = {
 def l1_fees(block: Any, sent: form.Values, received: form.Values) -> Sequence[Any]:
     """Return the fees for L1. Deposits and post-exec transactions pay none, whatever fee the node
     gives for them."""
-    of_all = zip(received["l1Fee"], is_free(sent), strict=True)
-    return [fee and "0x0" if pays_nothing else fee for fee, pays_nothing in of_all]
+    return [
+        fee and "0x0" if pays_nothing else fee
+        for fee, pays_nothing in zip(received["l1Fee"], is_free(sent), strict=True)
+    ]
 
 
 def mints(block: Any, sent: form.Values, received: form.Values) -> Sequence[Any]:
@@ -79,9 +81,13 @@ def operator_fees(block: Any, sent: form.Values, received: form.Values) -> list[
     extra_data = data(block.extraData or "0x")
     is_jovian = (len(extra_data), *extra_data[:1]) == JOVIAN_EXTRA_DATA
     fees: list[int | None] = []
-    names = ("operatorFeeScalar", "operatorFeeConstant", "gasUsed")
-    columns = [received[name] for name in names]
-    for scalar, constant, gas_used, pays_nothing in zip(*columns, is_free(sent), strict=True):
+    for scalar, constant, gas_used, pays_nothing in zip(
+        received["operatorFeeScalar"],
+        received["operatorFeeConstant"],
+        received["gasUsed"],
+        is_free(sent),
+        strict=True,
+    ):
         if pays_nothing or scalar is None:
             fees.append(None)
             continue
@@ -135,8 +141,12 @@ def l1_origin(block: Any, sent: form.Values) -> dict[str, Any]:
     if len(call) < max(end for _, end in ranges.values()):
         return {}
     values = {name: call[start:end] for name, (start, end) in ranges.items()}
-    origin = {name: str(int.from_bytes(value)) for name, value in values.items()}
-    return {"l1Origin": {**origin, "hash": f"0x{values['hash'].hex()}"}}
+    return {
+        "l1Origin": {
+            name: f"0x{value.hex()}" if name == "hash" else str(int.from_bytes(value))
+            for name, value in values.items()
+        }
+    }
 
 
 def milliseconds(block: Any, sent: form.Values) -> dict[str, Any]:
@@ -209,8 +219,10 @@ MAINNET, SEPOLIA = 5000, 5003
 
 
 def mantle_l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    of_all = zip(received["l1Fee"], received["l1BaseFeeScalar"], strict=True)
-    return [None if scalar is None else fee for fee, scalar in of_all]
+    return [
+        None if scalar is None else fee
+        for fee, scalar in zip(received["l1Fee"], received["l1BaseFeeScalar"], strict=True)
+    ]
 
 
 MANTLE = OP_STACK._replace(

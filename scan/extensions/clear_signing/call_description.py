@@ -154,23 +154,30 @@ def call_in(value: SelectedValue, chain_id: str) -> Call | None:
     call on another chain. A selector among the parameters stands before the value's bytes."""
     if value.field.format != CALLDATA or value.typed.type.kind != "bytes":
         return None
-    callee, spender, *others = (
-        value.params.get(f"{name}Path", value.params.get(name))
-        for name in ("callee", "spender", "chainId", "amount", "selector")
-    )
-    chain, amount, selector = (
-        other.value if isinstance(other, TypedValue) else other for other in others
-    )
-    to_address = address_of(callee)
-    if to_address is None or (chain is not None and str(chain) != chain_id):
+    params = value.params
+
+    def parameter(name: str) -> Any:
+        return params.get(f"{name}Path", params.get(name))
+
+    to_address = address_of(parameter("callee"))
+    chain, amount, selector = map(parameter, ("chainId", "amount", "selector"))
+    if to_address is None or (chain is not None and _text(chain) != chain_id):
         return None
+    prefix = b"" if selector is None else _selector(selector)
+    calldata = prefix + bytes_of(value.typed)
+    value_wei = number_of(_text(amount)) if amount is not None else None
+    return Call(chain_id, address_of(parameter("spender")), to_address, value_wei, calldata, None)
+
+
+def _text(value: Any) -> str:
+    return str(value.value if isinstance(value, TypedValue) else value)
+
+
+def _selector(value: Any) -> bytes:
     try:
-        prefix = b"" if selector is None else data(str(selector), SELECTOR_BYTES)
+        return data(_text(value), SELECTOR_BYTES)
     except BadHex:
         raise DoesNotFit("a selector is not of four bytes") from None
-    calldata = prefix + bytes_of(value.typed)
-    value_wei = None if amount is None else number_of(str(amount))
-    return Call(chain_id, address_of(spender), to_address, value_wei, calldata, None)
 
 
 def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:

@@ -5,7 +5,6 @@ deployed at the implementation of the proxy that it is.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import orjson
@@ -42,15 +41,16 @@ class ContractBindings:
     def __init__(
         self, reader: Reader, descriptors: Descriptors, chain_id: str, block: BlockId
     ) -> None:
-        self._reader, self._descriptors = reader, descriptors
-        self._chain_id, self._block = chain_id, block
+        self._reader = reader
+        self._chain_id = chain_id
+        self._block = block
+        self._descriptors = descriptors
         self._creations_left = MAX_CREATIONS
 
     def find(self, calls: Collection[Called]) -> dict[Called, Descriptor]:
         """Return the descriptors of calls; none where the node that has to tell does not respond.
         Raises StillReading."""
-        find_at = partial(self._descriptors.find, self._chain_id)
-        bound = {call: find_at(call.address, call.selector) for call in calls}
+        bound = {call: self._at(call.address, call.selector) for call in calls}
         missing = [call for call, descriptor in bound.items() if descriptor is None]
         for find in (self._of_factories, self._of_proxies):
             try:
@@ -78,14 +78,16 @@ class ContractBindings:
         proxies = abis.proxies_at(emitters, self._reader.node.within(TIMEOUT_S))
         return {emitter.address: proxy for emitter, proxy in proxies.items()}
 
+    def _at(self, address: bytes, selector: bytes) -> Descriptor | None:
+        return self._descriptors.find(self._chain_id, address, selector)
+
     def _of_proxies(self, calls: Sequence[Called]) -> dict[Called, Descriptor | None]:
         proxies = self._implementations([call.address for call in calls])
-        find_at = partial(self._descriptors.find, self._chain_id)
         bound: dict[Called, Descriptor | None] = {}
         for call in calls:
             if call.address in proxies:
                 implementations = proxies[call.address].implementations
-                described = (find_at(address, call.selector) for address in implementations)
+                described = (self._at(address, call.selector) for address in implementations)
                 bound[call] = next(filter(None, described), None)
         return bound
 
@@ -105,8 +107,10 @@ class ContractBindings:
                 created[address] = creation.factory, indexed(orjson.loads(record))
         if not created:
             return {}
-        node, transactions = self._reader.node.within(TIMEOUT_S), [t for _, t in created.values()]
-        read = self._reader.sources.block_bodies.transactions(node, transactions)
+        read = self._reader.sources.block_bodies.transactions(
+            self._reader.node.within(TIMEOUT_S),
+            [transaction for _, transaction in created.values()],
+        )
         bound: dict[Called, Descriptor | None] = {}
         for call in calls:
             if call.address not in created:
@@ -118,8 +122,9 @@ class ContractBindings:
                 for log in (receipt.logs if receipt else None) or ()
                 if log.address == factory and log.topics and _names(log, call.address)
             }
-            find = partial(self._descriptors.find_of_factory, self._chain_id, factory)
-            bound[call] = find(topics, call.selector)
+            bound[call] = self._descriptors.find_of_factory(
+                self._chain_id, factory, topics, call.selector
+            )
         return bound
 
 

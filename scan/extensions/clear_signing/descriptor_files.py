@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -178,7 +178,8 @@ def parse_path(text: object, outer: ValuePath | None = None) -> ValuePath:
         steps.append(_step(*match.groups()))
         rest = rest[match.end() :]
     if not root and outer is not None:
-        root, steps = outer.root, [*outer.steps, *steps]
+        root = outer.root
+        steps = [*outer.steps, *steps]
     return ValuePath(root or ARGUMENTS, tuple(steps))
 
 
@@ -214,10 +215,14 @@ def values_at(
     values = [roots[path.root]]
     for step in path.steps:
         values = _bounded(inner for outer in values for inner in _next(outer, step, along))
-    every = (None, None)
     while any(value.type.kind == "array" for value in values):
-        inside = (_next(v, every, along) if v.type.kind == "array" else (v,) for v in values)
-        values = _bounded(chain.from_iterable(inside))
+        values = _bounded(
+            inner
+            for outer in values
+            for inner in (
+                _next(outer, (None, None), along) if outer.type.kind == "array" else (outer,)
+            )
+        )
     if any(value.type.kind == "tuple" for value in values):
         raise DoesNotFit("the path leads to a tuple, not to a value")
     return values

@@ -141,8 +141,11 @@ def _format(
     document: Document, written: Mapping[str, Any], entry: Entry | None, is_named: bool
 ) -> Format:
     excluded = {parse_path(path) for path in _list(written.get("excluded"))}
-    every = _fields(document, _list(written.get("fields")), None, 0)
-    fields = [field for field in every if field.path not in excluded]
+    fields = [
+        field
+        for field in _fields(document, _list(written.get("fields")), None, 0)
+        if field.path not in excluded
+    ]
     if len(fields) > MAX_FIELDS:
         raise InvalidDescriptor(f"a function has more than {MAX_FIELDS} fields")
     intent = written.get("intent")
@@ -206,8 +209,10 @@ def _field(document: Document, declared: Mapping[str, Any], outer: ValuePath | N
 
 
 def _visibility(rule: object) -> tuple[str, Sequence[Any]]:
-    if rule in (ALWAYS, "optional", NEVER):
-        return NEVER if rule == NEVER else ALWAYS, ()
+    if rule in (ALWAYS, "optional"):
+        return ALWAYS, ()
+    if rule == NEVER:
+        return NEVER, ()
     for name in (UNLESS, EQUALS):
         if isinstance(rule, dict) and [*rule] == [name]:
             return name, _list(rule[name])

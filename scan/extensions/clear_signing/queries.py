@@ -3,7 +3,6 @@ are to be sent, and those inside of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 from scan.contracts import abi, abi_decoding
@@ -94,12 +93,20 @@ class Erc7730(decoding.ClearSigning):
             reader.do_not_cache()
             if (block := blocks.newest(reader)) is None:
                 return [NOTHING] * len(calls)
-        trees = {}
-        for position, call in enumerate(calls):
-            if call.to is not None and len(call.input) >= call_description.SELECTOR_BYTES:
-                parties = None if call.sender is None else to_hex(call.sender), to_hex(call.to)
-                of = call_description.Call(chain_id, *parties, call.value, call.input, None)
-                trees[position] = _Tree(of)
+        trees = {
+            position: _Tree(
+                call_description.Call(
+                    chain_id,
+                    None if call.sender is None else to_hex(call.sender),
+                    to_hex(call.to),
+                    call.value,
+                    call.input,
+                    None,
+                )
+            )
+            for position, call in enumerate(calls)
+            if call.to is not None and len(call.input) >= call_description.SELECTOR_BYTES
+        }
         describer = _Describer(reader, self._descriptors, chain_id, block)
         try:
             describer.select([*trees.values()])
@@ -166,11 +173,13 @@ class _Describer:
     def __init__(
         self, reader: Reader, descriptors: Descriptors, chain_id: str, block: BlockId
     ) -> None:
-        self._reader, self._descriptors = reader, descriptors
+        self._reader = reader
+        self._descriptors = descriptors
         self._block = contract_abis.Block(block.number, to_hex(block.hash))
         self._bindings = ContractBindings(reader, descriptors, chain_id, block)
         self._budget = abi_decoding.DecodingBudget()
-        self._calls_left, self._values_left = MAX_CALLS, MAX_SHOWN
+        self._calls_left = MAX_CALLS
+        self._values_left = MAX_SHOWN
 
     def select(self, trees: Sequence[_Tree]) -> None:
         """Add descriptors, values and calls inside, level by level. Raises StillReading."""
@@ -206,8 +215,12 @@ class _Describer:
     def described(self, trees: Sequence[_Tree]) -> list[Described]:
         """Return the descriptions, with the names of all addresses that they show."""
         fitting = [inner for tree in trees for inner in tree.all() if inner.format is not None]
-        named = {a for tree in fitting for a in call_description.addresses_in(tree.selected)}
-        parties = addresses.parties(self._reader, [data(address, 20) for address in named])
+        described_calls = {
+            address for tree in fitting for address in call_description.addresses_in(tree.selected)
+        }
+        parties = addresses.parties(
+            self._reader, [data(address, 20) for address in described_calls]
+        )
         names = Names(parties, network.coin_symbol(self._reader)) if fitting else Names({}, "")
         descriptions = []
         for tree in trees:
@@ -228,17 +241,23 @@ class _Describer:
         contracts = abis.find_at_or_now(emitters, node, self._budget)
         if self._reader.has_node_failed:
             self._reader.do_not_cache()
-        decode = partial(decoding.decode_call, budget=self._budget)
         for tree, address in zip(level, called, strict=True):
             contract = contracts.get(address, contract_abis.NO_CONTRACT)
-            method = decode(tree.call.calldata, contract.abis, contract.token_type)
+            method = decoding.decode_call(
+                tree.call.calldata, contract.abis, contract.token_type, budget=self._budget
+            )
             tree.call = tree.call._replace(method=method)
 
     def _select(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the descriptors that fit, and the values that they show."""
-        size = call_description.SELECTOR_BYTES
         called = [
-            (tree, Called(data(tree.call.to_address, 20), tree.call.calldata[:size]))
+            (
+                tree,
+                Called(
+                    data(tree.call.to_address, 20),
+                    tree.call.calldata[: call_description.SELECTOR_BYTES],
+                ),
+            )
             for tree in level
             if not tree.is_code_of_sender
         ]
@@ -290,8 +309,10 @@ def _inside(tree: _Tree, position: int, nested: nested_calls.NestedCall) -> _Tre
         call = outer._replace(calldata=nested.input, method=None)
         return _Tree(call, (*tree.path, position), tree.is_code_of_sender)
     sender = outer.from_address if tree.is_code_of_sender else outer.to_address
-    parties = None if nested.is_by_other else sender, to_hex(nested.to)
-    call = call_description.Call(outer.chain_id, *parties, nested.value, nested.input, None)
+    sender = None if nested.is_by_other else sender
+    call = call_description.Call(
+        outer.chain_id, sender, to_hex(nested.to), nested.value, nested.input, None
+    )
     return _Tree(call, (*tree.path, position), nested.is_delegated)
 
 

@@ -20,12 +20,16 @@ def described(transaction: Mapping[str, Any]) -> Described:
     return reader().sources.get(Erc7730).of_transaction(reader(), transaction)
 
 
+def transaction_fields(transaction: Mapping[str, Any]) -> dict[str, Any]:
+    return described(transaction).record()
+
+
 def transaction_head(transaction: Record) -> Shown:
     return Shown({"clear_signing": described(transaction)})
 
 
 HOOKS = (
-    Api(transaction_fields=lambda transaction: described(transaction).record()),
+    Api(transaction_fields=transaction_fields),
     Service(
         make=lambda core: Erc7730(Descriptors(core.settings.of(Settings).descriptors)),
         base=ClearSigning,

@@ -4,7 +4,6 @@ watch build folders, keep sources for chains that begin anew, and submit contrac
 """
 
 from collections.abc import Iterator
-from functools import partial
 
 import flask
 from flask import Blueprint
@@ -65,8 +64,12 @@ def get_bytecode(address: str) -> requests.Response:
     if is_disassembled:
         requests.reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
-            {"offset": i.offset, "opcode": i.name, "data": to_hex(i.data) if i.data else None}
-            for i in bytecode.disassemble(held.code[: held.instructions_end])
+            {
+                "offset": instruction.offset,
+                "opcode": instruction.name,
+                "data": to_hex(instruction.data) if instruction.data else None,
+            }
+            for instruction in bytecode.disassemble(held.code[: held.instructions_end])
         ]
     return requests.json_value(record)
 
@@ -107,8 +110,9 @@ def encode_call(address: str) -> requests.Response:
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
     function, arguments = contracts.function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
-    call = key, function, arguments, body.get("value", 0), sender
-    encoded = contract_functions.encode(requests.reader(), *call)
+    encoded = contract_functions.encode(
+        requests.reader(), key, function, arguments, body.get("value", 0), sender
+    )
     chain_id = requests.reader().sources.chain_id.read()
     value: dict[str, object] = {"to": to_hex(key), **recorded("call_to_sign", encoded)}
     value["chainId"] = None if chain_id is None else int(chain_id)
@@ -165,9 +169,13 @@ def encode_any_call() -> requests.Response:
 
 @blueprint.get("/contracts/<address>/same-code")
 def list_same_code(address: str) -> requests.Response:
-    key, arguments = parameters.address(address), requests.query_arguments(*list_responses.LISTED)
-    read = partial(comparison.page, requests.reader(), key)
-    return list_responses.list_response("sameCode", arguments, read, address=key)
+    key = parameters.address(address)
+    return list_responses.list_response(
+        "sameCode",
+        requests.query_arguments(*list_responses.LISTED),
+        lambda window: comparison.page(requests.reader(), key, window),
+        address=key,
+    )
 
 
 @blueprint.get("/contracts/<address>/compare/<other>")
@@ -187,12 +195,14 @@ FACTORIES_EVERY_S = 2.0
 
 def worker_threads(core: request_state.Services) -> Iterator[Startable]:
     """Yield what compares builds, keeps sources, submits contracts of factories, and runs jobs."""
-    jobs, writes = core.sources.get(VerificationJobs), core.writes
+    jobs = core.sources.get(VerificationJobs)
+    writes = core.writes
     if core.settings.of(Settings).artifacts:
         step = BuildWatch(core.sources.get(Builds), writes, core.verifier).step
         yield WorkerThread("builds", step, BUILDS_EVERY_S, writes, "builds are not compared")
     if (folder := core.settings.sources_dir) is not None:
-        step, failure = KeptSources(folder, writes, jobs).step, "verified sources are not kept"
+        step = KeptSources(folder, writes, jobs).step
+        failure = "verified sources are not kept"
         yield WorkerThread("kept-sources", step, SOURCES_EVERY_S, writes, failure)
     step = FactoryChildren(writes, core.verifier.creations, jobs).step
     failure = "contracts of verified factories are not submitted"

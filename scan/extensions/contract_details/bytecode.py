@@ -152,9 +152,11 @@ def similar_to(reader: Reader, code: bytes) -> bytes | None:
 def _code_of_node(reader: Reader, address: bytes) -> bytes:
     """Return the node's code: delegating accounts and contracts never called are not indexed."""
     reader.do_not_cache()
-    node, call = reader.node.within(TIMEOUT_S), ("eth_getCode", to_hex(address), "latest")
     try:
-        return data(node.call(*call, most_bytes=MAX_RESPONSE_BYTES))
+        code = reader.node.within(TIMEOUT_S).call(
+            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
+        )
+        return data(code)
     except (client.RpcError, BadHex):
         raise UpstreamFailed("The node did not return this code.") from None
 
@@ -167,7 +169,8 @@ blueprint = Blueprint("pages_bytecode", __name__)
 
 
 def bytecode_page(key: bytes) -> Response:
-    held, missing = None, ""
+    held = None
+    missing = ""
     try:
         held = get(reader(), key)
     except (NotFound, UpstreamFailed, Unavailable) as error:

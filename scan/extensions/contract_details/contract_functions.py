@@ -287,7 +287,11 @@ def encode(
         signature = prepared.function.signature[:500]
         raise InvalidParameter(f"The function {signature} is not payable.", field="value")
     if sender is not None:
-        sent = {"from": sender, "to": address, "data": prepared.calldata}
-        call = {**{name: to_hex(part) for name, part in sent.items()}, "value": hex(value_wei)}
+        call = {
+            "from": to_hex(sender),
+            "to": to_hex(address),
+            "data": to_hex(prepared.calldata),
+            "value": hex(value_wei),
+        }
         calls.execute(node, call, read_calls.abis_of(address, proxy), None)
     return EncodedCall(prepared, value_wei, proxy)

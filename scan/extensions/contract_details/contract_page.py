@@ -62,7 +62,8 @@ def clean(text: str | None) -> str | None:
 VIEWS = ("code", "read", "write")
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    **dict.fromkeys(("read", "write"), frozenset({"code", *contract_values.FUNCTIONS, "sources"})),
+    "read": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
+    "write": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
 }
 
 
@@ -111,17 +112,22 @@ class ShownContract(NamedTuple):
     @property
     def returned_addresses(self) -> Sequence[str]:
         """Return the addresses that are values of the contract."""
-        values = self.values.values if self.values else ()
-        return [v.result for v in values if [o.type for o in v.outputs] == ["address"] and v.result]
+        return [
+            value.result
+            for value in (self.values.values if self.values else ())
+            if [output.type for output in value.outputs] == ["address"] and value.result
+        ]
 
     def forms(self, called: str) -> Functions:
         """Return the functions that have a form: the one just called, and all whose values are not
         shown."""
         values = self.values.values if self.values else ()
         valued = {v.signature for v in values if v.error is None and v.signature != called}
-        tabs = (self.functions.own, self.functions.proxied)
-        own, proxied = ([f for f in tab if f.signature not in valued] for tab in tabs)
-        return Functions(own, proxied)
+        direct, proxied = (
+            [function for function in functions if function.signature not in valued]
+            for functions in (self.functions.own, self.functions.proxied)
+        )
+        return Functions(direct, proxied)
 
     @property
     def verifier(self) -> str | None:

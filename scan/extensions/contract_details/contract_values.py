@@ -99,9 +99,12 @@ def of(
     returned = _call_all(reader, address, called, block)
     values = [_value(getter, result) for getter, result in zip(getters, returned, strict=False)]
     entries = [entry for abi in abis for entry in abi]
-    values += _role_admins(reader, address, entries, [*values], block)
-    implementation = None if proxy is None else proxy.implementation
-    return ContractValues(block.number, values, implementation, len(getters) <= MOST_FUNCTIONS)
+    return ContractValues(
+        block.number,
+        [*values, *_role_admins(reader, address, entries, values, block)],
+        None if proxy is None else proxy.implementation,
+        len(getters) <= MOST_FUNCTIONS,
+    )
 
 
 def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:

@@ -116,14 +116,17 @@ def call_function(address: str) -> Response:
     contract = read_contract(key, "read")
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
     function = contract.functions.named(call["function"])
-    inputs, outputs = (function.inputs, function.outputs) if function else ((), ())
+    inputs = function.inputs if function else ()
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
-        values, calls = [*map(argument_of, call["sent"])], requests.reader().sources.read_calls
-        value = calls.call(requests.reader().node, key, name, values).value
-        call["value"], status = Value(name, [Output(o.name, o.type) for o in outputs], value), 200
+        values = [*map(argument_of, call["sent"])]
+        read_calls = requests.reader().sources.read_calls
+        value = read_calls.call(requests.reader().node, key, name, values).value
+        outputs = function.outputs if function else ()
+        call["value"] = Value(name, [Output(o.name, o.type) for o in outputs], value)
+        status = 200
     except ScanError as error:
         call["error"], status = labelled_message(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
@@ -143,6 +146,13 @@ def _converted(
     ]
 
 
+def _in_words(error: ScanError) -> str:
+    """Return an error's message with the form's words in place of the API's names."""
+    name = error.field or ""
+    message = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
+    return f"{message[:1].upper()}{message[1:]}"
+
+
 @blueprint.post("/address/<address>/verify")
 @requests.requires(requests.Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
@@ -155,16 +165,14 @@ def verify_source(address: str) -> Response:
         contracts.get_or_index(requests.reader(), key, ())
         with services().waiting_threads.place_for_long(requests.client_address()):
             verified = verify(services().verifier, submission, requests.client_address())
-        status, refusal = 200, message(verified)
+        if verified.stored:
+            requests.note_changed_index()
     except ScanError as error:
-        # The form's words in place of the API's names.
-        name, status = error.field or "", error.status
-        refusal = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
-        refusal, verified = f"{refusal[:1].upper()}{refusal[1:]}", None
-    if verified is None or not verified.stored:
-        contract = read_contract(key, "code")
-        return contract_page(key, contract, status, form=fields, error=refusal)
-    requests.note_changed_index()
+        return contract_page(
+            key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
+        )
+    if not verified.stored:
+        return contract_page(key, read_contract(key, "code"), form=fields, error=message(verified))
     response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
     return Response(response.data, 303, headers=dict(response.headers))
 
@@ -266,8 +274,14 @@ def choose_other(address: str) -> Response:
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = address_of(address), address_of(other)
     pairs = comparison.of(reader(), key, other_key)
-    both: dict[str, Any] = {"address": to_hex(key), "other": to_hex(other_key)}
-    return page("source_comparison.html", **both, pairs=pairs, names=names_of([], *both.values()))
+    own, others = to_hex(key), to_hex(other_key)
+    return page(
+        "source_comparison.html",
+        address=own,
+        other=others,
+        pairs=pairs,
+        names=names_of([], own, others),
+    )
 
 
 _of_contract = partial(AddressTab, is_linked=addresses_and_tokens.is_of_contract, group=CONTRACT)

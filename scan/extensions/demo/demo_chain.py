@@ -158,14 +158,24 @@ class DemoChain(replay.Recording):
             return dict(transaction)
         sender = transaction["from"]
         nonce = int(transaction["nonce"], 16) + cycle * self._loop_nonces[sender]
-        names = ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
-        unsigned: dict[str, Any] = {name: int(transaction[name], 16) for name in names}
+        unsigned = {
+            name: int(transaction[name], 16)
+            for name in ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
+        }
         to = signatures.checksummed(transaction["to"])
-        unsigned |= {"type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
-        signed = _keys()[sender].sign_transaction(unsigned)
+        signed = _keys()[sender].sign_transaction(
+            {**unsigned, "type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
+        )
         parity = hex(signed.v)
-        signature = {"r": hex(signed.r), "s": hex(signed.s), "v": parity, "yParity": parity}
-        return {**transaction, "nonce": hex(nonce), "hash": to_hex(signed.hash), **signature}
+        return {
+            **transaction,
+            "nonce": hex(nonce),
+            "hash": to_hex(signed.hash),
+            "r": hex(signed.r),
+            "s": hex(signed.s),
+            "v": parity,
+            "yParity": parity,
+        }
 
     def _template(self, number: int) -> tuple[int, int]:
         """Return how often the loop has run before a block, and the number of the recorded block
@@ -306,11 +316,12 @@ def recorded_options(options: Any) -> Any:
     return options if name is None else {"tracer": name}
 
 
-Receipts = Sequence[dict[str, Any]]
-
-
 def _placed(
-    block: replay.Block, receipts: Receipts, number: int, timestamp: int, parent: str
+    block: replay.Block,
+    receipts: Sequence[dict[str, Any]],
+    number: int,
+    timestamp: int,
+    parent: str,
 ) -> replay.Block:
     """Return the block with this number, time and parent, and with the hash that follows. The
     references to the block in its transactions, receipts and logs are changed in place."""

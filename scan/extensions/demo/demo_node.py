@@ -222,13 +222,18 @@ class DemoState:
 
     def trie(self, cycle: int, recorded: int) -> MapTrie:
         """Return the state trie after a block; its root is the header's stateRoot."""
-        accounts = ((a, self._account(a, cycle, recorded)) for a in self._addresses)
-        return MapTrie({data(a): _rlp(account) for a, account in accounts if any(account)})
+        accounts = (
+            (address, self._account(address, cycle, recorded)) for address in self._addresses
+        )
+        return MapTrie(
+            {data(address): _rlp(account) for address, account in accounts if any(account)}
+        )
 
     def proof(self, address: str, slots: list[str], cycle: int, recorded: int) -> dict[str, Any]:
         """Return the result of eth_getProof (EIP-1186)."""
         nonce, balance, code, _ = self._account(address, cycle, recorded)
-        trie, proofs = self._storage(address, recorded), []
+        trie = self._storage(address, recorded)
+        proofs = []
         for slot in slots:
             word = int(self.value(("storage", address, slot), cycle, recorded), 16)
             path = [*map(to_hex, trie.proof(data(slot)))]

@@ -120,8 +120,11 @@ class Recording:
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
         """Keep the blocks with full transactions; blocks with hashes alone are made from them."""
         for row in rows:
-            is_whole = row.get("result") and row["params"][1:] == [True]
-            if is_whole and row["method"].startswith("eth_getBlockBy"):
+            if (
+                row["method"].startswith("eth_getBlockBy")
+                and row.get("result")
+                and row["params"][1:] == [True]
+            ):
                 self._blocks[int(row["result"]["number"], 16)] = row["result"]
         if not self._blocks:
             raise ValueError("the recording contains no block")

@@ -84,9 +84,9 @@ def internal_transactions(parameters: Parameters) -> Reply:
     window = parameters.window()
     try:
         if parameters.text("txhash"):
-            key = parameters.hash32("txhash")
-            read_page = internal_transfers.transaction_page
-            page, is_traced = read_page(reader(), key, window, form="etherscan")
+            page, is_traced = internal_transfers.transaction_page(
+                reader(), parameters.hash32("txhash"), window, form="etherscan"
+            )
             if is_traced is False:
                 raise NotFound(internal_transfers.without_traces(reader()))
         else:
@@ -102,8 +102,9 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     token = parameters.optional_address("contractaddress")
     if not parties and token is None:
         raise Failure("Error! Missing address or contractaddress")
-    filters = {**parties, "token": token, "type": token_type}
-    page = tokens.transfers_page(reader(), parameters.window(), **filters, form="etherscan")
+    page = tokens.transfers_page(
+        reader(), parameters.window(), **parties, token=token, type=token_type, form="etherscan"
+    )
     rows = complete_transfers(page.data, token_type)
     return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)
 
@@ -147,10 +148,15 @@ def items(parameters: Parameters) -> Reply:
     """Return the ids of a BEP721's items that an address owns, those first moved last first."""
     limit, offset = parameters.limit_and_offset()
     owner, token = parameters.address(), parameters.address("contractaddress")
-    window = {"most": MOST_OWNED, "limit": limit, "offset": offset}
-    values = {"owner": owner, "token": token, **window}
-    statement = "queries/token_items_list_by_owner"
-    ids, total = reader().row(statement, is_unbounded=True, **values)
+    ids, total = reader().row(
+        "queries/token_items_list_by_owner",
+        is_unbounded=True,
+        owner=owner,
+        token=token,
+        most=MOST_OWNED,
+        limit=limit,
+        offset=offset,
+    )
     if total is None:
         raise Failure(TOO_MANY_OWNED)
     if reader().first_block:

@@ -222,7 +222,9 @@ def _block_number(parameters: replies.Parameters) -> int:
 MOST_BLOCKS = 100_000  # which are read in 0.1 s
 TOO_MANY_BLOCKS = f"Error! The days have more than {MOST_BLOCKS} blocks: request fewer days"
 NOT_OF_ALL = "It is not known of all blocks of these days."
-WRONG_DATES = "Error! startdate and enddate must be in their order and at most {} days"
+WRONG_DATES = (
+    f"Error! startdate and enddate must be in their order and at most {statistics.MAX_DAYS} days"
+)
 
 
 def days_as(object_name: str, parameters: replies.Parameters) -> replies.Reply:
@@ -240,8 +242,13 @@ def block_times(parameters: replies.Parameters) -> replies.Reply:
 def blocks_as(object_name: str, field: str, parameters: replies.Parameters) -> replies.Reply:
     """Return what the blocks of each day have together as objects, which show `field`."""
     first, last = _dates(parameters)
-    values = {"date_from": first, "date_to": last, "most": MOST_BLOCKS}
-    (days,) = reader().row("queries/daily_blocks_list", is_unbounded=True, **values)
+    (days,) = reader().row(
+        "queries/daily_blocks_list",
+        is_unbounded=True,
+        date_from=first,
+        date_to=last,
+        most=MOST_BLOCKS,
+    )
     if days is None:
         raise replies.Failure(TOO_MANY_BLOCKS)
     if any(day[field] is None for day in orjson.loads(days)):
@@ -252,7 +259,7 @@ def blocks_as(object_name: str, field: str, parameters: replies.Parameters) -> r
 def _dates(parameters: replies.Parameters) -> tuple[date, date]:
     first, last = parameters.day("startdate"), parameters.day("enddate")
     if not timedelta() <= last - first < timedelta(statistics.MAX_DAYS):
-        raise replies.Failure(WRONG_DATES.format(statistics.MAX_DAYS))
+        raise replies.Failure(WRONG_DATES)
     return first, last
 
 

@@ -100,9 +100,11 @@ def _compiler_version(contract: contracts.Contract) -> str:
 
 def _libraries(settings: Mapping[str, Any]) -> str:
     """Return `Name:address;…`, in Etherscan's format: without files and without 0x."""
-    libraries = settings.get("libraries", {}).items()
-    pairs = ((name.rpartition(":")[2], str(at).removeprefix("0x")) for name, at in libraries)
-    return ";".join(map(":".join, pairs))
+    libraries = settings.get("libraries", {})
+    return ";".join(
+        f"{name.rpartition(':')[2]}:{str(address).removeprefix('0x')}"
+        for name, address in libraries.items()
+    )
 
 
 def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> str:
@@ -145,8 +147,9 @@ def contract_creations(parameters: Parameters) -> Reply:
         factory = row.pop("contractFactory")
         position = (row.pop(name) for name in ("blockHash", "transactionIndex", "to"))
         sent = IndexedTransaction(row["txHash"], int(row["blockNumber"]), *position)
-        created, is_by_contract = data(row["contractAddress"]), factory is not None
-        code = _creation_code(sent, created, is_by_contract=is_by_contract)
+        code = _creation_code(
+            sent, data(row["contractAddress"]), is_by_contract=factory is not None
+        )
         code_text = "" if code is None else to_hex(code)
         rows.append({**row, "creationBytecode": code_text, "contractFactory": factory or ""})
     if not rows:
@@ -233,8 +236,10 @@ def proxy_status(parameters: Parameters) -> Reply:
     proxy = contracts.proxy_of(reader(), address, contracts.get(reader(), address, {"code"})).proxy
     if proxy is None or expected not in ("any", proxy.implementation.hex()):
         raise Failure(NO_IMPLEMENTATION)
-    place = f"The proxy's ({to_hex(address)}) implementation contract is found at"
-    return Reply(f"{place} {to_hex(proxy.implementation)} and is successfully updated.")
+    return Reply(
+        f"The proxy's ({to_hex(address)}) implementation contract is found at"
+        f" {to_hex(proxy.implementation)} and is successfully updated."
+    )
 
 
 def _request(parameters: Parameters, address: str) -> dict[str, object]:
@@ -255,8 +260,11 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
         "license": _license(parameters.text("licensetype")),
     }
     if code_format == SINGLE_FILE:
-        names = ("optimizationUsed", "runs", "evmVersion")
-        values |= {name: parameters.text(name.lower()) for name in names}
+        values |= {
+            "optimizationUsed": parameters.text("optimizationused"),
+            "runs": parameters.text("runs"),
+            "evmVersion": parameters.text("evmversion"),
+        }
     request: dict[str, object] = {name: value for name, value in values.items() if value}
     return {"address": address, **request, "libraries": _linked_libraries(parameters)}
 
@@ -264,8 +272,10 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
 def _arguments(parameters: Parameters) -> str:
     """Return the constructor's arguments. Etherscan misspells the parameter's name, and some
     clients send both spellings."""
-    both = (parameters.text(f"constructor{name}") for name in ("arguements", "arguments"))
-    spellings = {text.lower().removeprefix("0x") for text in both} - {""}
+    spellings = {
+        parameters.text(name).lower().removeprefix("0x")
+        for name in ("constructorarguements", "constructorarguments")
+    } - {""}
     if len(spellings) > 1:
         raise Failure("Error! constructorArguements and constructorArguments differ")
     return next(iter(spellings), "")
@@ -278,6 +288,9 @@ def _license(value: str) -> str:
 
 
 def _linked_libraries(parameters: Parameters) -> Mapping[str, str]:
-    numbers = range(1, MOST_LIBRARIES + 1)
-    named = {n: name for n in numbers if (name := parameters.text(f"libraryname{n}"))}
-    return {name: to_hex(parameters.address(f"libraryaddress{n}")) for n, name in named.items()}
+    libraries = {}
+    for number in range(1, MOST_LIBRARIES + 1):
+        name = parameters.text(f"libraryname{number}")
+        if name:
+            libraries[name] = to_hex(parameters.address(f"libraryaddress{number}"))
+    return libraries

@@ -53,8 +53,9 @@ def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
         return replies.RpcReply("result", result, id_)
     message = result.message if "://" not in result.message else "the node rejected the call"
     fields: dict[str, object] = {"code": result.code, "message": message}
-    more = {} if result.data is None else {"data": result.data}
-    return replies.RpcReply("error", fields | more, id_)
+    return replies.RpcReply(
+        "error", fields if result.data is None else {**fields, "data": result.data}, id_
+    )
 
 
 def _call(name: str, declared: str, parameters: replies.Parameters) -> Call:
@@ -85,8 +86,10 @@ def _limited_call(parameters: replies.Parameters) -> dict[str, object]:
 
 def _call_object(parameters: replies.Parameters) -> dict[str, object]:
     message: dict[str, object] = {}
-    for name in filter(parameters.text, ("to", "from")):
-        message[name] = to_hex(parameters.address(name))
+    for name in ("to", "from"):
+        address = parameters.optional_address(name)
+        if address is not None:
+            message[name] = to_hex(address)
     if parameters.text("data"):
         message["data"] = parameters.hex_data("data")
     for name in QUANTITIES:
@@ -245,8 +248,10 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
         if operator not in ("and", "or"):
             raise replies.Failure("Error! Invalid topic operator: and or or")
         joined.append((index, operator == "and"))
-    by_index = {index: parameters.hash32(f"topic{index}") for index in given}
-    topics = [*map(by_index.get, range(MAX_TOPICS))]
+    topics = [
+        parameters.hash32(f"topic{index}") if index in given else None
+        for index in range(MAX_TOPICS)
+    ]
     return having(parameters.optional_address("address"), topics, joined)
 
 

@@ -109,9 +109,12 @@ JSON_RPC = Interface(refuse_rpc, paths=frozenset({ETH_RPC}), api_key_parameter="
 MOST_ROWS = 10_000  # per page
 BAD_ADDRESS = "Error! Invalid address format"
 # Etherscan limits page x offset to 10,000; here only the size of a page is limited.
-_TOO_LARGE = "Result window is too large, {} size must be less than or equal to"
-PAGE_TOO_LARGE = _TOO_LARGE.format("Offset") + " {}, at any PageNo"
-WINDOW_TOO_LARGE = _TOO_LARGE.format("PageNo x Offset") + " 10000"
+PAGE_TOO_LARGE = (
+    "Result window is too large, Offset size must be less than or equal to {}, at any PageNo"
+)
+WINDOW_TOO_LARGE = (
+    "Result window is too large, PageNo x Offset size must be less than or equal to 10000"
+)
 BLOCK_TAGS = ("latest", "pending", "earliest", "safe", "finalized")
 
 _DIGITS = re.compile(r"[0-9]{1,78}")

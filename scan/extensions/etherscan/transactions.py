@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -102,16 +101,19 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
     transaction called."""
     rows = _read(records)
     names = FunctionNames(row["called"] for row in rows)
-    made: list[object] = []
-    for row in rows:
-        more = {
-            "functionName": names.name(row["called"], row["methodId"]),
-            "input": "deprecated",
-            "tokenValue": row["value"],
-            "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
-        }
-        made.append(_ordered(row | more, TRANSFERS[token_type]))
-    return made
+    return [
+        _ordered(
+            row
+            | {
+                "functionName": names.name(row["called"], row["methodId"]),
+                "input": "deprecated",
+                "tokenValue": row["value"],
+                "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
+            },
+            TRANSFERS[token_type],
+        )
+        for row in rows
+    ]
 
 
 def _read(records: str) -> list[Row]:
@@ -129,11 +131,17 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 def _complete(rows: list[Row]) -> list[Row]:
     """Return rows with the fields added where `missing` says that their tables lack them."""
-    needed = []
-    for row in filter(itemgetter("missing"), rows):
-        number, index = int(row["blockNumber"]), int(row["transactionIndex"])
-        place = row["hash"], number, row["blockHash"], index
-        needed.append(IndexedTransaction(*place, row["to"] or None))
+    needed = [
+        IndexedTransaction(
+            row["hash"],
+            int(row["blockNumber"]),
+            row["blockHash"],
+            int(row["transactionIndex"]),
+            row["to"] or None,
+        )
+        for row in rows
+        if row["missing"]
+    ]
     with_receipts = any(row["missing"] == "all" for row in rows)
     sent = _sent(needed, with_receipts=with_receipts) if needed else {}
     return [row | _node_fields(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
@@ -142,9 +150,11 @@ def _complete(rows: list[Row]) -> list[Row]:
 def _sent(
     needed: Sequence[IndexedTransaction], *, with_receipts: bool
 ) -> Mapping[str, StoredTransaction]:
-    read, node = reader().sources.block_bodies.transactions, reader().node
+    bodies = reader().sources.block_bodies
     try:
-        return read(node, needed, with_receipts=with_receipts, with_logs=False)
+        return bodies.transactions(
+            reader().node, needed, with_receipts=with_receipts, with_logs=False
+        )
     except TooManyBlocks:
         raise
     except (UpstreamFailed, Unavailable) as error:
@@ -193,7 +203,10 @@ def transaction_info(parameters: Parameters) -> Reply:
         "logs": [
             {
                 "address": to_hex(log.address),
-                "topics": [*map(to_hex, log.topics), *[None] * MAX_TOPICS][:MAX_TOPICS],
+                "topics": [
+                    to_hex(log.topics[index]) if index < len(log.topics) else None
+                    for index in range(MAX_TOPICS)
+                ],
                 "data": to_hex(log.data),
                 "index": str(log.log_index),
             }

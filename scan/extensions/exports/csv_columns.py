@@ -193,11 +193,20 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
 
 def _column(written: str) -> Column:
     field = renamed_field(written)
+    read = _cells()[field.source] if field.is_computed else _field(field.source)
     source = field.source if field.is_computed else ""
-    read = _cells()[source] if source else lambda record, _: record.get(field.source)
-    cell, asset = _cell(read, field.format, field.decimals), ASSETS.get(source)
-    is_priced = asset is not None or source == "price_currency"
-    return Column(field.name, cell, source == "direction", is_priced, asset)
+    asset = ASSETS.get(source)
+    return Column(
+        field.name,
+        _cell(read, field.format, field.decimals),
+        of_own=source == "direction",
+        is_priced=asset is not None or source == "price_currency",
+        asset=asset,
+    )
+
+
+def _field(name: str) -> Callable[[Record, Context], Any]:
+    return lambda record, _: record.get(name)
 
 
 def _cell(

@@ -54,13 +54,23 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
-    ranges = options.blocks_per_file, options.block_from, options.block_to
     try:
-        manifest = export(database, ExportOptions(tables, options.format, options.output, *ranges))
+        manifest = export(
+            database,
+            ExportOptions(
+                tables,
+                options.format,
+                options.output,
+                options.blocks_per_file,
+                options.block_from,
+                options.block_to,
+            ),
+        )
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
     files = manifest.files()
-    rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
+    rows = sum(file.rows for file in files)
+    size = sum(file.bytes for file in files)
     blocks = f"{manifest.block_from} to {manifest.next_block() - 1}"
     print(f"{rows:,} rows, {size:,} bytes, {len(files)} files, blocks {blocks}")
     return 0

@@ -157,13 +157,19 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
     """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
-    fields = []
-    for name, column in kind.items():
-        is_limbs = isinstance(column.type, Uint256)
-        type_ = pyarrow.uint64() if is_limbs else column.type
-        names = limb_names(name) if is_limbs else [name]
-        fields += [pyarrow.field(n, type_, nullable=column.is_nullable) for n in names]
-    return pyarrow.schema(fields)
+    return pyarrow.schema(
+        [
+            pyarrow.field(field_name, field_type, nullable=column.is_nullable)
+            for name, column in kind.items()
+            for field_name, field_type in _fields(name, column.type)
+        ]
+    )
+
+
+def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:
+    if isinstance(type_, Uint256):
+        return [(limb_name, pyarrow.uint64()) for limb_name in limb_names(name)]
+    return [(name, type_)]
 
 
 def limb_names(name: str) -> list[str]:
@@ -212,11 +218,12 @@ def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
 def integers(table: pyarrow.Table, name: str) -> list[int | None]:
     """Return the values of a uint256 column."""
     limbs = [table.column(limb_name).to_pylist() for limb_name in limb_names(name)]
-    values: list[int | None] = []
-    for value in zip(*limbs, strict=True):
-        parts = None if value[0] is None else [v << LIMB_BITS * i for i, v in enumerate(value)]
-        values.append(None if parts is None else sum(parts))
-    return values
+    return [
+        None
+        if value[0] is None
+        else sum(limb << (LIMB_BITS * index) for index, limb in enumerate(value))
+        for value in zip(*limbs, strict=True)
+    ]
 
 
 COMPRESSION = "zstd"
@@ -226,10 +233,14 @@ def write_file(path: Path, table: pyarrow.Table, *, is_compressed: bool = False)
     """Write a file that is whole or absent, even where several processes write it. The bytes of one
     that `is_compressed` are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    encoding: Any = dict.fromkeys(("use_dictionary", "write_statistics"), not is_compressed)
     with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
-        compression = "none" if is_compressed else COMPRESSION
-        parquet.write_table(table, file, compression=compression, **encoding)
+        parquet.write_table(
+            table,
+            file,
+            compression="none" if is_compressed else COMPRESSION,
+            use_dictionary=not is_compressed,
+            write_statistics=not is_compressed,
+        )
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:

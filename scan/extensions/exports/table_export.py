@@ -10,9 +10,8 @@ import logging
 import re
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from tqdm import tqdm
@@ -67,15 +66,19 @@ class Manifest(msgspec.Struct):
     tokens: ExportedTokens | None = None
     version: int = VERSION
 
+    def _kind(self) -> "Manifest":
+        """Return what an export must share with the folder's in order to continue it."""
+        return msgspec.structs.replace(self, tables=sorted(self.tables), ranges=[], tokens=None)
+
     def continued(self, folder: Path) -> "Manifest":
         """Return the folder's manifest, or this one where there is none; raises ScanError where
         the folder holds another export."""
         earlier = read_manifest(folder)
-        replace: Any = partial(msgspec.structs.replace, ranges=[], tokens=None)
-        kinds = [replace(of, tables=sorted(of.tables)) for of in (earlier or self, self)]
-        if kinds[0] != kinds[1]:
-            other = "an export of other tables, blocks, format or chain"
-            raise ScanError(f"{folder} holds {other}: give another --output.")
+        if earlier is not None and earlier._kind() != self._kind():
+            raise ScanError(
+                f"{folder} holds an export of other tables, blocks, format or chain: give another"
+                " --output."
+            )
         return earlier or self
 
     def next_block(self) -> int:
@@ -134,10 +137,8 @@ class Chain(NamedTuple):
 def export(database: Database, options: ExportOptions) -> Manifest:
     """Export the tables; raises ScanError where the folder holds another export, OSError where
     files cannot be written."""
-    chain, size = _chain(database), options.blocks_per_file
-    first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
-    of_chain, tables = (chain.id, to_hex(chain.genesis_hash)), [*options.tables]
-    manifest = Manifest(*of_chain, options.format, tables, size, first).continued(options.folder)
+    chain = _chain(database)
+    manifest = _open_manifest(options, chain)
     options.folder.mkdir(parents=True, exist_ok=True)
     last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
     if any(table in table_files.RANGE_TABLES for table in manifest.tables):
@@ -184,6 +185,19 @@ def _chain(database: Database) -> Chain:
         raise ScanError("Nothing is indexed yet.")
     chain_id, genesis_hash, oldest, newest, newest_hash = row
     return Chain(chain_id, bytes(genesis_hash), oldest, newest, bytes(newest_hash))
+
+
+def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
+    first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
+    manifest = Manifest(
+        chain.id,
+        to_hex(chain.genesis_hash),
+        options.format,
+        [*options.tables],
+        options.blocks_per_file,
+        first,
+    )
+    return manifest.continued(options.folder)
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:

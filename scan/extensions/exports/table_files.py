@@ -37,7 +37,8 @@ TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
         "name": ColumnFormat(TEXT),
         "symbol": ColumnFormat(TEXT),
         "decimals": KINDS["token_transfers"]["log_index"]._replace(is_nullable=True),
-        "total_supply": ColumnFormat(TEXT),  # decimal: it may exceed a uint256, of an NFT
+        # Decimal: what an NFT's holders hold may exceed a uint256.
+        "total_supply": ColumnFormat(TEXT),
         "holder_count": KINDS["blocks"]["number"],
         "transfer_count": KINDS["blocks"]["number"],
     }
@@ -81,19 +82,26 @@ def columns_of(table: str) -> dict[str, ColumnFormat]:
 
 
 def count_rows(database: Database, block_from: int, block_to: int) -> list[BlockRows]:
-    rows = database.rows("exports/blocks_count_rows", block_from=block_from, block_to=block_to)
     return [
-        BlockRows(number, bytes(hash_), bytes(parent), dict(zip(_COUNTED, counts, strict=True)))
-        for number, hash_, parent, *counts in rows
+        BlockRows(
+            number, bytes(block_hash), bytes(parent_hash), dict(zip(_COUNTED, counts, strict=True))
+        )
+        for number, block_hash, parent_hash, *counts in database.rows(
+            "exports/blocks_count_rows", block_from=block_from, block_to=block_to
+        )
     ]
 
 
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
     """Yield the table's rows of consecutive blocks in batches, as values by column; a uint256 is an
     int."""
-    columns, statement = statements.identifiers(EXPORTED[table]), f"exports/{table}_get_range"
     for first, last in _batches(table, blocks):
-        rows = database.rows(statement, columns=columns, block_from=first, block_to=last)
+        rows = database.rows(
+            f"exports/{table}_get_range",
+            columns=statements.identifiers(EXPORTED[table]),
+            block_from=first,
+            block_to=last,
+        )
         yield _values(table, rows)
 
 
@@ -183,8 +191,10 @@ class _Csv:
         self._file.write(csv_columns.lines([[*columns]]))
 
     def write(self, values: Values) -> None:
-        columns = self._columns.items()
-        cells = [[_cell(name, column, v) for v in values[name]] for name, column in columns]
+        cells = [
+            [_cell(name, column, value) for value in values[name]]
+            for name, column in self._columns.items()
+        ]
         self._file.write(csv_columns.lines(zip(*cells, strict=True)))
 
     def close(self) -> None:

@@ -48,14 +48,14 @@ def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
     address = urlsplit(chain.url)
     if address.hostname != "127.0.0.1" or address.port is None:
         raise SettingError("url", chain.url, "must be http://127.0.0.1:PORT, or left out")
-    shown = {
+    environment = {
         **chain.environment,
         "HOST": "127.0.0.1",
         "PORT": str(address.port),
         "SCAN_DATA_DIR": str(settings.data_dir / chain.path),
         "SCAN_TRUSTED_PROXIES": "1",
     }
-    return environment_with(shown)
+    return environment_with(environment)
 
 
 HOOKS = hooks.Commands(options={"run": hooks.CommandOptions(run, add_arguments)})

@@ -148,9 +148,11 @@ class Service:
         self._trusted_proxies = trusted_proxies
         self._url = urllib3.util.parse_url(chain.url)
         self._pool = urllib3.connection_from_url(chain.url, maxsize=REQUESTS_AT_ONCE)
-        limit = partial(ConcurrencyLimit, busy=self._sentence("has too many requests at once"))
-        self._requests = limit(REQUESTS_AT_ONCE, places_per_client=REQUESTS_OF_CLIENT)
-        self._files = limit(FILES_AT_ONCE, places_per_client=FILES_OF_CLIENT)
+        busy = self._sentence("has too many requests at once")
+        self._requests = ConcurrencyLimit(
+            REQUESTS_AT_ONCE, places_per_client=REQUESTS_OF_CLIENT, busy=busy
+        )
+        self._files = ConcurrencyLimit(FILES_AT_ONCE, places_per_client=FILES_OF_CLIENT, busy=busy)
         self._streams: OpenStreams[ForwardedStream] = OpenStreams()
 
     def forward(
@@ -165,8 +167,11 @@ class Service:
         with ExitStack() as places:
             places.enter_context(self._requests.place(client))
             response = self._send(environ, target, body, read_s)
-            sent = response.headers.items()
-            headers = [header for header in sent if header[0].lower() not in _HOP_BY_HOP]
+            headers = [
+                (name, value)
+                for name, value in response.headers.items()
+                if name.lower() not in _HOP_BY_HOP
+            ]
             if response.headers.get("Content-Type", "").startswith("text/event-stream"):
                 return Forwarded(response.status, headers, self._stream(environ, response))
             places.callback(response.release_conn)
@@ -284,8 +289,10 @@ class ForwardedStream:
         client: Hashable,
         address: Hashable,
     ) -> None:
-        self.client, self.address = client, address
-        self._response, self._open_streams = response, open_streams
+        self.client = client
+        self.address = address
+        self._response = response
+        self._open_streams = open_streams
         self._is_closed = False
 
     def attach(self, sink: OpenResponse) -> None:

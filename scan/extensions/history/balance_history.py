@@ -69,14 +69,19 @@ def page(
         read_by=history.read_by(reader, address, WHOLE, of_token),
     )
     if last is not None and last["number"] < newest["block_to"]:
-        every: Any = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
-        *_, balance = read(**newest, **every, block_from=last["number"] + 1)
+        *_, balance = read(
+            **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
+        )
         newest = {"block_to": last["number"], "balance": int(balance)}
-    most, block_from = MAX_ROWS_READ, reader.kept_from.number if reader.kept_from else 0
-    of_kept: Any = {"is_unbounded": token is not None, "block_from": block_from, "points": points}
+    most = MAX_ROWS_READ
     while True:
-        row = read(**newest, **of_kept, most=most)
-        balances, spaced, has_more, before, before_hash, before_balance = row
+        balances, spaced, has_more, before, before_hash, before_balance = read(
+            is_unbounded=token is not None,
+            block_from=reader.kept_from.number if reader.kept_from else 0,
+            **newest,
+            most=most,
+            points=points,
+        )
         if before is not None or not has_more:
             break
         most *= 4  # a single block has more rows than that
@@ -106,8 +111,10 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     if record is None:
         raise NotFound("No block is indexed at or before this block or time.")
     if reader.kept_from is not None and last < reader.kept_from.number - 1:
-        before = f"rows before block {reader.kept_from.number} are not kept."
-        raise HistoryUnavailable(f"The balance then is not known: {before}")
+        raise HistoryUnavailable(
+            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
+            " kept."
+        )
     block: Mapping[str, Any] = orjson.loads(record)
     return block
 

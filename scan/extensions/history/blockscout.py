@@ -15,8 +15,9 @@ blueprint = routing.routes("history")
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
     key, window = lists.path_address(address_hash), lists.before_block()
-    of_window = window.limit, window.block_to
-    changes, has_more = balance_history.coin_balances_page(reader(), key, *of_window)
+    changes, has_more = balance_history.coin_balances_page(
+        reader(), key, window.limit, window.block_to
+    )
     items = [coin_balance_object(change) for change in changes]
     following = {"block_number": changes[-1].block_number} if has_more and changes else None
     return lists.list_response(items, following)

@@ -34,10 +34,15 @@ class Drawn(NamedTuple):
 
 
 def add_arguments(command: hooks.Arguments) -> None:
-    proofs = "only compare so many addresses, drawn at random, with balances that RPC_URL proves"
-    command.add_argument("--proofs", type=whole_number, metavar="COUNT", help=proofs)
-    seed = "with --proofs: draw the addresses of an earlier run"
-    command.add_argument("--seed", type=whole_number, help=seed)
+    command.add_argument(
+        "--proofs",
+        type=whole_number,
+        metavar="COUNT",
+        help="only compare so many addresses, drawn at random, with balances that RPC_URL proves",
+    )
+    command.add_argument(
+        "--seed", type=whole_number, help="with --proofs: draw the addresses of an earlier run"
+    )
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int | None:

@@ -111,8 +111,12 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     direction = arguments.get("direction")
     if direction is not None:
         parameters.one_of(direction, "direction", DIRECTIONS)
-    keys = (parameters.optional_address(arguments, name) for name in ("token", "counterparty"))
-    return HistoryFilter(tuple(sorted(set(types))), direction, *keys)
+    return HistoryFilter(
+        tuple(sorted(set(types))),
+        direction,
+        parameters.optional_address(arguments, "token"),
+        parameters.optional_address(arguments, "counterparty"),
+    )
 
 
 def page(
@@ -184,8 +188,9 @@ def page(
     stored, head = addresses.stored_balance(*state[:4]), Head(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
-        checked = _check_token(reader, address, filters.token, head, start_block, *token)
-        reason, unexplained = checked
+        reason, unexplained = _check_token(
+            reader, address, filters.token, head, start_block, *token
+        )
         return replace(page, reason=reason, unexplained=unexplained)
     unexplained = None if is_genesis_unknown else _unexplained(reader, address, stored, head, net)
     reason = _reason(reader, start_block, untraced, unexplained)
@@ -313,8 +318,11 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
-    view, block = (token, balance_of(address)), (head.number, bytes(head.hash))
-    return reader.sources.account_states.words_at(reader.node, [view], *block).get(view)
+    view = token, balance_of(address)
+    words = reader.sources.account_states.words_at(
+        reader.node, [view], head.number, bytes(head.hash)
+    )
+    return words.get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:

@@ -39,8 +39,15 @@ blueprint = Blueprint("history", __name__)
 
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
-    more = ("group", "orderBy", "limit", "cursor", "format")
-    arguments = query_arguments(*history.HistoryFilter._fields, *entities.RANGE, *more)
+    arguments = query_arguments(
+        *history.HistoryFilter._fields,
+        *entities.RANGE,
+        "group",
+        "orderBy",
+        "limit",
+        "cursor",
+        "format",
+    )
     key, filters = parameters.address(address), history.read_filter(arguments)
     is_grouped = "group" in arguments
     if is_grouped:
@@ -53,8 +60,9 @@ def list_history(address: str) -> Response:
 @blueprint.get("/addresses/<address>/balances")
 def list_balances(address: str) -> Response:
     arguments = query_arguments("points", "token", "cursor", "blockTo", "timeTo")
-    bounds = {"default": DEFAULT_POINTS, "least": 1, "most": parameters.MAX_LIMIT}
-    points = parameters.integer_text(arguments, "points", **bounds)
+    points = parameters.integer_text(
+        arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
+    )
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
     read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
@@ -87,13 +95,13 @@ class Summed(NamedTuple):
     noun: str
 
 
-ADDRESS, TOKEN = ("address", "addresses", "address"), ("token", "tokens", "tokenAddress")
-TRANSFERS = ("transfers", "token_transfers", "token transfer")
 SUMMED = (
-    Summed(*ADDRESS, "transactions", "transactions", "transaction"),
-    Summed(*ADDRESS, *TRANSFERS),
-    Summed(*ADDRESS, "internal", "internal_transfers", "internal transfer"),
-    Summed(*TOKEN, *TRANSFERS),
+    Summed("address", "addresses", "address", "transactions", "transactions", "transaction"),
+    Summed("address", "addresses", "address", "transfers", "token_transfers", "token transfer"),
+    Summed(
+        "address", "addresses", "address", "internal", "internal_transfers", "internal transfer"
+    ),
+    Summed("token", "tokens", "tokenAddress", "transfers", "token_transfers", "token transfer"),
 )
 # The kinds of CSV files of sums, by entity.
 FILES = {
@@ -105,16 +113,16 @@ FILES = {
 
 def list_sums(summed: Summed, address: str) -> Response:
     """Return the sums of a list by month."""
-    entity, key = summed.entity, summed.key
-    if key == "tokenAddress":
+    if summed.key == "tokenAddress":
         tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
-    keys = [name for name in pages.FILTER_KEYS[entity] if name != key]
+    keys = [name for name in pages.FILTER_KEYS[summed.entity] if name != summed.key]
     arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
-    filters = {**arguments, key: address}
+    filters = {**arguments, summed.key: address}
     party = parameters.optional_address(filters, "address")
 
     def read(window: pages.Window) -> pages.Page:
-        return monthly_sums.valued_page(monthly_sums.page(reader(), entity, window, filters, party))
+        page = monthly_sums.page(reader(), summed.entity, window, filters, party)
+        return monthly_sums.valued_page(page)
 
     def of_months(window: pages.Window) -> pages.Page:
         # Without the sums of all rows, which a spreadsheet would add to the months'.
@@ -122,8 +130,9 @@ def list_sums(summed: Summed, address: str) -> Response:
         sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
         return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
-    of_file: Any = {"kind": FILES[entity], "address": party, "read_for_file": of_months}
-    return list_responses.list_response("sums", arguments, read, **of_file)
+    return list_responses.list_response(
+        "sums", arguments, read, kind=FILES[summed.entity], address=party, read_for_file=of_months
+    )
 
 
 for of_list in SUMMED:
@@ -190,8 +199,9 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
         token = parameters.optional_address(values, "token")
         if {"blockTo", "timeTo"} <= values.keys():
             raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
-        filled = [name for name in names if name in values]
-        position = {name: filtered_lists.api_text(name, values[name]) for name in filled}
+        position = {
+            name: filtered_lists.api_text(name, values[name]) for name in names if name in values
+        }
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:
         reader().do_not_cache()
@@ -222,7 +232,8 @@ page_views = Blueprint("pages_history", __name__)
 
 def show_sums(summed: Summed, address: str) -> Response:
     """Return the page of a list's sums by month."""
-    key, shown_address = address_of(address), to_hex(address_of(address))
+    key = address_of(address)
+    shown_address = to_hex(key)
     parent = f"/{summed.parent}/{shown_address}"
 
     def read(reader: Reader, entity: str, window: Window, values: Mapping[str, str]) -> Page:
@@ -238,9 +249,16 @@ def show_sums(summed: Summed, address: str) -> Response:
         page_of=read,
     )
     names = names_of(listed.records, shown_address)
-    of_rows = {"rows": summed.rows, "noun": summed.noun, "prices": holdings.unit_prices(reader())}
-    of_page = {"shown": listed, "names": names, "address": shown_address, "parent": parent}
-    return listed.response("sums.html", **of_page, **of_rows)
+    return listed.response(
+        "sums.html",
+        shown=listed,
+        names=names,
+        address=shown_address,
+        parent=parent,
+        rows=summed.rows,
+        noun=summed.noun,
+        prices=holdings.unit_prices(reader()),
+    )
 
 
 for of_list in SUMMED:

@@ -251,11 +251,15 @@ class SpenderBalances:
         if not spenders:
             return {}
         parent = served_chain.BlockId(block.number - 1, block.parent_hash)
-        calls = [state_proofs.account_call(address, parent) for address in spenders]
-        calls.insert(0, state_proofs.header_call(parent))
-        balances, bounds = {}, (BALANCES_TIMEOUT_S, state_proofs.MOST_ANSWER_BYTES)
+        calls = [
+            state_proofs.header_call(parent),
+            *(state_proofs.account_call(address, parent) for address in spenders),
+        ]
+        balances = {}
         try:
-            header, *proofs = self._node.results(calls, *bounds)
+            header, *proofs = self._node.results(
+                calls, BALANCES_TIMEOUT_S, state_proofs.MOST_ANSWER_BYTES
+            )
             encoded = state_proofs.proven_header(parent, header)
             for address, proof in zip(spenders, proofs, strict=True):
                 if isinstance(proof, RpcError):

@@ -85,9 +85,13 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
-    traced = zip(transactions, entries, strict=False)
-    frames = ((t, _call_frames(block, t, _result(t, block, entry))) for t, entry in traced)
-    return _checked(block, frames)
+    return _checked(
+        block,
+        (
+            (t, _call_frames(block, t, _result(t, block, entry)))
+            for t, entry in zip(transactions, entries, strict=False)
+        ),
+    )
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
@@ -106,8 +110,13 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
         by_position.pop(len(transactions), None)
     if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
-    traced = enumerate(transactions)
-    return _checked(block, ((t, _flat_frames(block, t, by_position[n])) for n, t in traced))
+    return _checked(
+        block,
+        (
+            (transaction, _flat_frames(block, transaction, by_position[index]))
+            for index, transaction in enumerate(transactions)
+        ),
+    )
 
 
 def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
@@ -150,15 +159,19 @@ def _checked(
                 if (value or kind in CREATIONS) and call_index != 0:
                     # What moves outside of calls takes the next index.
                     last = max(call_index or 0, last + 1)
-                    parties = from_address, to_address
-                    transfers.append(InternalTransfer(index, last, kind, *parties, value))
+                    transfers.append(
+                        InternalTransfer(index, last, kind, from_address, to_address, value)
+                    )
             if transaction.status and not has_outermost:  # which was undone
                 failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
-    of_failed = frozenset(() if block.has_statuses else failed)
-    of_destroyed = () if block.keeps_destroyed else tuple(destroyed)
-    return BlockTraces(created, transfers, of_failed, of_destroyed)
+    return BlockTraces(
+        created,
+        transfers,
+        frozenset(() if block.has_statuses else failed),
+        () if block.keeps_destroyed else tuple(destroyed),
+    )
 
 
 def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
@@ -233,8 +246,13 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         elif kind is None or (depth and kind not in CREATIONS and frame.get("value") in _NOTHING):
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
-            parties = data(frame["from"], 20), data(frame["to"], 20)
-            yield _Frame(call_index, kind, *parties, quantity(frame.get("value") or "0x0"))
+            yield _Frame(
+                call_index,
+                kind,
+                data(frame["from"], 20),
+                data(frame["to"], 20),
+                quantity(frame.get("value") or "0x0"),
+            )
 
 
 def _running(frame: Any) -> Any:

@@ -341,8 +341,9 @@ def _log(log: Any, budget: _Budget) -> TransactionLog:
     topics = tuple(data(topic, 32) for topic in log["topics"])
     if len(topics) > 4:
         raise BadHex("a log has more than four topics")
-    address, log_data = data(log["address"], 20), data(log.get("data") or "0x")
-    return TransactionLog(address, topics, budget.cut(log_data), -1)
+    return TransactionLog(
+        data(log["address"], 20), topics, budget.cut(data(log.get("data") or "0x")), -1
+    )
 
 
 def _size_of_trace(trace: TransactionTrace) -> int:

@@ -98,8 +98,9 @@ def list_internal_transfers() -> Response:
 
 def transaction_head(transaction: Record) -> hooks.Shown:
     """Return the internal transfers of a transaction; none where they are not known."""
-    key, window = hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
-    page, is_known = transaction_page(reader(), key, window)
+    page, is_known = transaction_page(
+        reader(), hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
+    )
     records = json.loads(page.data or "[]") if is_known else []
     addresses = [record[name] for record in records for name in ("fromAddress", "toAddress")]
     return hooks.Shown({"internal_transfers": records, "internal_count": page.total}, addresses)

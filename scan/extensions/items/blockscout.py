@@ -39,14 +39,20 @@ def list_instances(address_hash: str) -> Response:
     owners = [record["owner"] if holder is None else to_hex(holder) for record in records]
     objects = address_and_token_objects.AddressObjects(owners)
     is_single = token_record["type"] == "BEP721"
-    token = address_and_token_objects.token_object(token_record)
-    shown = []
-    for record, owner in zip(records, owners, strict=True):
-        holder_object = objects.of_optional(owner if is_single else None)
-        value = record.get("balance")
-        shown.append(_instance(record["tokenId"], token, holder_object, value=value))
-        del shown[-1]["token"]  # which the path names
-    following: Any = {"unique_token": records[-1]["tokenId"]} if page.next is not None else None
+    shown = [
+        _instance(
+            record["tokenId"],
+            address_and_token_objects.token_object(token_record),
+            objects.of_optional(owner if is_single else None),
+            value=record.get("balance"),
+        )
+        for record, owner in zip(records, owners, strict=True)
+    ]
+    for instance in shown:
+        del instance["token"]  # which the path names
+    following: lists.Position | None = None
+    if page.next is not None:
+        following = {"unique_token": records[-1]["tokenId"]}
     return lists.list_response(shown, following)
 
 
@@ -56,9 +62,15 @@ def get_instance(address_hash: str, token_id: str) -> Response:
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
     objects = address_and_token_objects.AddressObjects([record["owner"]])
-    owner = objects.of_optional(record["owner"])
-    more: Any = {"metadata": _metadata(metadata), "image": metadata and metadata.image_link}
-    return json_value(_instance(record["tokenId"], token, owner, **more))
+    return json_value(
+        _instance(
+            record["tokenId"],
+            token,
+            objects.of_optional(record["owner"]),
+            metadata=_metadata(metadata),
+            image=metadata and metadata.image_link,
+        )
+    )
 
 
 def _item(address_hash: str, token_id: str) -> items.Item:
@@ -76,7 +88,10 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
     }
     # Clients take a field that is there for a text.
     present = {name: value for name, value in texts.items() if value is not None}
-    attributes = [{"trait_type": a.trait, "value": a.value} for a in metadata.attributes]
+    attributes = [
+        {"trait_type": attribute.trait, "value": attribute.value}
+        for attribute in metadata.attributes
+    ]
     return {**present, "attributes": attributes}
 
 
@@ -106,10 +121,10 @@ def list_instance_holders(address_hash: str, token_id: str) -> Response:
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
     key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
+    window = lists.first_window()
     place: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
     position = None if place is None else (items.ordinal(reader(), *place),)
-    window = lists.first_window()._replace(position=position)
-    page = items.held_by(reader(), key, window)
+    page = items.held_by(reader(), key, window._replace(position=position))
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
@@ -130,22 +145,29 @@ def list_collections(address_hash: str) -> Response:
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in collections)
-    shown = []
-    for record in collections:
-        instances = _instances(to_hex(key), by_token[record["tokenAddress"]])
-        of_token = {"token": known.of(record["tokenAddress"]), "amount": record["balance"]}
-        shown.append({**of_token, "token_instances": instances})
+    shown = [
+        {
+            "token": known.of(record["tokenAddress"]),
+            "amount": record["balance"],
+            "token_instances": _instances(to_hex(key), by_token[record["tokenAddress"]]),
+        }
+        for record in collections
+    ]
     return lists.list_response(shown, following)
 
 
 def _instances(holder: str, records: list[lists.Record]) -> list[routing.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
-    instances = []
-    for record in records:
-        token, of = known.of(record["tokenAddress"]), owner if record["type"] == "BEP721" else None
-        instances.append(_instance(record["tokenId"], token, of, value=record["balance"]))
-    return instances
+    return [
+        _instance(
+            record["tokenId"],
+            known.of(record["tokenAddress"]),
+            owner if record["type"] == "BEP721" else None,
+            value=record["balance"],
+        )
+        for record in records
+    ]
 
 
 def _instance(

@@ -5,7 +5,7 @@ Items of BEP721 and BEP1155 tokens: their lists, thumbnails, and one item with i
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -134,9 +134,13 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
     """Return a token's items in descending order of their first transfers; raises NotFound for a
     BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
-    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
-    row = reader.row("queries/tokens_list_items", address=token, **part)
-    data, count, total, token_type, first_ordinal = row
+    data, count, total, token_type, first_ordinal = reader.row(
+        "queries/tokens_list_items",
+        address=token,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+    )
     _require_items(token_type)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
@@ -144,9 +148,13 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
 def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
-    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
-    row = reader.row("queries/addresses_list_items", address=address, **part)
-    data, count, total, first_ordinal = row
+    data, count, total, first_ordinal = reader.row(
+        "queries/addresses_list_items",
+        address=address,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+    )
     data = _corrected(reader, data, holder=address)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
@@ -154,11 +162,15 @@ def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
     """Return the items of a token that an address holds, in descending order of their first
     transfers, with how many of each; raises NotFound as page() does."""
-    filters: Any = {"token": token, "address": address}
+    filters = {"token": token, "address": address}
     traversal = window.traversal("items of a token held", filters, has_blocks=False)
-    part: Any = {"limit": window.limit, "after": traversal.after}
-    row = reader.row("queries/tokens_list_items_held", **filters, **part)
-    data, count, token_type, first_ordinal = row
+    data, count, token_type, first_ordinal = reader.row(
+        "queries/tokens_list_items_held",
+        token=token,
+        address=address,
+        limit=window.limit,
+        after=traversal.after,
+    )
     _require_items(token_type)
     data = _corrected(reader, data, token, address)
     return pages.Page.keyed(traversal, (data, count, None, first_ordinal))
@@ -172,8 +184,8 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     _require_items(token_type)
     if record is None:
         raise NotFound(NEVER_MOVED)
-    item_id, uris = ItemId(token, token_type, token_id), reader.sources.get(TokenUris)
-    uri = uris.at(reader.node, item_id, head_number, bytes(head_hash))
+    item_id = ItemId(token, token_type, token_id)
+    uri = reader.sources.get(TokenUris).at(reader.node, item_id, head_number, bytes(head_hash))
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
@@ -238,13 +250,14 @@ def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
 def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window) -> pages.Page:
     """Return an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
-    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
     data, count, total, token_type, *edges = reader.row(
         "queries/token_transfers_list_by_item",
         address=token,
         token_id=token_id,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
         seen_block=traversal.seen_block,
-        **part,
     )
     _require_items(token_type)
     if total is None:

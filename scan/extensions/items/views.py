@@ -2,7 +2,7 @@
 its /transfers, and /addresses/:address/items; the page /nft/:address/:id, and pictures in lists."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
@@ -24,7 +25,7 @@ from scan.http.request_state import REST, Interface, Services
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.outbound import connection, document_fetcher
 from scan.pages import filtered_lists, hooks, site
-from scan.pages.records import address_of, names_of
+from scan.pages.records import Record, address_of, names_of
 from scan.queries import pages, tokens
 from scan.queries.reader import Reader
 from scan.settings import Settings
@@ -42,8 +43,9 @@ api_views = Blueprint("items", __name__)
 
 @api_views.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    key, arguments = parameters.address(address), query_arguments(*LISTED)
-    return list_response("items", arguments, partial(items.page, reader(), key), address=key)
+    key = parameters.address(address)
+    read = partial(items.page, reader(), key)
+    return list_response("items", query_arguments(*LISTED), read, address=key)
 
 
 @api_views.get("/tokens/<address>/items/<token_id>")
@@ -84,9 +86,9 @@ def list_item_transfers(address: str, token_id: str) -> Response:
 
 @api_views.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    key, arguments = parameters.address(address), query_arguments(*LISTED)
+    key = parameters.address(address)
     read = partial(items.held_by, reader(), key)
-    return list_response("items", arguments, read, kind="itemBalances", address=key)
+    return list_response("items", query_arguments(*LISTED), read, kind="itemBalances", address=key)
 
 
 def item_media(core: Services) -> ItemMedia:
@@ -183,15 +185,25 @@ def _tab_of(
             tab="items",
             paging=filtered_lists.UNORDERED,
         )
-        records = item_list.records
-        tokens_of_items = (bytes.fromhex(record["tokenAddress"][2:]) for record in records)
-        types = (record.get("tokenType") or record["type"] for record in records)
-        numbers = (int(record["tokenId"]) for record in records)
-        listed = [*map(items.ItemId, tokens_of_items, types, numbers)]
-        thumbnails = items.thumbnails(reader(), listed)
-        return item_list, {"names": names_of(records, address), "thumbnails": thumbnails}
+        names = names_of(item_list.records, address)
+        return item_list, {"names": names, "thumbnails": _thumbnails(item_list.records)}
 
     return tab
+
+
+def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
+    """Return thumbnails of a list's records."""
+    return items.thumbnails(
+        reader(),
+        [
+            ItemId(
+                bytes.fromhex(record["tokenAddress"][2:]),
+                record.get("tokenType") or record["type"],
+                int(record["tokenId"]),
+            )
+            for record in records
+        ],
+    )
 
 
 HOOKS = (

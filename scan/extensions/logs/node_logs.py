@@ -155,8 +155,14 @@ def read_page_and_total(
         return time.monotonic() + batch_s < ends_at
 
     def counted() -> Iterator[NodeLog]:
-        bounds: Any = {"least": offset + limit or FIRST_BLOCKS, "has_time_for": has_time_for}
-        read = _logs_in(reader, log_filter, blocks, is_descending=True, **bounds)
+        read = _logs_in(
+            reader,
+            log_filter,
+            blocks,
+            is_descending=True,
+            least=offset + limit or FIRST_BLOCKS,
+            has_time_for=has_time_for,
+        )
         for log in _bounded(read):
             numbers.append(log.block_number)
             yield log
@@ -218,9 +224,14 @@ def _candidate_blocks(
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
     blocks: list[int]
-    bounds: Any = {"block_from": span.first, "block_to": span.last, "limit": MOST_BLOCKS + 1}
-    bounds |= {"address": log_filter.address, "direction": direction}
-    [blocks] = reader.row("queries/log_blocks_list", **bounds)
+    [blocks] = reader.row(
+        "queries/log_blocks_list",
+        address=log_filter.address,
+        block_from=span.first,
+        block_to=span.last,
+        direction=direction,
+        limit=MOST_BLOCKS + 1,
+    )
     return blocks
 
 
@@ -349,9 +360,14 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
     }
     if not transactions:
         return
-    names = ("blocks", "block_hashes", "transaction_indexes", "transaction_hashes")
-    columns: Any = dict(zip(names, map(list, zip(*transactions, strict=True)), strict=True))
-    [are_indexed] = reader.row("queries/log_transactions_match", **columns)
+    blocks, block_hashes, indexes, hashes = zip(*transactions, strict=True)
+    [are_indexed] = reader.row(
+        "queries/log_transactions_match",
+        blocks=list(blocks),
+        block_hashes=list(block_hashes),
+        transaction_indexes=list(indexes),
+        transaction_hashes=list(hashes),
+    )
     if not are_indexed:
         raise UpstreamFailed(ANOTHER_CHAIN)
 

@@ -2,7 +2,6 @@
 node."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -110,8 +109,9 @@ def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str |
     if address is None or newest is None:
         return [], None
     emitter = Emitter(address, Block(newest.number, to_hex(newest.hash)))
-    node, abis = reader.node.within(PROXIES_TIMEOUT_S), reader.sources.get(ContractAbis)
-    contracts = abis.find_at_or_now([emitter], node, DecodingBudget())
+    contracts = reader.sources.get(ContractAbis).find_at_or_now(
+        [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
+    )
     contract = contracts.get(address, NO_CONTRACT)
     return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type
 
@@ -126,8 +126,9 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
-    data_ = orjson.dumps(logs).decode()
-    return Page(data_, len(logs), total, following, kept_from=reader.kept_from)
+    return Page(
+        orjson.dumps(logs).decode(), len(logs), total, following, kept_from=reader.kept_from
+    )
 
 
 def records(
@@ -165,9 +166,10 @@ def _block_page(
     number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
-    counted = partial(node_logs.read_page_and_total, reader, log_filter, span, is_stored=is_stored)
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = counted(offset, limit)
+        logs, total = node_logs.read_page_and_total(
+            reader, log_filter, span, offset, limit, is_stored=is_stored
+        )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
@@ -193,13 +195,17 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = counted(0, 0)
+            _, total = node_logs.read_page_and_total(
+                reader, log_filter, span, 0, 0, is_stored=is_stored
+            )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
     if has_more:
-        newest, last = logs[0] if direction == "desc" else logs[-1], logs[-1]
-        block_id = BlockId(newest.block_number, newest.block_hash)
-        following = traversal.next((last.block_number, last.log_index), block_id)
+        newest = logs[0] if direction == "desc" else logs[-1]
+        following = traversal.next(
+            (logs[-1].block_number, logs[-1].log_index),
+            BlockId(newest.block_number, newest.block_hash),
+        )
     return LogPage(_records(reader, logs), total, following)
 
 
@@ -264,8 +270,8 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     ]
     abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
-    of_logs = [contracts.get(log.address, NO_CONTRACT) for log in logs]
-    proxies = [index for index, contract in enumerate(of_logs) if contract.delegates]
+    contracts_of_logs = [contracts.get(log.address, NO_CONTRACT) for log in logs]
+    proxies = [index for index, contract in enumerate(contracts_of_logs) if contract.delegates]
     at_block = _proxies_at(reader, records, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
@@ -335,7 +341,8 @@ def rows_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record
     """Return records of transactions by block number and index, None of those that are not indexed;
     see the statement."""
     numbers, indexes = zip(*positions, strict=True)
-    keys: Any = {"blocks": list(numbers), "transaction_indexes": list(indexes)}
-    [rows] = reader.row("queries/log_transactions_get", **keys)
+    [rows] = reader.row(
+        "queries/log_transactions_get", blocks=list(numbers), transaction_indexes=list(indexes)
+    )
     records: list[Record | None] = orjson.loads(rows)
     return records

@@ -30,8 +30,8 @@ def list_logs() -> Response:
     arguments = query_arguments(*FILTER_KEYS["logs"], *ORDERED)
     log_filter = logs.read_filter(reader(), arguments)
     read = partial(logs.page, reader(), log_filter=log_filter, has_total=True)
-    of_file = partial(logs.stored_page, reader(), log_filter=log_filter)
-    return list_response("logs", arguments, read, read_for_file=of_file)
+    read_for_file = partial(logs.stored_page, reader(), log_filter=log_filter)
+    return list_response("logs", arguments, read, read_for_file=read_for_file)
 
 
 MAX_SUGGESTED = 200  # events of a contract's ABI

@@ -194,9 +194,13 @@ class Confirmations:
 
     def send_next(self) -> bool:
         """Mail the next subscription that is due; return whether there was one."""
-        bounds = {"most_attempts": MOST_ATTEMPTS, "most_mails": MOST_IN_10_MINUTES}
-        statement = "webhooks/mail_subscriptions_claim"
-        row = self._database.row(statement, now=datetime.now(UTC), **bounds)
+        now = datetime.now(UTC)
+        row = self._database.row(
+            "webhooks/mail_subscriptions_claim",
+            now=now,
+            most_attempts=MOST_ATTEMPTS,
+            most_mails=MOST_IN_10_MINUTES,
+        )
         if row is None:
             return False
         token, to, watch_address = row
@@ -205,7 +209,14 @@ class Confirmations:
             self._mails.send(mail)
         except OSError as error:
             log.info("a mail that asks for a confirmation: %s", type(error).__name__)
-            refused = error.recipients if isinstance(error, SMTPRecipientsRefused) else {}
-            if not any(code >= 500 for code, _ in refused.values()):  # not for ever
+            if not _is_refused(error):
                 self._database.rows("webhooks/mail_subscriptions_release", token=token)
         return True
+
+
+def _is_refused(error: OSError) -> bool:
+    """Return whether the server will never take mails for this recipient."""
+    if not isinstance(error, SMTPRecipientsRefused):
+        return False
+    [(code, _)] = error.recipients.values()
+    return bool(code >= 500)

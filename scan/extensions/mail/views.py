@@ -55,18 +55,24 @@ def ask(
     client = {"client_address": client_address, "network": network_around(client_address)}
     with database.transaction() as tx:
         tx.execute("webhooks/mail_subscriptions_lock")
-        of_client = {"mail_address": mail_address, "now": _now(), **client}
-        [row] = tx.rows("webhooks/mail_subscriptions_count", **of_client)
-        by_client, by_network, by_mailbox, in_all, confirmed, is_refused = row
+        [(by_client, by_network, by_mailbox, in_all, confirmed, is_refused)] = tx.rows(
+            "webhooks/mail_subscriptions_count", mail_address=mail_address, now=_now(), **client
+        )
         is_client_full = by_client >= MAX_PER_CLIENT_A_DAY or by_network >= MAX_PER_NETWORK_A_DAY
         if is_client_full or in_all >= MAX_A_DAY:
             raise LimitReached("Too many were asked for today; try again tomorrow.")
         is_full = by_mailbox >= MAX_PER_MAILBOX_A_DAY or confirmed >= MAX_PER_MAILBOX
         if is_full or is_refused:  # in the same words: it is nobody else's business which
             raise LimitReached("This mail address can have no more today.")
-        watched = {"watch_address": watch_address, "event_types": event_types}
-        values = {"token": secrets.token_urlsafe(24), **watched, **of_client}
-        tx.execute("webhooks/mail_subscriptions_insert", **values)
+        tx.execute(
+            "webhooks/mail_subscriptions_insert",
+            token=secrets.token_urlsafe(24),
+            mail_address=mail_address,
+            watch_address=watch_address,
+            event_types=event_types,
+            now=_now(),
+            **client,
+        )
 
 
 def get(database: Database, token: str) -> Subscription:
@@ -116,8 +122,9 @@ def leave(database: Database, token: str) -> None:
         with database.transaction() as tx:
             tx.execute("webhooks/mail_subscriptions_refuse", token=token)
         return
-    key = {"webhook_id": subscription.webhook_id, "secret_digest": None}
-    row = database.row("webhooks/webhooks_get_owner", **key)
+    row = database.row(
+        "webhooks/webhooks_get_owner", webhook_id=subscription.webhook_id, secret_digest=None
+    )
     if row is not None:
         owner, watch_address, is_active, *_ = row
         webhook = Webhook(subscription.webhook_id, bytes(owner), bytes(watch_address), is_active)

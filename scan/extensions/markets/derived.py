@@ -20,9 +20,13 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
     removed = tx.rows("indexer/pool_candles_unwind", first_trade=first_trade, last_trade=last_trade)
     if removed:
         pools, hours, first_ordinals = zip(*removed, strict=True)
-        trades = {"first_trade": min(first_ordinals), "last_trade": first_trade - 1}
-        keys = {"pools": [bytes(pool) for pool in pools], "hours": list(hours)}
-        tx.execute("indexer/pool_candles_derive", **trades, **keys)
+        tx.execute(
+            "indexer/pool_candles_derive",
+            first_trade=min(first_ordinals),
+            last_trade=first_trade - 1,
+            pools=[bytes(pool) for pool in pools],
+            hours=list(hours),
+        )
 
 
 HOOKS = Derived(

@@ -56,17 +56,27 @@ def page(
     """Return pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, POOL), has_blocks=False)
-    after = dict(zip(("after_count", "after_address"), traversal.position(2), strict=True))
-    part = {"direction": window.direction, "limit": window.limit, "offset": window.offset}
-    values: Any = {"is_unbounded": True, **filters, **part, **after}
-    return pages.Page.keyed(traversal, reader.row("queries/pools_list", **values))
+    after_count, after_address = traversal.position(2)
+    row = reader.row(
+        "queries/pools_list",
+        is_unbounded=True,
+        dex=dex,
+        token=token,
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+        after_count=after_count,
+        after_address=after_address,
+    )
+    return pages.Page.keyed(traversal, row)
 
 
 def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
     """Return pools of two tokens by their symbols, those with most trades first, as JSON text."""
     data: str
-    symbols: Any = {"symbol": symbol, "other_symbol": other_symbol}
-    (data,) = reader.row("queries/pools_list_by_symbols", **symbols, limit=MAX_OF_PAIR)
+    (data,) = reader.row(
+        "queries/pools_list_by_symbols", symbol=symbol, other_symbol=other_symbol, limit=MAX_OF_PAIR
+    )
     return data
 
 
@@ -103,9 +113,14 @@ def candles(
         raise InvalidParameter("timeFrom must not be after timeTo.", field="timeFrom")
     first_start_s = 0 if first_s is None else first_s // span_s * span_s
     if span_s % HOUR_S == 0:
-        end_s = NEWEST_S if last_s is None else last_s // span_s * span_s + span_s - 1
-        part: Any = {"span_s": span_s, "first_s": first_start_s, "last_s": end_s, "limit": limit}
-        data, next_s = reader.row("queries/pool_candles_list_by_hour", address=address, **part)
+        data, next_s = reader.row(
+            "queries/pool_candles_list_by_hour",
+            address=address,
+            span_s=span_s,
+            first_s=first_start_s,
+            last_s=NEWEST_S if last_s is None else last_s // span_s * span_s + span_s - 1,
+            limit=limit,
+        )
         if data == "[]":
             get(reader, address)
         return Candles(data, next_s)
@@ -128,9 +143,14 @@ def _from_trades(
         start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
         end_s = last_start_s + span_s - 1
         window = pages.in_kept_blocks(reader, pages.Window(1, 0, time_from=start_s, time_to=end_s))
-        of: Any = {"address": address, "span_s": span_s, "max_trades": MAX_TRADES}
-        of |= {"block_from": window.block_from, "block_to": window.block_to}
-        count, data = reader.row("queries/pool_candles_list_by_block", **of)
+        count, data = reader.row(
+            "queries/pool_candles_list_by_block",
+            address=address,
+            span_s=span_s,
+            block_from=window.block_from,
+            block_to=window.block_to,
+            max_trades=MAX_TRADES,
+        )
         if count <= MAX_TRADES:
             return Candles(data, start_s - 1 if start_s > first_start_s else None)
         if spans == 1:
@@ -189,8 +209,10 @@ def _of_node(
 ) -> tuple[Decimal | None, int | None]:
     """Return the price of token0's smallest unit in that of token1, and the fee in millionths."""
     calldatas = (GET_RESERVES,) if _is_v2(dex) else (SLOT0, token_metadata.FEE)
-    call = {"to": to_hex(address), "gas": hex(GAS)}
-    calls = [client.Call("eth_call", ({**call, "data": data_}, head)) for data_ in calldatas]
+    calls = [
+        client.Call("eth_call", ({"to": to_hex(address), "data": calldata, "gas": hex(GAS)}, head))
+        for calldata in calldatas
+    ]
     try:
         results = reader.node.within(TIMEOUT_S).results(calls, MAX_RESPONSE_BYTES)
     except (UpstreamFailed, Unavailable):

@@ -51,14 +51,16 @@ def list_candles(address: str) -> Response:
     key = parameters.pool(address)
     arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
-    times: Any = {
-        end: parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
-        for end, name in (("first_s", "timeFrom"), ("last_s", "timeTo"))
+    first_s, last_s = (
+        parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
         if name in arguments
-    }
-    bounds = {"default": pools.DEFAULT_CANDLES, "least": 1, "most": pools.MAX_CANDLES}
-    limit = parameters.integer_text(arguments, "limit", **bounds)
-    candles = pools.candles(reader(), key, interval, limit=limit, **times)
+        else None
+        for name in ("timeFrom", "timeTo")
+    )
+    limit = parameters.integer_text(
+        arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
+    )
+    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
     next_s = "null" if candles.next_s is None else candles.next_s
     ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
     return json_body(f'{{{ends},"candles":{candles.data}}}')
@@ -87,25 +89,31 @@ def get_prices() -> Response:
     reader().do_not_cache()
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        tables: Any = {"tokens": {}, "pools": {}, "unused": {}}
-        return json_value({**empty, **tables, "minDepth": None, "problem": problem})
-    by_pools = {}
-    for token, by in prices.pools.items():
-        amounts = {"price": f"{by.price:f}", "depth": f"{by.depth:f}"}
-        by_pools[token] = {"pool": by.pool, **amounts, "at": by.at}
-    shown = {
-        "currency": prices.currency,
-        "source": prices.source,
-        "time": prices.time,
-        "coin": None if prices.coin is None else f"{prices.coin:f}",
-        "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-        "minDepth": f"{prices.min_depth:f}",
-        "pools": by_pools,
-        "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
-        "history": prices.history,
-        "problem": problem,
-    }
-    return json_value(shown)
+        return json_value(
+            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
+        )
+    return json_value(
+        {
+            "currency": prices.currency,
+            "source": prices.source,
+            "time": prices.time,
+            "coin": None if prices.coin is None else f"{prices.coin:f}",
+            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "minDepth": f"{prices.min_depth:f}",
+            "pools": {
+                token: {
+                    "pool": by.pool,
+                    "price": f"{by.price:f}",
+                    "depth": f"{by.depth:f}",
+                    "at": by.at,
+                }
+                for token, by in prices.pools.items()
+            },
+            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
+            "history": prices.history,
+            "problem": problem,
+        }
+    )
 
 
 def price_source(core: Services) -> PriceSource:
@@ -153,8 +161,9 @@ def candle_chart(
         readings.append(svg_charts.Reading(svg_charts.reading_time(time_s, span_s), text))
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [svg_charts.axis_time(moments[number], span_s) for number in chosen]
-    labels = short_price(highest), [*map(short_price, axis)]
-    chart = svg_charts.Chart(title, *labels, times, readings)
+    chart = svg_charts.Chart(
+        title, short_price(highest), [*map(short_price, axis)], times, readings
+    )
     return chart._replace(candles=svg_charts.Candles(wicks, rising, falling))
 
 
@@ -209,14 +218,14 @@ def show_pool(address: str) -> Response:
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state, span_s = queries.state(reader(), key), pools.INTERVALS_S[interval]
+    state = queries.state(reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",
         pool=pool,
         interval=interval,
         intervals=list(pools.INTERVALS_S),
-        chart=candle_chart(priced, title="Price", span_s=span_s),
+        chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
         candle_count=len(candles),
         has_older_candles=read.next_s is not None,
         volume=volume,
@@ -259,6 +268,10 @@ HOOKS = (
                 read=_token_tab,
             ),
         ),
-        menu=(("Main", "/dex", "DEX"), *((of, "/dex", "DEX pools") for of in ("Home", "Tokens"))),
+        menu=(
+            ("Main", "/dex", "DEX"),
+            ("Home", "/dex", "DEX pools"),
+            ("Tokens", "/dex", "DEX pools"),
+        ),
     ),
 )

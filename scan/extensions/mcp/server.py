@@ -40,8 +40,9 @@ def result_of_error(error: ScanError) -> types.CallToolResult:
 
 
 def _result(text: str, *, is_error: bool) -> types.CallToolResult:
-    content: Any = [types.TextContent(type="text", text=text)]
-    return types.CallToolResult(content=content, is_error=is_error)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=is_error
+    )
 
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
@@ -68,9 +69,11 @@ async def respond(application: Application, environ: Environ, body: bytes) -> As
 
     await application(_scope(environ), receive, send)
     start = messages[0]
-    headers = [(n.decode("latin-1"), value.decode("latin-1")) for n, value in start["headers"]]
-    parts = (message.get("body", b"") for message in messages[1:])
-    return AsgiResponse(start["status"], headers, b"".join(parts))
+    return AsgiResponse(
+        start["status"],
+        [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]],
+        b"".join(message.get("body", b"") for message in messages[1:]),
+    )
 
 
 def _scope(environ: Environ) -> dict[str, Any]:
@@ -146,10 +149,11 @@ def serving(server: "Server[Any]") -> Application:
 
 
 def _listed(tool: Tool) -> types.Tool:
-    hints: Any = {"read_only_hint": True, "idempotent_hint": True, "open_world_hint": False}
     return types.Tool(
         name=tool.name,
         description=tool.description,
         input_schema=tool.input_schema,
-        annotations=types.ToolAnnotations(**hints),
+        annotations=types.ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=False
+        ),
     )

@@ -98,11 +98,17 @@ def tools_of(document: Json) -> dict[str, Tool]:
 
 
 def _tool(name: str, method: str, path: str, operation: Json, document: Json) -> Tool:
-    every = [_resolved(parameter, document) for parameter in operation["parameters"]]
-    in_url = [p for p in every if p["in"] in ("path", "query")]
-    parameters = [p for p in in_url if p["name"] not in LEFT_OUT]
-    properties = {p["name"]: _schema(p["schema"], document, p["description"]) for p in parameters}
-    required = [p["name"] for p in parameters if p.get("required") is True]
+    parameters = [_resolved(parameter, document) for parameter in operation["parameters"]]
+    parameters = [
+        parameter
+        for parameter in parameters
+        if parameter["in"] in ("path", "query") and parameter["name"] not in LEFT_OUT
+    ]
+    properties = {
+        parameter["name"]: _schema(parameter["schema"], document, parameter["description"])
+        for parameter in parameters
+    }
+    required = [parameter["name"] for parameter in parameters if parameter.get("required") is True]
     if "requestBody" in operation:
         body = operation["requestBody"]["content"]["application/json"]["schema"]
         schema = _schema(body, document)
@@ -153,8 +159,11 @@ def _merged(alternatives: Sequence[Json]) -> Json:
     for alternative in alternatives:
         for name, value in alternative["properties"].items():
             properties[name] = _combined(properties[name], value) if name in properties else value
-    every = [alternative["required"] for alternative in alternatives]
-    required = [name for name in every[0] if all(name in names for names in every)]
+    required = [
+        name
+        for name in alternatives[0]["required"]
+        if all(name in alternative["required"] for alternative in alternatives)
+    ]
     return {"type": "object", "properties": properties, "required": required}
 
 

@@ -30,7 +30,9 @@ class ChainNames:
     """The names that one request reads. `coin_type` is that of the chain's addresses (ENSIP-11)."""
 
     def __init__(self, local: NameReads, l1: NameReads | None, coin_type: int) -> None:
-        self._local, self._l1, self._coin_type = local, l1, coin_type
+        self._local = local
+        self._l1 = l1
+        self._coin_type = coin_type
         self.is_l1_late = False
 
     def target(self, name: str) -> Target:
@@ -54,12 +56,15 @@ class ChainNames:
         chosen: Claims = {a: claim for a, claim in claims.items() if claim is not None}
         missing = [address for address in addresses if address not in chosen]
         local_names = node_names.names_of(local, missing)
-        is_checked = local.service.interface is name_services.Interface.UNIVERSAL
-        chosen |= {} if is_checked else local_names
+        if local.service.interface is name_services.Interface.UNIVERSAL:
+            checked, unchecked = local_names, Claims()
+        else:
+            checked, unchecked = Claims(), local_names
+        chosen |= unchecked
         missing = [a for a in missing if local_names.get(a) is None]
         chosen |= self._defaults(missing)
         nothing: Claims = dict.fromkeys(addresses)
-        return nothing | (local_names if is_checked else {}) | self._compared(chosen)
+        return nothing | checked | self._compared(chosen)
 
     def _defaults(self, addresses: Sequence[bytes]) -> Claims:
         if self._l1 is None or not addresses:

@@ -31,8 +31,10 @@ BATCH_URL = "x-batch-gateway:true"
 QUERY = bytes.fromhex("a780bab6")  # query((address,string[],bytes)[])
 _HTTP_ERROR = bytes.fromhex("01800152")  # HttpError(uint16,string)
 
-_LOOKUP = parse_types([{"type": t} for t in ("address", "string[]", "bytes", "bytes4", "bytes")])
-_REQUEST = [{"type": t} for t in ("address", "string[]", "bytes")]
+_LOOKUP = parse_types(
+    [{"type": kind} for kind in ("address", "string[]", "bytes", "bytes4", "bytes")]
+)
+_REQUEST = [{"type": kind} for kind in ("address", "string[]", "bytes")]
 _QUERY = parse_types([{"type": "tuple[]", "components": _REQUEST}])
 _RESULTS = parse_types([{"type": "bool[]"}, {"type": "bytes[]"}])
 _CALLBACK = parse_types([{"type": "bytes"}, {"type": "bytes"}])

@@ -78,7 +78,9 @@ class GatewayReads:
         node: NodeSession,
         place: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._gateways, self._node, self._place = gateways, node, place
+        self._gateways = gateways
+        self._node = node
+        self._place = place
         self._ends_at = time.monotonic() + TOTAL_S
         self._left = MAX_LOOKUPS
 

@@ -97,9 +97,13 @@ class Normalizer:
         for _ in range(2):
             is_new = self._process is None
             if self._process is None:
-                pipes: Any = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-                pipes["stderr"] = subprocess.DEVNULL
-                self._process = sandbox.start([*_PROCESS], env={}, **pipes)
+                self._process = sandbox.start(
+                    [*_PROCESS],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env={},
+                )
             line = _exchange(self._process, json.dumps(text).encode() + b"\n")
             with suppress(ValueError):
                 answer = json.loads(line)

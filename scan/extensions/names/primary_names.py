@@ -248,20 +248,25 @@ class Names(AddressNames):
         self, reader: Reader, service: NameService, claims: Claims, block: BlockId
     ) -> Claims:
         """Return what becomes of few claims that other hosts keep, where these are asked."""
-        hosted = []
-        for address, claim in claims.items():
-            kept = self._kept.get(address)
-            if claim is node_names.Problem.OFF_CHAIN and not (kept and kept.is_hosted):
-                hosted.append(address)
+        hosted = [
+            address
+            for address, claim in claims.items()
+            if claim is node_names.Problem.OFF_CHAIN and not self._was_hosted(address)
+        ][: node_names.MAX_LOOKUPS]
         if not hosted:
             return {}
-        hosted = hosted[: node_names.MAX_LOOKUPS]
         read = self._by_gateways(reader, service, block, lambda names: names.claims(hosted))
         return self._keep(read or {}, block, is_hosted=True)
 
+    def _was_hosted(self, address: bytes) -> bool:
+        kept = self._kept.get(address)
+        return kept is not None and kept.is_hosted
+
     def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
-        read_at, unread = time.monotonic(), node_names.Problem.UNREAD
-        known: Claims = {a: claim for a, claim in claims.items() if claim is not unread}
+        read_at = time.monotonic()
+        known: Claims = {
+            a: claim for a, claim in claims.items() if claim is not node_names.Problem.UNREAD
+        }
         for address, claim in known.items():
             self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
         return known

@@ -147,8 +147,9 @@ class Sockets:
         if not any(topic.startswith("addresses:0x") for topic in self._topics.joined()):
             self._verified_since = None
             return
-        span = {"since": self._verified_since, "passed_s": passed_s}
-        row = self._core.writes.row("queries/verification_jobs_list_finished", **span)
+        row = self._core.writes.row(
+            "queries/verification_jobs_list_finished", since=self._verified_since, passed_s=passed_s
+        )
         assert row is not None
         self._verified_since, jobs = row
         for job in orjson.loads(jobs):

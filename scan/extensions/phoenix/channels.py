@@ -84,9 +84,11 @@ class Socket:
         topics: Topics,
         remove: Callable[["Socket"], None],
     ) -> None:
-        self.client, self.address = client, address
+        self.client = client
+        self.address = address
         self.heard_at = time.monotonic()
-        self._topics, self._remove = topics, remove
+        self._topics = topics
+        self._remove = remove
         self._joined: dict[str, tuple[str, object]] = {}  # as joined, with the join's reference
         self._protocol = WSConnection(ConnectionType.SERVER)
         self._sink: OpenResponse | None = None

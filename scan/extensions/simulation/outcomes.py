@@ -121,9 +121,12 @@ class Simulated(NamedTuple):
         """Return the logs of calls that were not undone."""
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
-        simulated = None if self.outcome.is_traced else SIMULATED_COIN
-        decoded = (of_log for of_log in logs if of_log[0].address != simulated)
-        return [trace_decoding.log_record(log, event) for log, event in decoded]
+        simulated = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
+        return [
+            trace_decoding.log_record(log, event)
+            for log, event in logs
+            if log.address not in simulated
+        ]
 
 
 def anonymous_gas(reader: Reader) -> int:
@@ -145,8 +148,9 @@ def simulate(
     if block is None:
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
     with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
-        simulator, traces = reader.sources.get(Simulator), reader.sources.traces != "off"
-        outcomes = simulator.simulate(reader.node, block, calls, overrides, traces=traces)
+        outcomes = reader.sources.get(Simulator).simulate(
+            reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
+        )
     if sum(outcome.trace.frames[0].gas_used or 0 for outcome in outcomes) > MAX_SMALL_GAS:
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
@@ -242,8 +246,9 @@ def _locations(
     if not is_small or not failure_locations.may_be_located(reader.sources, failed):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
-    at = block.number, outcome.replaced
-    return failure_locations.of_steps(reader.sources, failed, cause, steps, *at)
+    return failure_locations.of_steps(
+        reader.sources, failed, cause, steps, block.number, outcome.replaced
+    )
 
 
 def _with_names(
@@ -262,10 +267,11 @@ def _with_names(
             return ()
         return values_hashed(reader.node, block, call, outcome.overrides)
 
-    at, calls = Block(block.number, to_hex(block.hash)), outcome.trace.frames
-    read = (lambda: calls), hashed
-    contracts = outcome.replaced, implementations
-    changes = named_changes(reader, outcome.changes, at, *read, *contracts)
+    at = Block(block.number, to_hex(block.hash))
+    calls = outcome.trace.frames
+    changes = named_changes(
+        reader, outcome.changes, at, lambda: calls, hashed, outcome.replaced, implementations
+    )
     return outcome._replace(changes=changes)
 
 

@@ -36,8 +36,13 @@ class SimulatedCall(NamedTuple):
     def param(self) -> dict[str, str]:
         """Return the call as eth_call takes it."""
         recipient = {} if self.to is None else {"to": to_hex(self.to)}
-        amounts = {"value": hex(self.value), "data": to_hex(self.input), "gas": hex(self.gas)}
-        return {"from": to_hex(self.sender), **recipient, **amounts}
+        return {
+            "from": to_hex(self.sender),
+            **recipient,
+            "value": hex(self.value),
+            "data": to_hex(self.input),
+            "gas": hex(self.gas),
+        }
 
 
 # By address, as eth_call takes them.

@@ -130,8 +130,13 @@ def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
 ) -> mapped_code.FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    tracers = (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
-    for tracer in tracers if gas_used <= MAX_LISTED_GAS else tracers[:1]:
+    is_listed = gas_used <= MAX_LISTED_GAS
+    tracers = (
+        (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
+        if is_listed
+        else (mapped_code.SIMULATION_TRACER,)
+    )
+    for tracer in tracers:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):
             try:
@@ -171,9 +176,12 @@ def _traced_by(
 def _simulated(
     node: NodeSession, block: BlockId, calls: Sequence[SimulatedCall], overrides: Overrides
 ) -> list[Outcome]:
-    of_block = {"stateOverrides": overrides, "calls": [call.param() for call in calls]}
-    options = {"traceTransfers": True, "validation": False}
-    simulation = {"blockStateCalls": [of_block], **options}
+    params = [call.param() for call in calls]
+    simulation = {
+        "blockStateCalls": [{"stateOverrides": overrides, "calls": params}],
+        "traceTransfers": True,
+        "validation": False,
+    }
     simulate = Call("eth_simulateV1", (simulation, block))
     [answer] = request_node.read(node, block, [simulate], MAX_TRACE_BYTES)
     if isinstance(answer, RpcError):
@@ -182,8 +190,10 @@ def _simulated(
             raise TracesUnavailable(TOGETHER)
         return [alone]
     [simulated] = answer
-    traces = (_alone(*of_call) for of_call in zip(calls, simulated["calls"], strict=True))
-    return [Outcome(trace, is_traced=False, overrides=overrides) for trace in traces]
+    return [
+        Outcome(_alone(call, result), is_traced=False, overrides=overrides)
+        for call, result in zip(calls, simulated["calls"], strict=True)
+    ]
 
 
 def _called(
@@ -194,9 +204,9 @@ def _called(
     [call] = calls
     params = (call.param(), block, overrides) if overrides else (call.param(), block)
     [returned] = request_node.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
-    is_refused = isinstance(returned, RpcError)
-    trace = _refused(call, returned) if is_refused else _own_frame(call, output=returned)
-    return [Outcome(trace, is_traced=False, overrides=overrides)]
+    if isinstance(returned, RpcError):
+        return [Outcome(_refused(call, returned), is_traced=False, overrides=overrides)]
+    return [Outcome(_own_frame(call, output=returned), is_traced=False, overrides=overrides)]
 
 
 def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:

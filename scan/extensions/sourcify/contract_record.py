@@ -97,10 +97,13 @@ def contract_record(
     contract = _Record(reader, address, stored, creation)
     for name, field in _FIELDS.items():
         if name in selection:
-            value, members = field.value(contract), selection[name]
-            is_whole = not members or "proxyResolutionError" in value
-            record[name] = value if is_whole else {of: value.get(of) for of in members}
+            record[name] = _members(field.value(contract), selection[name])
     return record
+
+
+def _members(value: Any, names: tuple[str, ...]) -> Any:
+    is_whole = not names or "proxyResolutionError" in value
+    return value if is_whole else {name: value.get(name) for name in names}
 
 
 def _deployment(contract: _Record) -> dict[str, Any]:

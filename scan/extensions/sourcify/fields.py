@@ -18,7 +18,7 @@ from scan.hex import to_hex
 from scan.http.request_state import Interface
 from scan.queries.contracts import Contract
 from scan.server.responses import WsgiResponse, json_response
-from scan.verification.contract_match import FULL, Layout, compiled_code, replacements
+from scan.verification.contract_match import FULL, Layout, Replacement, compiled_code, replacements
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
@@ -129,20 +129,29 @@ def _bytecode(
         compiled = code.removesuffix(arguments)
         replaced = replacements(layout, compiled)
         bytecode["recompiledBytecode"] = to_hex(compiled_code(compiled, replaced))
-        bytecode |= {"transformations": [], "transformationValues": {}}
-        for replacement in replaced:
-            of_code = {"reason": replacement.reason, "offset": replacement.offset}
-            id_ = {"id": replacement.id} if replacement.id else {}
-            bytecode["transformations"].append({"type": "replace", **of_code, **id_})
-            values, name = bytecode["transformationValues"], replacement.reason
-            if name in _GROUPS:
-                values, name = values.setdefault(_GROUPS[name], {}), replacement.id
-            values[name] = to_hex(replacement.deployed)
+        bytecode["transformations"] = [*map(_transformation, replaced)]
+        bytecode["transformationValues"] = _values(replaced)
         if arguments:
             inserted = {"type": "insert", "reason": "constructorArguments", "offset": len(compiled)}
             bytecode["transformations"].append(inserted)
             bytecode["transformationValues"]["constructorArguments"] = to_hex(arguments)
     return bytecode
+
+
+def _transformation(replaced: Replacement) -> dict[str, Any]:
+    transformation = {"type": "replace", "reason": replaced.reason, "offset": replaced.offset}
+    return transformation | ({"id": replaced.id} if replaced.id else {})
+
+
+def _values(replaced: Sequence[Replacement]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for replacement in replaced:
+        value = to_hex(replacement.deployed)
+        if replacement.reason in _GROUPS:
+            values.setdefault(_GROUPS[replacement.reason], {})[replacement.id] = value
+        else:
+            values[replacement.reason] = value
+    return values
 
 
 _CUSTOM_CODES = {

@@ -85,9 +85,9 @@ def get_contract(chain_id: str, address: str) -> requests.Response:
         creation = creations.input_of(contract, stored.since_block or 0, requests.reader().node)
         if creation is None:  # the node does not give it now
             requests.reader().do_not_cache()
-    of_contract = own_chain, contract, stored
-    record = contract_record(requests.reader(), *of_contract, selection, creation)
-    return requests.json_value(record)
+    return requests.json_value(
+        contract_record(requests.reader(), own_chain, contract, stored, selection, creation)
+    )
 
 
 @blueprint.get("/v2/contract/all-chains/<address>")
@@ -117,8 +117,8 @@ def list_contracts(chain_id: str) -> requests.Response:
     )
     records = []
     for row in orjson.loads(rows):
-        matches = row["match"], row["creationMatch"]
-        record = minimal_record(own_chain, data(row["address"]), *matches)
+        address = data(row["address"])
+        record = minimal_record(own_chain, address, row["match"], row["creationMatch"])
         records.append(record | {name: row[name] for name in ("verifiedAt", "matchId")})
     return requests.json_value({"results": records})
 

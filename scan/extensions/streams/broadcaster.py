@@ -56,7 +56,8 @@ class Stream:
         self.filter = stream_filter
         self.position = block_events.Position(0, b"", 0)  # until it is known
         self.version = 0
-        self.client, self.address = client, address
+        self.client = client
+        self.address = address
         self.ahead_since = 0.0
         self.arrived_at: block_events.Position | None = None
         self.sink: Sink | None = None

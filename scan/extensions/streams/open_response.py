@@ -48,7 +48,9 @@ class OpenResponse:
     """A response that stays open. Any thread may call send() and end(); the rest is the loop's."""
 
     def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
-        self._worker, self._conn, self._stream = worker, conn, stream
+        self._worker = worker
+        self._conn = conn
+        self._stream = stream
         self._then: Callable[[], object] | None = None
         self._is_closed = False
 

@@ -101,16 +101,23 @@ def _token(entry: msgspec.Raw) -> ListedToken:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("a field is missing or has the wrong type.") from None
     address = parameters.address(token.address)
-    digits, with_checksum = token.address[2:], checksummed(token.address.lower())
-    if digits not in (digits.lower(), digits.upper()) and token.address != with_checksum:
+    digits = token.address[2:]
+    if digits not in (digits.lower(), digits.upper()) and token.address != checksummed(
+        token.address.lower()
+    ):
         raise InvalidParameter("address has a wrong checksum (EIP-55).")
     if not 0 <= token.decimals <= 255:
         raise InvalidParameter("decimals must be 0 to 255.")
     uri = token.logoURI or None
     if uri is not None and not (len(uri) <= MAX_LOGO_URI and uri.isprintable()):
         raise InvalidParameter(f"logoURI must be printable, at most {MAX_LOGO_URI} characters.")
-    name, symbol = _text(token.name, "name", MAX_NAME), _text(token.symbol, "symbol", MAX_SYMBOL)
-    return ListedToken(address, name, symbol, token.decimals, uri)
+    return ListedToken(
+        address,
+        _text(token.name, "name", MAX_NAME),
+        _text(token.symbol, "symbol", MAX_SYMBOL),
+        token.decimals,
+        uri,
+    )
 
 
 def _text(value: str, name: str, most: int) -> str:

@@ -95,9 +95,11 @@ def _report_differences(database: connection.Database, imported: token_list.Toke
 
 
 def _fetch_logos(settings: Settings, database: connection.Database, name: str) -> None:
-    documents = DocumentFetcher(tls_context(settings.ca_bundle))
-    gateway, allowed = settings.of(MediaSettings).ipfs_gateway, settings.webhook_allow_networks
-    fetcher = token_list.LogoFetcher(documents, gateway, allowed)
+    fetcher = token_list.LogoFetcher(
+        DocumentFetcher(tls_context(settings.ca_bundle)),
+        settings.of(MediaSettings).ipfs_gateway,
+        settings.webhook_allow_networks,
+    )
     uris = token_list.missing_logos(database, name)
     failures: Counter[str] = Counter()
     # With `disable=None` the bar is shown only on a terminal.

@@ -105,20 +105,28 @@ def list_pending(address: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def get_storage(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "variable", "compare")
-    key, variable, other = parameters.address(address), arguments.get("variable"), None
+    key = parameters.address(address)
+    variable = arguments.get("variable")
+    other = None
     if variable is not None:
         variable = parameters.text(variable, "variable", most=contract_storage.MAX_PATH)
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
     block = requests.block_argument(arguments)
     storage = contract_storage.get(requests.reader(), key, block, variable, other)
-    place = {"blockNumber": storage.block.number, "blockHash": to_hex(storage.block.hash)}
     layouts = [
         {"address": to_hex(known.address), "contractName": known.contract_name}
         for known in storage.layouts
     ]
-    shown = {"address": to_hex(key), **place, "layouts": layouts, **recorded("storage", storage)}
-    return requests.json_value(shown)
+    return requests.json_value(
+        {
+            "address": to_hex(key),
+            "blockNumber": storage.block.number,
+            "blockHash": to_hex(storage.block.hash),
+            "layouts": layouts,
+            **recorded("storage", storage),
+        }
+    )
 
 
 HOOKS = (

@@ -192,10 +192,16 @@ class SourceText:
         first = max(1, line - CONTEXT_LINES)
         around = self._lines[first - 1 : line + CONTEXT_LINES]
         function = self.function_at(span)
-        column = 1 + len(before.decode(self._encoding, "replace"))
-        context = [(n, text.rstrip("\r")[:MAX_LINE]) for n, text in enumerate(around, first)]
-        name = function.name if function else None
-        return SourceLine(line, column, self.line(line), context, name)
+        return SourceLine(
+            line=line,
+            column=1 + len(before.decode(self._encoding, "replace")),
+            text=self.line(line),
+            context=[
+                (number, text.rstrip("\r")[:MAX_LINE])
+                for number, text in enumerate(around, start=first)
+            ],
+            function=function.name if function else None,
+        )
 
 
 def _changes(functions: Sequence[SourceFunction]) -> tuple[list[int], list[SourceFunction | None]]:

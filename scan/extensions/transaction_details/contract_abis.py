@@ -88,10 +88,11 @@ class ContractAbis:
         codes = self._delegations(rows)
         clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
         abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
-        shared = {a: dict.fromkeys((a, clones.get(a, a))) for a in rows}
         contracts = {
-            a: Contract(tuple(abis[c] for c in shared[a] if c in abis), row["tokenType"], codes[a])
-            for a, row in rows.items()
+            address: Contract(
+                _first_two(abis, address, clones.get(address)), row["tokenType"], codes[address]
+            )
+            for address, row in rows.items()
         }
         if blocks.COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
             contracts[blocks.COIN_EMITTER] = Contract((_coin_abi(),))
@@ -221,14 +222,14 @@ class ContractAbis:
         return abis
 
     def _interface(self, row: Mapping[str, Any]) -> Any:
-        statement, values = (
-            "contracts/built_abis_get_interface",
-            {"code_hash": data(row["codeHash"])},
-        )
+        code_hash = data(row["codeHash"])
         if row["verifiedAddress"]:
-            statement = "contracts/verified_contracts_get_interface"
-            values["address"] = data(row["verifiedAddress"])
-        return self._database.value(statement, **values)
+            return self._database.value(
+                "contracts/verified_contracts_get_interface",
+                code_hash=code_hash,
+                address=data(row["verifiedAddress"]),
+            )
+        return self._database.value("contracts/built_abis_get_interface", code_hash=code_hash)
 
     def _delegations(self, rows: Mapping[bytes, Mapping[str, Any]]) -> dict[bytes, Delegation]:
         """Return how the codes of rows pass calls on, by address."""
@@ -263,3 +264,11 @@ class ContractAbis:
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
             kept.store(emitter, stored, size)
         return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}
+
+
+def _first_two(
+    abis: Mapping[bytes, AbiIndex], address: bytes, implementation: bytes | None
+) -> tuple[AbiIndex, ...]:
+    """Return at most two ABIs of a contract, its own before its implementation's."""
+    keys = [address] if implementation is None else [address, implementation]
+    return tuple(abis[key] for key in keys if key in abis)

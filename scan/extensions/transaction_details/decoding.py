@@ -310,10 +310,10 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
             signatures = signatures or imported.get(selector, [])
             only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
             call["method"] = only or to_hex(selector)
-            is_memo = only is None and "memo" not in call
-            if is_memo and data(call["toAddress"]) not in contracts:
+            if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
                 text = visible_text.text_start(selector, len(selector))
-                call.update({"memo": f"{text}…"} if text else {})
+                if text:
+                    call["memo"] = f"{text}…"
 
 
 def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:

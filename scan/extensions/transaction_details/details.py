@@ -102,13 +102,20 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
         for log in shown
     ]
-    reason = TOO_MUCH_WORK if budget.is_exceeded else None
+    unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if node.failed:
         reader.do_not_cache()
-        reason = NO_IMPLEMENTATIONS
-    reason = TOO_MANY_LOGS if logs is None else reason
-    of_node = transaction.nonce, transaction.gas_limit, calldata, method, logs, log_count
-    return TransactionDetails(*of_node, reason, decoded)
+        unavailable = NO_IMPLEMENTATIONS
+    return TransactionDetails(
+        transaction.nonce,
+        transaction.gas_limit,
+        calldata,
+        method,
+        logs,
+        log_count,
+        TOO_MANY_LOGS if logs is None else unavailable,
+        decoded,
+    )
 
 
 def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:

@@ -112,9 +112,15 @@ def read_gas(transaction: Record) -> hooks.Shown:
 
 def _shown(transaction: Record) -> ShownGas:
     gas = gas_use.transaction_gas(reader(), transaction)
-    usual, functions = _usual(transaction), gas_by_function(gas.calls)
-    whole, count = whole_gas(gas.calls), gas.call_count
-    return ShownGas(boxes(gas.calls), functions, whole, count, gas.is_truncated, usual)
+    usual = _usual(transaction)
+    return ShownGas(
+        boxes=boxes(gas.calls),
+        functions=gas_by_function(gas.calls),
+        whole_gas=whole_gas(gas.calls),
+        call_count=gas.call_count,
+        is_truncated=gas.is_truncated,
+        usual=usual,
+    )
 
 
 def _usual(transaction: Record) -> MethodGas | None:
@@ -203,7 +209,11 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
         return None, {**values, "error": error} if any(fields.values()) else values
     addresses = [key, *(known.address for known in storage.layouts)]
-    pointed_to = [v.value for v in storage.variables if places.is_address(v.type) and v.value]
+    pointed_to = [
+        variable.value
+        for variable in storage.variables
+        if places.is_address(variable.type) and variable.value is not None
+    ]
     names = names_of([], *map(to_hex, addresses), *pointed_to)
     return None, {**values, "storage": storage, "names": names}
 

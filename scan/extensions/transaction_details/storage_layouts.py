@@ -30,11 +30,13 @@ MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
 
 def packed(layout: object) -> bytes | None:
     """Return a layout as it is stored; None for one that is too large, too deep, or no object."""
+    if not isinstance(layout, dict):
+        return None
     try:
-        text = orjson.dumps(layout) if isinstance(layout, dict) else b""
+        text = orjson.dumps(layout)
     except orjson.JSONEncodeError:
         return None
-    return zlib.compress(text, 6) if 0 < len(text) <= MAX_LAYOUT_BYTES else None
+    return zlib.compress(text, 6) if len(text) <= MAX_LAYOUT_BYTES else None
 
 
 def unpacked(stored: bytes) -> str:
@@ -93,8 +95,11 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         return layout
     try:
         output = compilations.run(match.settings, {"*": {"": ["ast"]}})
-        declared, key = [*_declared(output)], (match.contract.path, None, match.contract.name)
-        [contract] = [n for path, around, n in declared if (path, around, n.get("name")) == key]
+        declared = [*_declared(output)]
+        key = (match.contract.path, None, match.contract.name)
+        [contract] = [
+            node for path, around, node in declared if (path, around, node.get("name")) == key
+        ]
         namespaces, called = _namespaces(declared, contract), _called(declared, contract)
         return {
             **layout,
@@ -277,8 +282,13 @@ def _laid_out(
         return {}
     layout = output["contracts"][path][_CONTRACT]["storageLayout"]
     entries = [
-        {**entry, "label": f"erc7201:{space.id}", "slot": str(slot_of(space.id)), "offset": 0}
-        for entry, space in zip(layout["storage"], namespaces, strict=True)
+        {
+            **entry,
+            "label": f"erc7201:{namespace.id}",
+            "slot": str(slot_of(namespace.id)),
+            "offset": 0,
+        }
+        for entry, namespace in zip(layout["storage"], namespaces, strict=True)
     ]
     types = {_renamed(name): _renamed_type(type_) for name, type_ in layout["types"].items()}
     return {"storage": [_renamed_type(entry) for entry in entries], "types": types}
@@ -292,7 +302,10 @@ def _renamed(type_name: str) -> str:
 
 def _renamed_type(described: Mapping[str, Any]) -> dict[str, Any]:
     """Return a type, or a variable, with the types that it refers to renamed."""
-    fields = {"type", "base", "key", "value"} & described.keys()
-    names = {field: _renamed(described[field]) for field in fields}
+    names = {
+        field: _renamed(described[field])
+        for field in ("type", "base", "key", "value")
+        if field in described
+    }
     members = [_renamed_type(member) for member in described.get("members") or ()]
     return {**described, **names, **({"members": members} if "members" in described else {})}

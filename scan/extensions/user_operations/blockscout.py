@@ -35,11 +35,16 @@ def list_operations() -> Response:
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
-    shown = []
-    for record in records:
-        version = {"entry_point_version": f"v{user_operations.version(record)}"}
-        shown.append(renamed("listed", record, address=objects.of) | version)
-    following: Any = {"page_size": size, "page_token": page.next} if page.next else None
+    shown = [
+        {
+            **renamed("listed", record, address=objects.of),
+            "entry_point_version": f"v{user_operations.version(record)}",
+        }
+        for record in records
+    ]
+    following = None
+    if page.next is not None:
+        following = {"page_size": size, "page_token": page.next}
     return lists.list_response(shown, following)
 
 
@@ -137,8 +142,11 @@ def _operation(
 
 def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
-    account = {"nonce": record["nonce"], "sender": checksummed(record["sender"])}
-    shown = {**renamed("raw", signed), **account}
+    shown = {
+        **renamed("raw", signed),
+        "nonce": record["nonce"],
+        "sender": checksummed(record["sender"]),
+    }
     if user_operations.version(record) == UNPACKED:
         return {**shown, **renamed("unpacked", signed)}
 

@@ -93,14 +93,33 @@ def _unpacked(operations: Sequence[Any]) -> list[BundledOperation]:
 def _packed(operations: Sequence[Any]) -> list[BundledOperation]:
     """Read packed operations, in which gas limits and fees are pairs of 16 bytes. The call's gas
     limit and the highest fee are the last of their pairs."""
-    unpacked = []
-    for sender, nonce, init_code, call_data, limits, gas, fees, *others in operations:
-        limit_pair, fee_pair = (
-            (int.from_bytes(pair[16:]), int.from_bytes(pair[:16])) for pair in (limits, fees)
-        )
-        account = sender, nonce, init_code, call_data
-        unpacked.append(BundledOperation(*account, *limit_pair, gas, *fee_pair, *others))
-    return unpacked
+    return [_operation(*operation) for operation in operations]
+
+
+def _operation(
+    sender: bytes,
+    nonce: int,
+    init_code: bytes,
+    call_data: bytes,
+    limits: bytes,
+    pre_verification_gas: int,
+    fees: bytes,
+    paymaster_and_data: bytes,
+    signature: bytes,
+) -> BundledOperation:
+    return BundledOperation(
+        sender=sender,
+        nonce=nonce,
+        init_code=init_code,
+        call_data=call_data,
+        call_gas_limit=int.from_bytes(limits[16:]),
+        verification_gas_limit=int.from_bytes(limits[:16]),
+        pre_verification_gas=pre_verification_gas,
+        max_fee_per_gas=int.from_bytes(fees[16:]),
+        max_priority_fee_per_gas=int.from_bytes(fees[:16]),
+        paymaster_and_data=paymaster_and_data,
+        signature=signature,
+    )
 
 
 _Read = Callable[..., list[Any]]

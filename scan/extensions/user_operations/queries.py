@@ -45,14 +45,11 @@ class UserOperationDetails(NamedTuple):
     place: tuple[int, int] | None = None  # of its bundle in the transaction, and in its bundle
 
     def record(self) -> dict[str, Any]:
-        is_decoded, calls = self.operation is not None, []
-        for call, function in self.calls:
-            decoded_record = None if function is None else function.record()
-            calls.append(recorded("call", call) | {"function": decoded_record})
+        is_decoded = self.operation is not None
         return {
             "error": None if self.error is None else self.error.record(),
             "operation": recorded("operation", self.operation) if self.operation else None,
-            "calls": calls if is_decoded else None,
+            "calls": [_call_record(*call) for call in self.calls] if is_decoded else None,
             "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
         }
@@ -172,15 +169,22 @@ def _decoded(
         failure = CallFailure(REVERT, data=returned, data_size=len(returned))
     errors = selectors_of([failure] if failure else [])
     imported = abis.imported_if_needed({*(call.input[:4] for call in first_calls), *errors})
-    calls_decoded = []
-    for call in first_calls:
-        contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
-        function = decoding.method_of(call.input, contract, imported, budget)
-        calls_decoded.append((call, function))
+    functions = [
+        decoding.method_of(
+            call.input, contracts.get(call.to, contract_abis.NO_CONTRACT), imported, budget
+        )
+        for call in first_calls
+    ]
     error = None
     if failure is not None:
         known = [abi for contract in contracts.values() for abi in contract.abis]
         error = decode_reason(failure, known, imported, budget)
     elif not record["success"]:
         error = Reason(UNKNOWN, NO_REASON)
-    return UserOperationDetails(error, operation, calls_decoded, len(calls))
+    return UserOperationDetails(
+        error, operation, [*zip(first_calls, functions, strict=True)], len(calls)
+    )
+
+
+def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:
+    return recorded("call", call) | {"function": None if function is None else function.record()}

@@ -177,11 +177,7 @@ def _take(
     passed = {name: value for name, value in settings.items() if name not in other_names}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
-    selected = []
-    for path in sources:
-        names = selection.get(path, selection.get("*", {}))
-        if path.endswith(SUFFIX) and not {"*", PurePosixPath(path).stem}.isdisjoint(names):
-            selected.append(path)
+    selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
     if version < SELECTION_FROM and len(selected) > 1:
         # Files that others import may be stubs, which are no contracts.
         imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
@@ -209,6 +205,11 @@ def _take(
     return solidity.CompilerInput(standard | layouts, seed)
 
 
+def _is_selected(path: str, selection: solidity.Selection) -> bool:
+    names = selection.get(path, selection.get("*", {}))
+    return "*" in names or PurePosixPath(path).stem in names
+
+
 def _is_code(path: str) -> bool:
     return not path.endswith(".json")
 
@@ -223,12 +224,10 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
 def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, Any]:
     """Return a contract in solc's form, with zeros for the values of immutables."""
     layout = (contract.get("layout") or {}).get("storage_layout")
-    codes = contract["evm"]["bytecode"], contract["evm"]["deployedBytecode"]
-    creation, runtime = (code["object"].removeprefix("0x") for code in codes)
-    creation_map, runtime_map = (
-        source_map(given.get("sourceMap"), code)
-        for given, code in zip(codes, (creation, runtime), strict=True)
-    )
+    bytecode = contract["evm"]["bytecode"]
+    deployed = contract["evm"]["deployedBytecode"]
+    creation = bytecode["object"].removeprefix("0x")
+    runtime = deployed["object"].removeprefix("0x")
     size = immutable_size(creation, contract.get("ir"), version)
     references = {"0": [{"start": len(runtime) // 2, "length": size}]} if size else {}
     return {
@@ -236,11 +235,14 @@ def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, An
         "metadata": "{}",
         "storageLayout": layout,
         "evm": {
-            "bytecode": {"object": creation, "sourceMap": creation_map},
+            "bytecode": {
+                "object": creation,
+                "sourceMap": source_map(bytecode.get("sourceMap"), creation),
+            },
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
-                "sourceMap": runtime_map,
+                "sourceMap": source_map(deployed.get("sourceMap"), runtime),
             },
         },
     }

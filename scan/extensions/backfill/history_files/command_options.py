@@ -28,8 +28,9 @@ HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated
 
 def add_arguments(chain: argparse.ArgumentParser) -> None:
     chain.add_argument("--history", metavar="FOLDER|URL", action="append", help=HISTORY)
-    text = "of --last-block, where the node has pruned it"
-    chain.add_argument("--last-hash", metavar="HASH", help=text)
+    chain.add_argument(
+        "--last-hash", metavar="HASH", help="of --last-block, where the node has pruned it"
+    )
 
 
 def open_history(settings: Settings, options: argparse.Namespace) -> "ChainFiles | None":

@@ -123,9 +123,9 @@ def _request(
         with requests.Session() as session:
             session.verify = ca_bundle or True
             # Compressed once more, a range of a file would not be one of its bytes.
-            sent = {"Accept-Encoding": "identity", **(headers or {})}
+            identity = {"Accept-Encoding": "identity", **(headers or {})}
             timeout = (CONNECT_S, READ_S)
-            with session.get(url, headers=sent, timeout=timeout, stream=True) as response:
+            with session.get(url, headers=identity, timeout=timeout, stream=True) as response:
                 yield response
     except requests.RequestException as error:
         problem = type(error).__name__

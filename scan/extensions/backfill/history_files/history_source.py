@@ -51,7 +51,9 @@ class HistorySource:
     """Reads blocks from files; from the node those after the last file."""
 
     def __init__(self, history: RangeHistory, node: client.Node, blocks: BlockSource) -> None:
-        self._history, self._node, self._blocks = history, node, blocks
+        self._history = history
+        self._node = node
+        self._blocks = blocks
         self._store = FileStore(Path(history.downloads), history.ca_bundle)
         self._open: tuple[HistoryFile, E2File] | None = None
         self._chain_id: int | None = None
@@ -111,8 +113,10 @@ class HistorySource:
             slim = [slim_receipt(receipt.encoded) for receipt in raw.receipts]
             block = block._replace(body=stored_body(sent, slim))
         # One that used all its gas may have failed.
-        used_all = (t.gas_used == int.from_bytes(t.gas_limit or b"") for t in block.transactions)
-        if not block.has_statuses and any(used_all):
+        if not block.has_statuses and any(
+            transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
+            for transaction in block.transactions
+        ):
             block = block._replace(unproven=block_validation.STATUSES)
         return self._blocks.untraced(block_in_unit(block, self._chain_id))
 

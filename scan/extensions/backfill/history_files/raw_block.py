@@ -222,14 +222,18 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
     authorizations: list[blocks.AuthorizationList] = []
     texts: list[str] = []  # of inputs, as hex
     totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
-    both = zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
-    for index, (encoded, receipt, (before, after)) in enumerate(both):
+    for index, (encoded, receipt, (before, after)) in enumerate(
+        zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
+    ):
         type_, fields = read_transaction(encoded)
         if receipt.type != type_:
             raise ValueError("a receipt is not of its transaction")
         transactions.append(_transaction(encoded, index, fields, receipt, after - before, prices))
         texts.append(to_hex(fields["input"][:MAX_MEMO_BYTES]))
-        logs += [blocks.EventLog(index, n, *log) for n, log in enumerate(receipt.logs, len(logs))]
+        logs += [
+            blocks.EventLog(index, log_index, *log)
+            for log_index, log in enumerate(receipt.logs, len(logs))
+        ]
         if "authorizationList" in fields:
             entries = [
                 entry_object(block_encoding.AUTHORIZATION, entry)

@@ -23,8 +23,12 @@ def _absolute(text: str) -> str:
     return shlex.join(s if "://" in s else absolute_path(s) for s in shlex.split(text))
 
 
-TEXT = "folders and http(s) URLs of era1 or ere files, separated by spaces"
-sources = Kind("history", TEXT, _sources, _absolute)
+sources = Kind(
+    "history",
+    "folders and http(s) URLs of era1 or ere files, separated by spaces",
+    _sources,
+    _absolute,
+)
 
 
 @dataclass(frozen=True)

@@ -70,12 +70,11 @@ def mining_credits(
         return []
     reward = rewards.of_block(block.number)
     miner_reward = reward + uncle_count * (reward // NEPHEW_SHARE)
-    credits: list[tuple[None, int, bytes, int]]
-    credits = [(None, MINING_REWARD, block.miner, miner_reward)]
-    for uncle in uncles:
-        wei = rewards.of_uncle(block.number, uncle.uncle_number)
-        credits.append((None, UNCLE_REWARD, uncle.miner, wei))
-    return credits
+    uncle_rewards = [
+        (None, UNCLE_REWARD, u.miner, rewards.of_uncle(block.number, u.uncle_number))
+        for u in uncles
+    ]
+    return [(None, MINING_REWARD, block.miner, miner_reward), *uncle_rewards]
 
 
 log = logging.getLogger(__name__)
@@ -120,8 +119,10 @@ class BlockCompleter:
         count = len(header.uncles or ())
         if not count:
             return ()
-        method, hash_ = "eth_getUncleByBlockHashAndIndex", to_hex(block.hash)
-        calls = [Call(method, (hash_, hex(index))) for index in range(min(count, MAX_UNCLES))]
+        calls = [
+            Call("eth_getUncleByBlockHashAndIndex", (to_hex(block.hash), hex(index)))
+            for index in range(min(count, MAX_UNCLES))
+        ]
         for _ in range(READS):
             answers = self._node.batch(calls)
             for answer in answers:
@@ -154,14 +155,21 @@ def completed(
 
 
 def _uncles_of(block: DecodedBlock, headers: Sequence[Any]) -> tuple[Uncle, ...]:
-    uncles = []
-    for ordinal, header in enumerate(headers, (block.number << PLACE_BITS) + 1):
-        number, timestamp_s = quantity(header.number), quantity(header.timestamp)
-        if max(number, timestamp_s) >= 2**63:
-            raise BadHex("a number of an uncle is beyond 63 bits")
-        hash_, miner = block_hashing.header_hash(header), data(header.miner, 20)
-        uncles.append(Uncle(ordinal, block.number, number, hash_, miner, timestamp_s))
-    return tuple(uncles)
+    return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
+
+
+def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
+    number, timestamp_s = quantity(header.number), quantity(header.timestamp)
+    if max(number, timestamp_s) >= 2**63:
+        raise BadHex("a number of an uncle is beyond 63 bits")
+    return Uncle(
+        ordinal=(block.number << PLACE_BITS) + 1 + index,
+        block_number=block.number,
+        uncle_number=number,
+        hash=block_hashing.header_hash(header),
+        miner=data(header.miner, 20),
+        timestamp_s=timestamp_s,
+    )
 
 
 def is_mined(header: Any) -> bool:

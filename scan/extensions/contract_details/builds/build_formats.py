@@ -251,9 +251,13 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
 def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     types = dict(decoded.contract_types or {})
     if decoded.runtime_bytecode is not None:
-        codes = decoded.deployment_bytecode, decoded.runtime_bytecode
-        name, source = decoded.contract_name, decoded.source_id
-        types[name] = _ApeType(name, source, decoded.abi, *codes)
+        types[decoded.contract_name] = _ApeType(
+            decoded.contract_name,
+            decoded.source_id,
+            decoded.abi,
+            decoded.deployment_bytecode,
+            decoded.runtime_bytecode,
+        )
     for name, type_ in types.items():
         text = _text(type_.runtime_bytecode)
         if not text.removeprefix("0x"):
@@ -261,8 +265,10 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         compiler = ape_compiler_of(decoded, name)
         version = compiler.version if compiler else ""
         path = type_.source_id or name
-        language, abi = _language_of(path), bytes(type_.abi)
-        creation, is_vyper = _text(type_.deployment_bytecode), language == VYPER.name
+        language = _language_of(path)
+        is_vyper = language == VYPER.name
+        abi = bytes(type_.abi)
+        creation = _text(type_.deployment_bytecode)
         runtime = _vyper_code(creation, text, version) if is_vyper else linked(Code(text))
         yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
 
@@ -282,9 +288,12 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
         if path.endswith(VYPER_SUFFIX):
             contract = msgspec.json.decode(member, type=_Combined)
             if contract.bytecode_runtime.removeprefix("0x"):
-                at = file, COMBINED, path, PurePosixPath(path).stem, VYPER.name, version
+                name, abi = PurePosixPath(path).stem, bytes(contract.abi)
                 runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
-                yield BuiltContract(*at, runtime, bytes(contract.abi), Code(contract.bytecode))
+                creation = Code(contract.bytecode)
+                yield BuiltContract(
+                    file, COMBINED, path, name, VYPER.name, version, runtime, abi, creation
+                )
 
 
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -317,7 +326,6 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
     Before 0.5 a placeholder is the library's name, cut to 36 characters: which library it stands
     for only the references say, and without them each place is a library of its own."""
     text, immutables = code.object.removeprefix("0x"), code.immutable_references
-    byte_range, address_bytes = bytecode_comparison.ByteRange, bytecode_comparison.ADDRESS_BYTES
     names = {
         reference.start: f"{file}:{name}"
         for file, libraries in (code.link_references or {}).items()
@@ -336,10 +344,12 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
             raise ValueError("a link is no operand of PUSH20")
         is_hash = placeholder[0].startswith("__$")
         name = names.get(start) or (placeholder[0] if is_hash else f"{placeholder[0]}{start}")
-        links[name].append(byte_range(start, start + address_bytes))
-    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * address_bytes, text))
+        links[name].append(
+            bytecode_comparison.ByteRange(start, start + bytecode_comparison.ADDRESS_BYTES)
+        )
+    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * bytecode_comparison.ADDRESS_BYTES, text))
     ranges = {
-        name: tuple(byte_range(r.start, r.start + r.length) for r in references)
+        name: tuple(bytecode_comparison.ByteRange(r.start, r.start + r.length) for r in references)
         for name, references in (immutables or {}).items()
     }
     if immutables is None:

@@ -147,7 +147,8 @@ def _listed_request(
         # The project's file at the path, or its variation, that has the stated hash.
         texts = (content.decode("utf-8", "replace") for content in _contents(built.file, path))
         stated = [str(entry.get("keccak256"))]
-        hashed = next(filter(None, (metadata_request.with_hash(t, stated) for t in texts)), None)
+        hashed_texts = (metadata_request.with_hash(text, stated) for text in texts)
+        hashed = next(filter(None, hashed_texts), None)
         content = hashed[1] if hashed else entry.get("content")
         if not isinstance(content, str):
             raise NoBuild(f"no source matches the metadata's hash of {path[:100]!r}")
@@ -288,5 +289,11 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
         texts = {path: str(source["content"]) for path, source in sources.items()}
     except (NoBuild, OSError, ScanError, msgspec.MsgspecError, *MALFORMED):
         return None
-    code, unpacked = creation.code, compiler_findings.unpacked(creation.source_map)
-    return MappedCode(deployed[: code.size], None, code.masked_hash, unpacked, files, texts)
+    return MappedCode(
+        deployed[: creation.code.size],
+        None,
+        creation.code.masked_hash,
+        compiler_findings.unpacked(creation.source_map),
+        files,
+        texts,
+    )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import orjson
@@ -182,18 +182,19 @@ class Builds(BuiltCreations):
         """Return the builds that have deployed code, of each folder the newest of a form and name:
         those that also have its metadata before others, and those that say what compiled them
         before those that cannot be compiled."""
-        ranks: dict[tuple[Path, str, str, str], tuple[bool, ...]] = {}
-        matching: dict[tuple[Path, str, str, str], build_formats.BuiltContract] = {}
+        matching: dict[
+            tuple[Path, str, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
+        ] = {}
         for built in self._by_length.get(len(code), ()):
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
                 is_compilable = built.version != "" or built.form == build_formats.COMPILATION
                 rank = (comparison.match == FULL, comparison.match == PARTIAL, is_compilable)
                 origin = (built.file.parent, built.form, built.path, built.name)
-                if origin not in ranks or ranks[origin] < rank:
-                    ranks[origin], matching[origin] = rank, built
-        ranked = sorted(matching, key=lambda origin: ranks[origin], reverse=True)
-        return [matching[origin] for origin in ranked[:MAX_MATCHING]]
+                if origin not in matching or matching[origin][0] < rank:
+                    matching[origin] = rank, built
+        ranked = sorted(matching.values(), key=lambda entry: entry[0], reverse=True)
+        return [built for _, built in ranked[:MAX_MATCHING]]
 
 
 def _read(file: Path) -> list[build_formats.BuiltContract]:
@@ -208,7 +209,9 @@ class BuildWatch:
     """Compares new contracts with builds, and has those that match verified."""
 
     def __init__(self, builds: Builds, database: Database, verifier: Verifier) -> None:
-        self._builds, self._database, self._verifier = builds, database, verifier
+        self._builds = builds
+        self._database = database
+        self._verifier = verifier
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
         self._after = 0
         self._again_at = math.inf
@@ -262,8 +265,11 @@ class BuildWatch:
     def _take(self, deployed: _Deployed) -> None:
         """Store the ABI, unless another process has just done so, and wait for a place."""
         built = deployed.builds[0]
-        values = {"code_hash": deployed.code_hash, "name": clean(built.name), "abi": _abi(built)}
-        if self._database.value("builds/built_abis_put", **values):
+        name = clean(built.name)
+        is_taken = self._database.value(
+            "builds/built_abis_put", code_hash=deployed.code_hash, name=name, abi=_abi(built)
+        )
+        if is_taken:
             if len(self._taken_at) > MAX_SEEN:
                 self._taken_at.clear()
             for built in deployed.builds:
@@ -345,8 +351,12 @@ class BuildWatch:
     def _claim(self, deployed: _Deployed, reason: str) -> None:
         built = deployed.builds[0]
         name, version = clean(f"{built.path}:{built.name}"), clean(built.version)
-        names: dict[str, Any] = {"contract_name": name, "compiler_version": version or ""}
-        record = Record(address=to_hex(deployed.address), language=built.language, **names)
+        record = Record(
+            address=to_hex(deployed.address),
+            language=built.language,
+            contract_name=name,
+            compiler_version=version or "",
+        )
         self._database.rows(
             "contract_import/contract_claims_put",
             address=deployed.address,

@@ -99,12 +99,14 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     )
     load.add_argument("input", metavar="URL|FILE.ndjson")
     load.add_argument("key", nargs="?", default="", metavar="KEY", help="or @FILE that has it")
-    text = "ask for these, one a line; - is standard input"
-    load.add_argument("--addresses", metavar="FILE", help=text)
+    load.add_argument(
+        "--addresses", metavar="FILE", help="ask for these, one a line; - is standard input"
+    )
     load.add_argument("--listed", action="store_true", help="ask for those that the source lists")
     load.add_argument("--again", action="store_true", help="ask again for those not verified")
-    text = "requests a second, 2 by default"
-    load.add_argument("--rate", type=_rate, default=DEFAULT_RATE, help=text)
+    load.add_argument(
+        "--rate", type=_rate, default=DEFAULT_RATE, help="requests a second, 2 by default"
+    )
     text = "compile verified contracts again whose source map is not known"
     arguments.add_command(actions, "source-maps", text, SOURCE_MAPS, add_source_maps)
     text = "write every verified contract to a file that `import` accepts"

@@ -81,16 +81,19 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
     creations = CreationReader(database, gateway, BlockBodies(database), settings.traces)
-    compilers, stored_bytes = CompilerStore(settings), _Uncounted(database, 0)
-    return Verifier(database, creations, compilers, CompilerPlaces(), stored_bytes)
+    return Verifier(
+        database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
+    )
 
 
 class ContractImport:
     """An import from one source."""
 
     def __init__(self, verifier: Verifier, compilers: CompilerStore, name: str) -> None:
-        self._verifier, self._database = verifier, verifier.database
-        self._compilers, self._name = compilers, name
+        self._verifier = verifier
+        self._database = verifier.database
+        self._compilers = compilers
+        self._name = name
 
     def forget(self) -> None:
         """Delete the stored answers for contracts that were not verified, so that they are asked
@@ -241,7 +244,8 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> source_records.R
     compiled_with = orjson.loads(str(settings))
     if libraries := compiled_with.get("libraries"):
         compiled_with["libraries"] = libraries_by_file(libraries)
-    language, files = language_of_path(str(path)).name, orjson.loads(str(sources))
+    language = language_of_path(str(path)).name
+    files = orjson.loads(str(sources))
     record = {
         "address": to_hex(address) if isinstance(address, bytes) else "",
         "chainId": chain_id,
@@ -270,7 +274,9 @@ class KeptSources:
     verification."""
 
     def __init__(self, folder: Path, database: Database, jobs: VerificationJobs) -> None:
-        self._folder, self._database, self._jobs = folder, database, jobs
+        self._folder = folder
+        self._database = database
+        self._jobs = jobs
         self._submitted: set[bytes] = set()  # code hashes, even if the source did not match
 
     def step(self) -> bool:

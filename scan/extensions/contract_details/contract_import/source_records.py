@@ -138,11 +138,19 @@ class Blockscout:
         )
         files = {file.file_path: file.source_code for file in contract.additional_sources or ()}
         libraries = {item.name: item.address_hash for item in contract.external_libraries or ()}
-        path_and_name = contract.file_path, contract.name
-        optimizer = contract.optimization_enabled, contract.optimization_runs
-        chosen = *optimizer, contract.evm_version, libraries
-        settings = contract.compiler_settings
-        return _with_source(record, files, contract.source_code, path_and_name, settings, chosen)
+        return _with_source(
+            record,
+            files,
+            contract.source_code,
+            (contract.file_path, contract.name),
+            contract.compiler_settings,
+            (
+                contract.optimization_enabled,
+                contract.optimization_runs,
+                contract.evm_version,
+                libraries,
+            ),
+        )
 
     def addresses(self) -> Iterator[str]:
         following: dict[str, Any] = {}
@@ -185,7 +193,9 @@ class Sourcify:
     _MATCHES: Mapping[str | None, str] = {"exact_match": FULL, "match": PARTIAL}
 
     def __init__(self, client: source_client.SourceClient, chain_id: str) -> None:
-        self._client, self._chain_id, self.name = client, chain_id, client.base_url
+        self._client = client
+        self._chain_id = chain_id
+        self.name = client.base_url
 
     def record(self, address: bytes) -> Record | None:
         path = f"/v2/contract/{self._chain_id}/{to_hex(address)}"
@@ -258,8 +268,14 @@ class Etherscan:
         self.name = client.base_url
 
     def record(self, address: bytes) -> Record | None:
-        query = {"module": "contract", "action": "getsourcecode", "address": to_hex(address)}
-        rows = self._client.get("", _Rows, **query, **self._query)
+        rows = self._client.get(
+            "",
+            _Rows,
+            module="contract",
+            action="getsourcecode",
+            address=to_hex(address),
+            **self._query,
+        )
         if rows is None or not isinstance(rows.result, list) or not rows.result:
             return None
         row = rows.result[0]

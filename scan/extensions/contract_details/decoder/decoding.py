@@ -268,13 +268,15 @@ class _Decoder:
         then, now = self._contracts([*addresses])
         verified = self._abis.of_verified_contracts(selectors)
         imported = self._abis.imported(selectors)
-        known = []
-        for address, selector in calls:
-            own = then.get(address or b"", NO_CONTRACT)
-            signatures = verified.get(selector, ()), imported.get(selector, ())
-            sources = _sources(own, now.get(address or b""))
-            known.append(_Known(sources, own.token_type, *signatures))
-        return known
+        return [
+            _Known(
+                _sources(then.get(address or b"", NO_CONTRACT), now.get(address or b"")),
+                then.get(address or b"", NO_CONTRACT).token_type,
+                verified.get(selector, ()),
+                imported.get(selector, ()),
+            )
+            for address, selector in calls
+        ]
 
     def _contracts(
         self, addresses: Sequence[bytes]

@@ -81,6 +81,11 @@ def _lists(
     return [*zip(targets, values, inputs, strict=True)]
 
 
+def _proposed(*lists: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+    """Return the calls of a proposal, which the governor or its timelock makes."""
+    return [(*call, False, True) for call in _lists(*lists)]
+
+
 def _packed(transactions: bytes) -> Sequence[tuple[Any, ...]]:
     """Return the transactions of MultiSend; raises ValueError where they do not end with the
     data."""
@@ -130,8 +135,7 @@ CALLS: Mapping[str, Read] = {
     f"execute{_TIMELOCK})": _one,
     f"scheduleBatch{_TIMELOCK_BATCH}, uint256 delay)": _lists,
     f"executeBatch{_TIMELOCK_BATCH})": _lists,
-    # The governor or its timelock makes them.
     "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": (
-        lambda *lists: [(*call, False, True) for call in _lists(*lists)]
+        _proposed
     ),
 }

@@ -65,9 +65,17 @@ def _decoding_page(fields: Mapping[str, str]) -> Response:
     except ScanError as refused:
         error, status = refused.message, refused.status
     names = records.names_of([], *_addresses(encoded, decoding)) if encoded and decoding else {}
-    values = {"fields": fields, "kinds": KINDS, "decoding": decoding, "error": error}
-    contract, link = fields.get("address", "").lower(), len(urlencode(fields)) < LONGEST_LINK
-    return page("decode.html", status, **values, names=names, contract=contract, link=link)
+    return page(
+        "decode.html",
+        status,
+        fields=fields,
+        kinds=KINDS,
+        decoding=decoding,
+        error=error,
+        names=names,
+        contract=fields.get("address", "").lower(),
+        link=len(urlencode(fields)) < LONGEST_LINK,
+    )
 
 
 def _addresses(encoded: Encoded, decoding: Decoding) -> Iterator[str]:

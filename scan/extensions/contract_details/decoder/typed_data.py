@@ -68,12 +68,16 @@ def parse(value: object, sender: bytes | None = None) -> TypedData:
     except AbiError as error:
         raise _invalid(str(error)) from None
     rendered = [render(member, item) for member, item in zip(type_.items, of_message, strict=True)]
-    separator, encoded = (
+    message_to_sign = MessageToSign(
+        domain,
         structures.hash_of(DOMAIN, of_domain),
+        primary_type,
         structures.encoded_type(primary_type),
+        type_,
+        rendered,
+        sender,
     )
-    to_sign = MessageToSign(domain, separator, primary_type, encoded, type_, rendered, sender)
-    return TypedData(to_sign, structures.hash_of(primary_type, of_message))
+    return TypedData(message_to_sign, structures.hash_of(primary_type, of_message))
 
 
 class Structures:

@@ -81,10 +81,15 @@ class FactoryChildren:
             return
         end = contract.code[-END_BYTES:]
         submitted = self._submitted[factory.code_hash]
-        if end in submitted or len(submitted) >= MAX_OF_FACTORY or not self._has(factory, end):
+        if end in submitted or len(submitted) >= MAX_OF_FACTORY:
             return
-        verified = {"address": factory.address, "code_hash": factory.code_hash}
-        row = self._database.row("factory_children/verified_contracts_get", **verified)
+        if not self._contains(factory, end):
+            return
+        row = self._database.row(
+            "factory_children/verified_contracts_get",
+            address=factory.address,
+            code_hash=factory.code_hash,
+        )
         if row is None:
             return
         body = {**record_of(row, None).submission(), "address": to_hex(contract.address)}
@@ -92,7 +97,7 @@ class FactoryChildren:
         self._jobs.submit(body, CLIENT)
         submitted.add(end)
 
-    def _has(self, factory: IndexedContract, end: bytes) -> bool:
+    def _contains(self, factory: IndexedContract, end: bytes) -> bool:
         """Return whether a factory's code has these bytes: the code it runs, or its constructor,
         which the node gives."""
         if end in factory.code:

@@ -44,8 +44,9 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "store signatures from a file"
     load = arguments.add_command(actions, "import", text, IMPORT, import_file)
     load.add_argument("file", type=Path, metavar="FILE")
-    text = "skip invalid lines, store the others"
-    load.add_argument("--skip-invalid", action="store_true", help=text)
+    load.add_argument(
+        "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
+    )
     arguments.add_command(actions, "list", "print every signature with its selector", run=list_all)
     remove = arguments.add_command(actions, "delete", "delete signatures by selector", run=delete)
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
@@ -93,8 +94,10 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             count, added = _store(tx, _selectors(lines, faults))
             if faults.count and not options.skip_invalid:
                 print(faults.report(), file=sys.stderr)
-                reason = f"{faults.count} lines are invalid, so nothing was stored;"
-                raise InvalidParameter(f"{reason} --skip-invalid stores the others")
+                raise InvalidParameter(
+                    f"{faults.count} lines are invalid, so nothing was stored;"
+                    " --skip-invalid stores the others"
+                )
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     if faults.count:
@@ -138,8 +141,8 @@ def _store(tx: transaction.Transaction, rows: Iterable[tuple[bytes, str]]) -> tu
     tx.execute("commands/signatures_begin_import")
     count = 0
     # With `disable=None` the count is shown only on a terminal.
-    left = iter(tqdm(rows, unit=" signatures", disable=None, leave=False))
-    while batch := [*islice(left, BATCH_ROWS)]:
+    remaining = iter(tqdm(rows, unit=" signatures", disable=None, leave=False))
+    while batch := [*islice(remaining, BATCH_ROWS)]:
         transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
         count += len(batch)
     return count, tx.execute("commands/signatures_insert")

@@ -87,8 +87,14 @@ class VerificationJobs:
             if of_all >= MOST_UNFINISHED:
                 reason = "Too many verifications are waiting; try again shortly."
                 raise errors.Unavailable(reason, retry_after_s=RETRY_AFTER_S)
-            job = {"id": job_id, "client": client, "address": submission.address, "request": text}
-            tx.execute("verification/jobs_insert", **job, now=datetime.now(UTC))
+            tx.execute(
+                "verification/jobs_insert",
+                id=job_id,
+                client=client,
+                address=submission.address,
+                request=text,
+                now=datetime.now(UTC),
+            )
         self.notify()
         return job_id
 
@@ -240,7 +246,9 @@ class JobRunner:
         try:
             self._postpone(list(self._running), _now())
         except errors.ScanError as error:
-            log.warning("leases of verification jobs are left to expire: %s", error)
+            log.warning(
+                "cannot return the leases of verification jobs, they will expire: %s", error
+            )
         self._database.close()
 
     def _claim_all(self) -> None:
@@ -263,8 +271,10 @@ class JobRunner:
 
     def _extend_leases(self) -> None:
         if leases := [*self._running]:
-            values = {"leases": leases, "leased_until": _now() + timedelta(seconds=LEASE_S)}
-            self._database.rows("verification/jobs_extend_leases", **values)
+            until = _now() + timedelta(seconds=LEASE_S)
+            self._database.rows(
+                "verification/jobs_extend_leases", leases=leases, leased_until=until
+            )
 
     def _sweep(self) -> None:
         before = _now() - KEPT
@@ -281,9 +291,14 @@ class JobRunner:
             if ending is None:
                 self._postpone([job.lease], _now() + POSTPONED)
             else:
-                end = {"status": "failed" if ending.error_code else "done", **ending._asdict()}
-                finished = {"id": job.id, "lease": job.lease, "now": _now(), **end}
-                self._database.rows("verification/jobs_finish", **finished)
+                self._database.rows(
+                    "verification/jobs_finish",
+                    id=job.id,
+                    lease=job.lease,
+                    status="failed" if ending.error_code else "done",
+                    now=_now(),
+                    **ending._asdict(),
+                )
         except errors.ScanError as error:
             log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:

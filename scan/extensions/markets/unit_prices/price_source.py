@@ -62,7 +62,9 @@ class PriceSource(Prices):
     ) -> None:
         """`source` is SCAN_PRICES. `fetcher` is needed for URLs; `allowed` are networks besides
         public ones."""
-        self._source, self._fetcher, self._allowed = source, fetcher, allowed
+        self._source = source
+        self._fetcher = fetcher
+        self._allowed = allowed
         self._now = now
         self._lock = threading.Lock()
         self._read_again_at = 0.0
@@ -138,9 +140,14 @@ def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
     price, other, symbol = closed[len(closed) // 2], record["token0"], record["token1Symbol"]
     if currency == other:
         price, other, symbol = 1 / price, record["token1"], record["token0Symbol"]
-    source, of_tokens = (pool, record["lastTradeAt"]), {other: price, currency: Decimal(1)}
-    history = f"{pool}/{currency}"
-    prices = UnitPrices(symbol or currency, *source, price, of_tokens, history=history)
+    prices = UnitPrices(
+        symbol or currency,
+        pool,
+        record["lastTradeAt"],
+        price,
+        {other: price, currency: Decimal(1)},
+        history=f"{pool}/{currency}",
+    )
     return Reading(prices, None)
 
 

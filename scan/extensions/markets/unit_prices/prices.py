@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Set
 from datetime import date, timedelta
 from decimal import Context, Decimal
-from functools import partial
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -73,8 +72,10 @@ class PoolPrices:
             if self._is_reading or (self._bases == bases and self._now() < self._read_again_at):
                 return
             self._is_reading, self._bases = True, bases
-        read = partial(self._read, database, operator_prices)
-        threading.Thread(target=read, name="pool prices", daemon=True).start()
+        reading = threading.Thread(
+            target=self._read, args=(database, operator_prices), name="pool prices", daemon=True
+        )
+        reading.start()
 
     def _read(self, database: Database, operator_prices: UnitPrices) -> None:
         try:
@@ -149,11 +150,14 @@ class PoolDayPrices:
         self, reader: Reader, prices: UnitPrices, coin_pool: str, wrapped_coin: str, unit: str
     ) -> None:
         """`unit` is the token of the `coin_pool` that stands for the currency."""
-        self.currency, self._reader = prices.currency, reader
+        self.currency = prices.currency
+        self._reader = reader
         self._pools = {token: by.pool for token, by in prices.pools.items()}
         self._pools |= {t: by.pool for t, by in prices.unused.items() if by.reason == "age"}
         self._min_depth = prices.min_depth
-        self._coin_pool, self._wrapped_coin, self._unit = coin_pool, wrapped_coin, unit
+        self._coin_pool = coin_pool
+        self._wrapped_coin = wrapped_coin
+        self._unit = unit
 
     def read(self, asset_days: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
         """Return the price of each asset on its day, rounded to 20 digits, where there is one."""
@@ -188,12 +192,16 @@ class PoolDayPrices:
             pools=[bytes.fromhex(pool[2:]) for pool, _ in pairs],
             days=[date.fromisoformat(day) for _, day in pairs],
         )
-        medians = {}
-        for record in json.loads(data):
-            price, *volumes = (Decimal(record[name]) for name in ("price", "volume0", "volume1"))
-            tokens = record["token0"], record["token1"]
-            medians[record["pool"], record["day"]] = Median(price, *tokens, *volumes)
-        return medians
+        return {
+            (record["pool"], record["day"]): Median(
+                Decimal(record["price"]),
+                record["token0"],
+                record["token1"],
+                Decimal(record["volume0"]),
+                Decimal(record["volume1"]),
+            )
+            for record in json.loads(data)
+        }
 
 
 def day_prices(reader: Reader, prices: UnitPrices) -> PoolDayPrices | None:

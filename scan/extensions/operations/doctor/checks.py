@@ -141,9 +141,10 @@ def _check_backup(health: interface.DatabaseHealth) -> Findings:
 def _check_growth(database: Database) -> Findings:
     disk = interface.forecast(database)
     if disk is None:
-        advice = "GRANT pg_read_all_settings to Scan's role"
-        there = f"run `scan doctor` on its machine; there, {advice}"
-        yield warning("its disk cannot be seen from here", there)
+        yield warning(
+            "its disk cannot be seen from here",
+            "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
+        )
         return
     text = f"{disk.free_bytes / GIB:.0f} GiB free"
     days = None if disk.full_in_s is None else disk.full_in_s // interface.DAY_S
@@ -285,8 +286,9 @@ def _check_places(node: Node, newest: int) -> Findings:
             return
         try:
             header = read_json(block, BlockJson, number)
-            proven = read_json(receipts, ReceiptsJson, number)
-            fields = fields_out_of_place(header.transactions, proven)
+            fields = fields_out_of_place(
+                header.transactions, read_json(receipts, ReceiptsJson, number)
+            )
         except (MalformedBlock, ValueError, TypeError, AttributeError):
             return
         if fields:

@@ -8,7 +8,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
-from typing import Any
 
 from limits.storage import storage_from_string
 
@@ -171,14 +170,22 @@ def _check_compilers(settings: Settings) -> Findings:
     compilers = CompilerStore(settings)
     versions = compilers.versions()
     if not versions:
-        others = "others are downloaded on demand where that is possible"
-        yield warning(f"none in {compilers.directory}", f"`scan solc install 0.8.26`; {others}")
+        text = f"none in {compilers.directory}"
+        advice = (
+            "`scan solc install 0.8.26`; others are downloaded on demand where that is possible"
+        )
+        yield warning(text, advice)
         return
     newest = compilers.find(versions[-1])
     assert newest is not None
-    options: Any = {"env": {"PATH": settings.path}, "capture_output": True, "check": True}
     try:
-        subprocess.run([str(newest.executable), "--version"], timeout=TIMEOUT_S, **options)
+        subprocess.run(
+            [str(newest.executable), "--version"],
+            env={"PATH": settings.path},
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
     except (subprocess.SubprocessError, OSError) as error:
         advice = "install it again; one that wraps npm's solc needs node in PATH"
         yield failure(f"the newest does not run: {error}", advice)

@@ -117,8 +117,11 @@ class State(Collector):
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
         # The chain's id and name as labels tell metrics of several chains apart.
-        text, labels = "The indexed chain, in labels; always 1.", ("chain_id", "name")
-        info = GaugeMetricFamily("scan_chain_info", text, labels=labels)
+        info = GaugeMetricFamily(
+            "scan_chain_info",
+            "The indexed chain, in labels; always 1.",
+            labels=("chain_id", "name"),
+        )
         info.add_metric((chain_id or "", self._chain_name), 1)
         yield info
         values = (*chain, *deliveries, *disk, *health)

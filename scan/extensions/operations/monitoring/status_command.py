@@ -26,11 +26,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=run)
     service_client.add_url(command)
-    blocks: Any = {"type": arguments.whole_number, "metavar": "BLOCKS"}
-    command.add_argument("--most-behind", help="exit 1 when further behind the node", **blocks)
+    command.add_argument(
+        "--most-behind",
+        type=arguments.whole_number,
+        metavar="BLOCKS",
+        help="exit 1 when further behind the node",
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
-    every = "print a line every 2 s, with the speed, until Ctrl-C"
-    command.add_argument("--watch", action="store_true", help=every)
+    command.add_argument(
+        "--watch", action="store_true", help="print a line every 2 s, with the speed, until Ctrl-C"
+    )
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -57,8 +62,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if disk:
         line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
         days = disk["diskFullInDays"]
-        line += "" if days is None else f", full in {days:,} days at the newest day's growth"
-        lines.append(line)
+        lines.append(
+            line if days is None else f"{line}, full in {days:,} days at the newest day's growth"
+        )
     if backfill := state.get("backfill"):
         lines.append(_backfill_line(backfill))
     for blocks in state.get("unproven", ()):

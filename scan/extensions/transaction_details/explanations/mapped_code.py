@@ -171,17 +171,25 @@ def of_contracts(
     """Return the code of contracts at a block, of those that have a source map."""
     if not addresses:
         return {}
-    mapped, values = {}, {"addresses": sorted(addresses), "block_number": block_number}
-    for address, *found, source_map, files, layout in database.rows(
-        "contracts/source_maps_find", **values
-    ):
-        code, verified, code_hash = map(bytes, found)
-        text = compiler_findings.unpacked(bytes(source_map))
-        stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
-        functions = (stored.get("functions") or {}) if isinstance(stored, dict) else {}
-        of_code = code, verified, code_hash, text, dict(files)
-        mapped[bytes(address)] = MappedCode(*of_code, functions=functions)
-    return mapped
+    rows = database.rows(
+        "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
+    )
+    return {
+        bytes(address): MappedCode(
+            bytes(code),
+            bytes(verified),
+            bytes(code_hash),
+            compiler_findings.unpacked(bytes(source_map)),
+            dict(files),
+            functions=_functions(layout),
+        )
+        for address, code, verified, code_hash, source_map, files, layout in rows
+    }
+
+
+def _functions(layout: bytes | None) -> Mapping[str, Any]:
+    stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
+    return stored.get("functions") or {} if isinstance(stored, dict) else {}
 
 
 class _Created(NamedTuple):
@@ -214,7 +222,11 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
     for key, search_hashes in hashes.items():
         creation = creations[key]
         codes = (code for search_hash in search_hashes for code in stored[search_hash])
-        equal = (c for c in codes if comparison.is_in(creation, c.size, c.links, c.masked_hash))
+        equal = (
+            code
+            for code in codes
+            if comparison.is_in(creation, code.size, code.links, code.masked_hash)
+        )
         if (created := next(equal, None)) is not None:
             mapped[key] = _mapped(database, created, creation)
         elif (built := builds.find(creation, search_hashes)) is not None:

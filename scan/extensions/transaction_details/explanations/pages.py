@@ -1,8 +1,8 @@
 """The sentence and the reason on a transaction's page, and its tabs: calls, state changes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -106,10 +106,14 @@ def _lines(frames: Sequence[DecodedFrame]) -> Iterator[TreeLine]:
             events = outer[-1][1]
             while events and 0 <= events[0][0] <= path[-1]:
                 yield events.pop(0)[1]
-        inside, reason = [*_inside(decoded, frames[index + 1 :])], decoded.reason
-        is_passed_on = reason is not None and any(other.reason == reason for other in inside)
-        line = TreeLine(len(path), decoded, is_creation=is_creation(decoded.frame.type))
-        call = line._replace(is_passed_on=is_passed_on, has_calls=bool(inside))
+        after = frames[index + 1 :]
+        call = TreeLine(
+            len(path),
+            decoded,
+            is_creation=is_creation(decoded.frame.type),
+            is_passed_on=_is_passed_on(decoded, after),
+            has_calls=bool(after) and len(after[0].frame.trace_address) > len(path),
+        )
         yield call
         logs = zip(decoded.frame.log_positions, decoded.logs or (), strict=False)
         outer.append((call, [(at, TreeLine(len(path) + 1, decoded, log)) for at, log in logs]))
@@ -117,9 +121,10 @@ def _lines(frames: Sequence[DecodedFrame]) -> Iterator[TreeLine]:
         yield from end()
 
 
-def _inside(decoded: DecodedFrame, after: Iterable[DecodedFrame]) -> Iterator[DecodedFrame]:
+def _is_passed_on(decoded: DecodedFrame, after: Sequence[DecodedFrame]) -> bool:
     depth = len(decoded.frame.trace_address)
-    return takewhile(lambda call: len(call.frame.trace_address) > depth, after)
+    inside = takewhile(lambda call: len(call.frame.trace_address) > depth, after)
+    return decoded.reason is not None and any(call.reason == decoded.reason for call in inside)
 
 
 def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
@@ -137,10 +142,14 @@ def _state_changes(transaction: Record) -> Shown:
     return _shown(lambda: shown_accounts(explanations.state_changes(reader(), transaction)))
 
 
+def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
+    """Add why those that failed did, for lists."""
+    transaction_failures.add_reasons(reader(), transactions)
+
+
 HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
-    # Why those that failed did, for lists.
-    add_to_transactions=lambda records: transaction_failures.add_reasons(reader(), records),
+    add_to_transactions=add_to_transactions,
     tabs=(
         TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
         TransactionTab("state", "State changes", "/state-changes", _state_changes, needs_node=True),

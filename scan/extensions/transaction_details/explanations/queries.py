@@ -3,7 +3,6 @@ failed, its calls and its changes of the state.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import orjson
@@ -142,10 +141,15 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.Stat
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     changes: event_state.StateChanges = traces.read(reader.node, sent, event_state.STATE_CHANGES)
-    block, gas_used = Block(sent.block_number, sent.block_hash), int(record["gasUsed"])
-    hashed = partial(mapping_keys.read, traces, reader.node, sent, gas_used)
-    frames = partial(traces.calls, reader.node, sent)
-    return event_state.named_changes(reader, changes, block, lambda: frames().frames, hashed)
+    block = Block(sent.block_number, sent.block_hash)
+    gas_used = int(record["gasUsed"])
+    return event_state.named_changes(
+        reader,
+        changes,
+        block,
+        lambda: traces.calls(reader.node, sent).frames,
+        lambda: mapping_keys.read(traces, reader.node, sent, gas_used),
+    )
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
@@ -161,7 +165,8 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     facts = Facts(record, details)
     if not record["status"]:
         return facts
-    key, window = data(record["hash"], 32), pages.Window(MAX_INTERNAL, 0, "asc")
+    key = data(record["hash"], 32)
+    window = pages.Window(MAX_INTERNAL, 0, "asc")
     internal, is_traced = internal_transfers.transaction_page(reader, key, window)
     count = internal.total or 0
     facts = facts._replace(internal_count=count)
@@ -172,9 +177,12 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     if details.log_count == 0:
         return facts
     stored = transactions.events(reader, key)
-    transfers, trades = (orjson.loads(t or "[]") for t in (stored.transfers, stored.trades))
-    facts = facts._replace(transfers=transfers, transfer_count=stored.transfer_count)
-    return facts._replace(trades=trades, trade_count=stored.trade_count)
+    return facts._replace(
+        transfers=orjson.loads(stored.transfers or "[]"),
+        transfer_count=stored.transfer_count,
+        trades=orjson.loads(stored.trades or "[]"),
+        trade_count=stored.trade_count,
+    )
 
 
 def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:

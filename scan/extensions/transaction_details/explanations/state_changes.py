@@ -121,7 +121,9 @@ def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
     """
     pre, post = _keyed_accounts(answer["pre"]), _keyed_accounts(answer["post"])
     addresses = sorted({*pre, *post})
-    return _changes({a: _compared(pre.get(a), post.get(a)) for a in addresses})
+    return _changes(
+        {address: _compared(pre.get(address), post.get(address)) for address in addresses}
+    )
 
 
 def _keyed_accounts(accounts: Mapping[str, Any]) -> dict[bytes, Mapping[str, Any]]:
@@ -134,9 +136,13 @@ def _compared(
     before = _account(pre or {})
     if post is None:  # destroyed
         return before, _Account()
-    pairs = zip(before[:3], _account(post)[:3], strict=True)
-    unchanged = (old if new is None else new for old, new in pairs)
-    return before, _Account(*unchanged)._replace(storage=_account(post).storage)
+    after = _account(post)
+    return before, _Account(
+        before.balance if after.balance is None else after.balance,
+        before.nonce if after.nonce is None else after.nonce,
+        before.code if after.code is None else after.code,
+        after.storage,
+    )
 
 
 def _account(values: Mapping[str, Any]) -> _Account:
@@ -153,13 +159,13 @@ def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
 
 
 def _sides_of_account(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
-    values = zip(*(_sides(account.get(name)) for name in ("balance", "nonce", "code")), strict=True)
+    balance, nonce, code = (_sides(account.get(name)) for name in ("balance", "nonce", "code"))
     slots = {slot: _sides(change) for slot, change in (account.get("storage") or {}).items()}
-    before, after = (
-        _Account(*side)._replace(storage={slot: words[n] for slot, words in slots.items()})
-        for n, side in enumerate(values)
+    before, after = ({slot: sides[n] for slot, sides in slots.items()} for n in (0, 1))
+    return (
+        _Account(balance[0], nonce[0], code[0], before),
+        _Account(balance[1], nonce[1], code[1], after),
     )
-    return before, after
 
 
 def _sides(change: Any) -> tuple[Any, Any]:

@@ -60,18 +60,22 @@ class Approval(NamedTuple):
 
 def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[Part]:
     """Return the end of the sentence that names what the sender gave and got beyond `stated`."""
-    flows = {a: v for a, v in facts.flows().items() if facts.is_complete or a == COIN}
+    flows = facts.flows()
+    if not facts.is_complete:
+        flows = {asset: value for asset, value in flows.items() if asset == COIN}
     rest = {asset: flows.get(asset, 0) - stated.get(asset, 0) for asset in {**flows, **stated}}
     given = [(asset, -value) for asset, value in rest.items() if value < 0]
     got = [(asset, value) for asset, value in rest.items() if value > 0]
-    parts = [Part(", sent "), *assets_parts(names, given)] if given else []
-    parts += [Part(", received "), *assets_parts(names, got)] if got else []
+    parts: list[Part] = []
+    if given:
+        parts += [Part(", sent "), *assets_parts(names, given)]
+    if got:
+        parts += [Part(", received "), *assets_parts(names, got)]
     if not facts.is_complete:
         parts.append(Part(f", with {facts.transfer_count:,} token transfers"))
     if facts.internal is None and facts.internal_count:
-        parts.append(
-            Part(f", with {facts.internal_count:,} transfers of {names.coin} by contracts")
-        )
+        text = f", with {facts.internal_count:,} transfers of {names.coin} by contracts"
+        parts.append(Part(text))
     return parts
 
 
@@ -179,10 +183,10 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
     only its contract claims it."""
     if not facts.trades or not facts.is_complete or facts.trade_count != len(facts.trades):
         return None
-    flows, trades = facts.flows(), facts.trades
-    tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")} | {COIN.address}
-    is_backed = all(trade["backedByTransfers"] for trade in trades)
-    if not is_backed or any(asset.address not in tokens for asset in flows):
+    if not all(trade["backedByTransfers"] for trade in facts.trades):
+        return None
+    flows = facts.flows()
+    if not _within(flows, facts.trades):
         return None
     exchanges = _exchanges(facts.trades, names)
     pair = _pair(flows, facts, names)
@@ -194,9 +198,9 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
             "exchanges": exchanges,
         }
         return Recognised("swap", values, given == COIN, {given: -paid, got: received})
-    count = "1 trade" if len(trades) == 1 else f"{len(trades):,} trades"
-    several = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
-    return _swapped_for_another(facts, names, exchanges) or several
+    count = "1 trade" if len(facts.trades) == 1 else f"{len(facts.trades):,} trades"
+    trades = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
+    return _swapped_for_another(facts, names, exchanges) or trades
 
 
 def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> Recognised | None:
@@ -258,6 +262,12 @@ def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | Non
     return (COIN, value) if wraps and value == facts.value else given[0], got[0]
 
 
+def _within(flows: Flows, trades: Sequence[Record]) -> bool:
+    """Return whether all assets of the flows are tokens of the trades, or the coin."""
+    tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")}
+    return all(asset == COIN or asset.address in tokens for asset in flows)
+
+
 def _is_wrapped(facts: Facts, names: Names, value: int) -> bool:
     """Return whether exactly this amount of the coin was wrapped."""
     return any(
@@ -285,19 +295,22 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         return None
     pools: dict[str, bool] = {}
     for log in facts.details.logs or ():
-        address, topic = to_hex(log.address), log.topics[0] if log.topics else None
-        is_added = topic in ADDED
-        is_pools = (is_added or topic in REMOVED) and names.of(address).get("pool")
-        if is_pools and pools.setdefault(address, is_added) != is_added:
-            return None
+        address = to_hex(log.address)
+        topic = log.topics[0] if log.topics else None
+        if (topic in ADDED or topic in REMOVED) and names.of(address).get("pool"):
+            is_added = topic in ADDED
+            if pools.setdefault(address, is_added) != is_added:
+                return None
     if len(pools) != 1:
         return None
     [(address, is_added)] = pools.items()
     pool = names.of(address)["pool"]
     sign = 1 if is_added else -1
-    tokens = (pool["token0"], pool["token1"])
-    net = [(Asset(t), sign * _net_of(facts.transfers, address, t)) for t in tokens]
-    moved = [(asset, value) for asset, value in net if value]
+    moved = [
+        (Asset(token), sign * _net_of(facts.transfers, address, token))
+        for token in (pool["token0"], pool["token1"])
+    ]
+    moved = [(asset, value) for asset, value in moved if value]
     if not moved or any(value < 0 for _, value in moved):
         return None
     shown = assets_parts(names, moved)
@@ -338,9 +351,10 @@ def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:
-    moved = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
-    into, out = (
-        sum(int(transfer["value"]) for transfer in moved if transfer[side] == holder)
-        for side in ("toAddress", "fromAddress")
+    token_transfers = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
+    into = sum(
+        int(transfer["value"]) for transfer in token_transfers if transfer["toAddress"] == holder
     )
-    return into - out
+    return into - sum(
+        int(transfer["value"]) for transfer in token_transfers if transfer["fromAddress"] == holder
+    )

@@ -69,11 +69,12 @@ def values_of(
         argument, kind = key.split(":")
         word = b"" if argument == "emitter" else words[int(argument)]
         address = emitter if argument == "emitter" else address_of(word) or summary_parts.ZERO
-        number, asset = int.from_bytes(word), summary_parts.Asset(emitter)
+        number = int.from_bytes(word)
         if kind == "amount":
-            part = summary_parts.asset_part(names, asset, number)
+            part = summary_parts.asset_part(names, summary_parts.Asset(emitter), number)
         elif kind == "item":
-            part = summary_parts.asset_part(names, asset._replace(token_id=str(number)), 1)
+            item = summary_parts.Asset(emitter, str(number))
+            part = summary_parts.asset_part(names, item, 1)
         else:
             part = _PARTS[kind](names, address)
         values[key] = [part]
@@ -135,13 +136,18 @@ class Facts(NamedTuple):
 
     def addresses(self) -> list[str]:
         """Return the addresses whose names a sentence may need, at most MAX_NAMED."""
-        logs, parties = self.details.logs or (), ("toAddress", "contractAddress", "fromAddress")
+        logs = self.details.logs or ()
+        parties = ("toAddress", "contractAddress", "fromAddress")
         addresses = [
             *(self.transaction[key] for key in parties),
             *(transfer["tokenAddress"] for transfer in self.transfers),
             *(trade[key] for trade in self.trades for key in ("tokenIn", "tokenOut")),
             *(to_hex(log.address) for log in logs[:MAX_NAMED]),
-            *(t[key] for t in self.transfers[:1] for key in ("fromAddress", "toAddress")),
+            *(
+                transfer[key]
+                for transfer in self.transfers[:1]
+                for key in ("fromAddress", "toAddress")
+            ),
             *(address_of(word) for log in logs[:MAX_LOGS_NAMED] for word in words_of(log)),
         ]
         return [*dict.fromkeys(filter(None, addresses))][:MAX_NAMED]
@@ -153,15 +159,17 @@ class Facts(NamedTuple):
     def flows_of_all(self) -> dict[str, Flows]:
         """Return the net amount of each asset that each address got, without fees, where it is not
         0."""
-        asset = summary_parts.Asset
-        moved = [(asset(t["tokenAddress"], t["tokenId"]), t) for t in self.transfers]
+        moved = [
+            (summary_parts.Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
+            for transfer in self.transfers
+        ]
         moved += [(summary_parts.COIN, transfer) for transfer in self.internal or ()]
         moved.append((summary_parts.COIN, self.transaction))
         flows: dict[str, Flows] = defaultdict(lambda: defaultdict(int))
-        for key, transfer in moved:
+        for asset, transfer in moved:
             value = int(transfer["value"])
-            flows[transfer["toAddress"] or summary_parts.ZERO][key] += value
-            flows[transfer["fromAddress"]][key] -= value
+            flows[transfer["toAddress"] or summary_parts.ZERO][asset] += value
+            flows[transfer["fromAddress"]][asset] -= value
         return {
             address: {asset: value for asset, value in flow.items() if value}
             for address, flow in flows.items()

@@ -131,17 +131,20 @@ class TransactionFailures:
         reads the failure from the node again."""
         try:
             with self._database.transaction() as tx:
-                values = failure._asdict() | {
-                    "words": failure.words.replace("\0", ""),
-                    "trace_address": [*failure.trace_address],
-                    "code_addresses": [*failure.code_addresses],
-                }
                 tx.execute(
                     "contracts/transaction_failures_put",
-                    **_keys(indexed),
-                    returned=values.pop("data"),
+                    transaction_hash=data(indexed.hash),
+                    block_hash=data(indexed.block_hash),
+                    kind=failure.kind,
+                    words=failure.words.replace("\0", ""),
+                    returned=failure.data,
+                    data_size=failure.data_size,
+                    type=failure.type,
+                    trace_address=[*failure.trace_address],
+                    selector=failure.selector,
+                    code_addresses=[*failure.code_addresses],
+                    address=failure.address,
                     kept=KEPT,
-                    **values,
                 )
         except (Unavailable, errors.Conflict) as error:
             log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
@@ -186,23 +189,25 @@ def _call(
 
 
 def _kept(reader: Reader, indexed: IndexedTransaction) -> CallFailure | None:
-    statement = "contracts/transaction_failures_find"
-    row = reader.sources.database.row(statement, **_keys(indexed))
+    row = reader.sources.database.row(
+        "contracts/transaction_failures_find",
+        transaction_hash=data(indexed.hash),
+        block_hash=data(indexed.block_hash),
+    )
     if row is None:
         return None
-    kind, words, returned, size, type_, path, selector, codes, address = row
-    called = (
+    kind, words, returned, size, type_, trace_address, selector, codes, address = row
+    return CallFailure(
+        kind,
+        words,
+        bytes(returned),
+        size,
         type_,
-        tuple(path),
+        tuple(trace_address),
         bytes(selector),
         tuple(map(bytes, codes)),
         address and bytes(address),
     )
-    return CallFailure(kind, words, bytes(returned), size, *called)
-
-
-def _keys(indexed: IndexedTransaction) -> dict[str, bytes]:
-    return {"transaction_hash": data(indexed.hash), "block_hash": data(indexed.block_hash)}
 
 
 def _decoded(
@@ -230,8 +235,9 @@ def _decoded(
     if reason.kind == OUT_OF_GAS:
         limit = f" of {int(record['gasLimit']):,}" if record["gasLimit"] else ""
         sentence = f"Out of gas: the transaction's limit{limit} was too low."
-        inside = "A call inside the transaction ran out of gas."
-        reason = reason._replace(sentence=inside if failure.trace_address else sentence)
+        if failure.trace_address:
+            sentence = "A call inside the transaction ran out of gas."
+        reason = reason._replace(sentence=sentence)
     return TransactionFailure(reason, failure, function, is_approximate)
 
 
@@ -297,10 +303,13 @@ def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, Ca
         block_hashes=[data(record["blockHash"], 32) for record in failed],
         most=MAX_LISTED_DATA,
     )
-    failures = {}
-    for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items():
-        code_addresses = tuple(data(code, 20) for code in codes)
-        failures[hash_] = CallFailure(
-            kind, words, data(returned), size, code_addresses=code_addresses
+    return {
+        hash_: CallFailure(
+            kind,
+            words,
+            data(returned),
+            size,
+            code_addresses=tuple(data(code, 20) for code in codes),
         )
-    return failures
+        for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items()
+    }

@@ -240,10 +240,18 @@ def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:
     (text,) = reader.row(
         "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD
     )
+    methods = orjson.loads(text)
     abis = reader.sources.get(contract_abis.ContractAbis)
     contract = abis.find([address], DecodingBudget()).get(address, contract_abis.NO_CONTRACT)
     return [
-        MethodGas(method_id, abis.function_text(data(method_id or "0x"), contract), **taken)
-        for taken in orjson.loads(text)
-        for method_id in [taken.pop("method")]
+        MethodGas(
+            method_id=method["method"],
+            function=abis.function_text(data(method["method"] or "0x"), contract),
+            calls=method["calls"],
+            failed=method["failed"],
+            median=method["median"],
+            p90=method["p90"],
+            worst=method["worst"],
+        )
+        for method in methods
     ]

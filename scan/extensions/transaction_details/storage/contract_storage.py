@@ -280,8 +280,9 @@ def _collisions(
     layouts: Sequence[KnownLayout], comparisons: Comparisons
 ) -> list[ContractCollision]:
     """Return the collisions of any two layouts."""
-    pairs = (queries.contract_collisions(*pair, comparisons) for pair in combinations(layouts, 2))
-    return [*islice(chain.from_iterable(pairs), MAX_COLLISIONS)]
+    pairs = combinations(layouts, 2)
+    of_pairs = (queries.contract_collisions(*pair, comparisons) for pair in pairs)
+    return [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
 
 
 def _read(

@@ -227,7 +227,9 @@ def _encoded(type_: StorageType, text: str) -> bytes:
         size = int(label.removeprefix("bytes")) if places.is_fixed_bytes(label) else WORD
         if len(given) > size:
             raise ValueError
-        word = (given.ljust if places.is_fixed_bytes(label) else given.rjust)(WORD, b"\0")
+        word = (
+            given.ljust(WORD, b"\0") if places.is_fixed_bytes(label) else given.rjust(WORD, b"\0")
+        )
     elif label == "bool":
         word = _word(_WORDS[text] if text in _WORDS else int(text))
     else:

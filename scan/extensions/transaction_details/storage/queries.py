@@ -212,11 +212,14 @@ def names_of_changes(
             candidates = candidates.after(values)
             hold_for(reader, (), candidates.count)
             variables = _variables(chosen, layouts, candidates, variables)
-    comparisons, storage = Comparisons(), {}
+    comparisons = Comparisons()
+    storage = {}
     for address, words in chosen.items():
-        collisions, replaced = [], layout.in_order(known, _replaced(words))
+        collisions = []
+        replaced = layout.in_order(known, _replaced(words))
         if len(replaced) == 2:
-            collisions = contract_collisions(replaced[1], replaced[0], comparisons)
+            after, before = replaced
+            collisions = contract_collisions(before, after, comparisons)
         storage[address] = NamedStorage(variables[address], layouts[address], collisions)
     return storage
 
@@ -236,12 +239,15 @@ def _variables(
     known: _ByAddress,
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
-    changed, budget = slot_names.changed_variables, slot_names.Budget()
-    every = {a: [*(k.layout for k in layouts[a]), slot_names.OF_PROXIES] for a in storages}
-    return {
-        address: changed(every[address], words, candidates, budget, known.get(address, {}))
-        for address, words in storages.items()
-    }
+    budget = slot_names.Budget()
+    named = {}
+    for address, words in storages.items():
+        every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
+        address_variables = known.get(address, {})
+        named[address] = slot_names.changed_variables(
+            every, words, candidates, budget, address_variables
+        )
+    return named
 
 
 def implementations_at(
