@@ -349,12 +349,12 @@ class Renaming:
     ) -> dict[str, Any]:
         """Return the object; `formats` are more of them."""
         chosen, is_dict = {**self._formats, **formats}, isinstance(record, dict)
-        return {
-            field: value
-            if (value := readers[is_dict](record)).__class__ in _AS_IS and not as_
-            else chosen[as_](value)
-            for field, as_, readers in self._objects[name]
-        }
+        made = {}
+        for field, as_, readers in self._objects[name]:
+            value = readers[is_dict](record)
+            is_plain = not as_ and value.__class__ in _AS_IS
+            made[field] = value if is_plain else chosen[as_](value)
+        return made
 
 
 def _readers(source: str) -> _Readers:
@@ -363,10 +363,16 @@ def _readers(source: str) -> _Readers:
         constant = CONSTANTS.get(source, source.strip('"'))
         return (lambda _: constant,) * 2
     first, _, rest = source.partition(".")
-    if not rest:
-        return attrgetter(first), itemgetter(first)
-    inner = _readers(rest)
-    return attrgetter(source), lambda record: inner[isinstance(record[first], dict)](record[first])
+    outer = (attrgetter(first), itemgetter(first))
+    return [_reader_of_both(read, _readers(rest)) for read in outer] if rest else outer
+
+
+def _reader_of_both(read: Callable[[Any], Any], readers: _Readers) -> Callable[[Any], Any]:
+    def read_both(record: Any) -> Any:
+        value = read(record)
+        return readers[isinstance(value, dict)](value)
+
+    return read_both
 
 
 def _plain(value: Any) -> Any:
