@@ -121,7 +121,7 @@ def _whole(path):
 
 
 DEFINITIONS = {name: _definition(name) for name in OBJECTS}
-RESPONSES = {_whole(path): type_ for path, type_ in PATHS["answers"].items()}
+RESPONSES = {_whole(path): type_ for path, type_ in PATHS["answers"].items() if type_ != "csv"}
 # The types of each path's parameters, by name.
 PARAMETERS = {_whole(path): _types(PATHS["parameters"].get(path, ())) for path in PATHS["answers"]}
 ERRORS = _validator("JsonErrorResponse")
