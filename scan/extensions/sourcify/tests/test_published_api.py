@@ -275,16 +275,20 @@ def test_contracts_are_listed_by_their_matches(explorer):
         for address, source in zip(made, sources, strict=True)
     ]
     path = f"/v2/contracts/{CHAIN}"
-    newest = get(explorer, path, limit="3").json
-    valid_response("ListVerifiedContracts", newest)
-    assert [row["matchId"] for row in newest["results"]] == [r["matchId"] for r in records[::-1]]
-    assert newest["results"][0] == {name: records[2][name] for name in newest["results"][0]}
-    second = get(explorer, path, limit="1", afterMatchId=records[2]["matchId"]).json
-    assert second["results"] == newest["results"][1:2]
-    rising = get(explorer, path, sort="asc", afterMatchId=records[0]["matchId"]).json
-    assert rising["results"] == newest["results"][1::-1]
-    everything = get(explorer, path).json["results"]
-    assert get(explorer, path, sort="asc").json["results"] == everything[::-1]
+    valid_response("ListVerifiedContracts", get(explorer, path, limit="3").json)
+
+    def listed(**query):
+        """Without contracts of factories, which other tests have verified, and threads verify."""
+        rows = get(explorer, path, **query).json["results"]
+        return [row for row in rows if row["address"].lower() in made]
+
+    newest = listed()
+    assert [row["matchId"] for row in newest] == [r["matchId"] for r in records[::-1]]
+    assert newest[0] == {name: records[2][name] for name in newest[0]}
+    assert listed(afterMatchId=records[2]["matchId"]) == newest[1:]
+    assert listed(sort="asc", afterMatchId=records[0]["matchId"]) == newest[1::-1]
+    assert listed(sort="asc") == newest[::-1]
+    assert len(get(explorer, path, limit="1").json["results"]) == 1
 
 
 def test_a_contract_is_found_on_all_chains(explorer):
