@@ -41,7 +41,7 @@ def floor_us(url: str) -> dict[str, float]:
 def _steps(bodies: list[tuple[bytes, bytes]]) -> dict[str, float]:
     block_type, receipts_type = (
         msgspec.json.Decoder(msgspec.defstruct("Answer", [("result", result)]))
-        for result in (BlockJson, ReceiptsJson)
+        for result in (BlockJson.plain, ReceiptsJson.plain)
     )
     times = [time.process_time()]
     blocks = [
