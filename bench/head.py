@@ -8,7 +8,6 @@ the first page of blocks has it, which is asked for PAGES_PER_S times a second.
 import logging
 import select
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,15 +22,7 @@ import psycopg2
 
 from bench.databases import Databases
 from bench.options import Options
-from bench.processes import (
-    family,
-    free_port,
-    post,
-    processor_seconds,
-    running,
-    server_process,
-    wait_until_it_answers,
-)
+from bench.processes import Server, family, post, processor_seconds, server, server_process
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +67,8 @@ def measure(options: Options, databases: Databases) -> dict[str, Any] | None:
         seen["page"] = _in_thread(partial(_watch_pages, programs.api_url))
         time.sleep(WARM_UP_S)
         result = _at_pace(options, programs, seen)
-    lags = result["lag_s"]["commit"]
-    log.info("head: lag %.2f s, at most %.2f s", lags["median"], lags["worst"])
+    of_commits = result["lag_s"]["commit"]
+    log.info("head: lag %.2f s, at most %.2f s", of_commits["median"], of_commits["worst"])
     return result
 
 
@@ -95,7 +86,7 @@ def _at_pace(options: Options, programs: Programs, seen: dict[str, Seen]) -> dic
         "pace": pace,
         "blocks": blocks,
         "transactions": TRANSACTIONS,
-        "lag_s": {name: _lags(of.times[INDEXED_FIRST:], shown_at) for name, of in seen.items()},
+        "lag_s": {name: lags(of.times[INDEXED_FIRST:], shown_at) for name, of in seen.items()},
         "milliseconds_a_block": {name: 1000 * s / blocks for name, s in spent.items()},
         "processor_shares": {name: seconds / elapsed_s for name, seconds in spent.items()},
         "requests_a_block": (_requests_sent(programs) - sent_before) / blocks,
@@ -103,25 +94,19 @@ def _at_pace(options: Options, programs: Programs, seen: dict[str, Seen]) -> dic
     }
 
 
-def _lags(seen_at: list[float], shown_at: list[float]) -> dict[str, float]:
-    lags = sorted(seen - shown for seen, shown in zip(seen_at, shown_at, strict=True))
-    p99 = lags[min(len(lags) - 1, len(lags) * 99 // 100)]
-    return {"median": statistics.median(lags), "p99": p99, "worst": lags[-1]}
+def lags(seen_at: list[float], shown_at: list[float]) -> dict[str, float]:
+    waits = sorted(seen - shown for seen, shown in zip(seen_at, shown_at, strict=True))
+    p99 = waits[min(len(waits) - 1, len(waits) * 99 // 100)]
+    return {"median": statistics.median(waits), "p99": p99, "worst": waits[-1]}
 
 
 @contextmanager
 def _started(options: Options, database_url: str) -> Iterator[Programs]:
     with ExitStack() as stack:
 
-        def start(name: str, arguments: list[str], **environment: str) -> tuple[str, int]:
-            log_file, port = options.folder / f"{name}.log", free_port()
-            arguments = [part.replace("PORT", str(port)) for part in arguments]
-            environment |= {"HOST": "127.0.0.1", "PORT": str(port)}
-            process = stack.enter_context(
-                running([sys.executable, "-m", *arguments], log_file, environment)
-            )
-            wait_until_it_answers(f"http://127.0.0.1:{port}/", process, log_file)
-            return f"http://127.0.0.1:{port}", process.pid
+        def start(name: str, arguments: list[str], **environment: str) -> Server:
+            log_file = options.folder / f"{name}.log"
+            return stack.enter_context(server(arguments, log_file, environment))
 
         node = ["bench.node", "--port=PORT", "--traces=callTracer", f"--shown={INDEXED_FIRST}"]
         node.append(f"--blocks={INDEXED_FIRST + options.head_blocks}")

@@ -23,13 +23,12 @@ from bench.node import HASHES
 from bench.options import Options
 from bench.processes import (
     family,
-    free_port,
     post,
     processor_seconds,
     resident_bytes,
     running,
+    server,
     server_process,
-    wait_until_it_answers,
 )
 from bench.shape import TRANSACTIONS
 from scan.database.statements import read_statement
@@ -52,24 +51,20 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
 
 
 def _measure(name: str, options: Options, databases: Databases) -> dict[str, Any]:
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    node_log = options.folder / "node.log"
-    command = [sys.executable, "-m", "bench.node", f"--port={port}"]
-    command += [f"--blocks={options.ingest_blocks}", f"--traces={options.traces}"]
+    command = ["bench.node", "--port=PORT", f"--traces={options.traces}"]
+    command.append(f"--blocks={options.ingest_blocks}")
     arguments: list[str] = []
     if name == "files":
         folder = options.folder / "history"
         first, last = made_files(folder, options.ingest_blocks)
         command.append(f"--genesis=0x{first.hex()}")
         arguments = [f"--history={folder}", f"--last-hash=0x{last.hex()}"]
-    with running(command, node_log) as node:
-        wait_until_it_answers(url, node, node_log)
+    with server(command, options.folder / "node.log") as node:
         before = processor_seconds(node.pid)
-        result = _run(name, options, databases, url, arguments)
-        first_request_at = orjson.loads(post(url, "bench_first_request"))["result"]
+        result = _run(name, options, databases, node.url, arguments)
+        first_request_at = orjson.loads(post(node.url, "bench_first_request"))["result"]
         spent = processor_seconds(node.pid) - before
-        result["floor_us"] = {} if name == "files" else floor_us(url)  # its node has no blocks
+        result["floor_us"] = {} if name == "files" else floor_us(node.url)  # its node has no blocks
     # From files no receipts are requested: what starting takes is not known.
     result["start_s"] = max(first_request_at - result.pop("began"), 0.0)
     seconds = result["elapsed_s"] - result["start_s"]
@@ -97,17 +92,32 @@ def _run(
         before = _disk(cursor)
         began = time.monotonic()
         with running(command, log_file, environment) as process:
-            samples = _samples(cursor, process, last_block, options.folder / "files")
+            filling = watched(cursor, process, options.ingest_blocks, options.folder / "files")
         after = _disk(cursor)
-        cursor.execute("SELECT pg_database_size(current_database())")
-        [size] = cursor.fetchone()
         cursor.execute(read_statement("audit/tables_digest").text)
         digests = {table: [rows, digest] for table, rows, digest in cursor.fetchall()}
     transactions = options.ingest_blocks * TRANSACTIONS
     return {
+        **filling,
+        "began": began,
+        "per_transaction": {
+            **filling["per_transaction"],
+            **{key: (after[key] - before[key]) / transactions for key in after},
+        },
+        "digests": digests,
+    }
+
+
+def watched(cursor: Any, process: Any, blocks: int, files: Path) -> dict[str, Any]:
+    """Return what a process takes that fills the cursor's database up to so many blocks: elapsed
+    and processor seconds, memory, bytes of the database and of files."""
+    samples = _samples(cursor, process, blocks - 1, files)
+    cursor.execute("SELECT pg_database_size(current_database())")
+    [size] = cursor.fetchone()
+    transactions = blocks * TRANSACTIONS
+    return {
         "transactions": transactions,
         "elapsed_s": samples[-1]["seconds"],
-        "began": began,
         "microseconds": {
             key: (samples[-1][f"{key}_s"] - samples[0][f"{key}_s"]) / transactions * 1e6
             for key in ("scan", "postgres")
@@ -115,11 +125,9 @@ def _run(
         "per_transaction": {
             "bytes": size / transactions,
             "file_bytes": max(sample["file_bytes"] for sample in samples) / transactions,
-            **{key: (after[key] - before[key]) / transactions for key in after},
         },
         "stages": _stages(samples),
         "resident_bytes": max(sample["resident_bytes"] for sample in samples),
-        "digests": digests,
     }
 
 

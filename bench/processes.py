@@ -3,11 +3,12 @@
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -47,6 +48,28 @@ def running(
             yield process
         finally:
             stop(process)
+
+
+class Server(NamedTuple):
+    url: str
+    pid: int
+
+
+@contextmanager
+def server(
+    arguments: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """`python -m` with the arguments, in which PORT stands for a free port of loopback that is in
+    the environment, too, once it answers. Raises StartFailed."""
+    port = free_port()
+    command = [part.replace("PORT", str(port)) for part in arguments]
+    address = {"HOST": "127.0.0.1", "PORT": str(port)}
+    with running(
+        [sys.executable, "-m", *command], log, {**(environment or {}), **address}
+    ) as process:
+        url = f"http://127.0.0.1:{port}"
+        wait_until_it_answers(f"{url}/healthz", process, log)
+        yield Server(url, process.pid)
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:

@@ -8,120 +8,75 @@ and the digests of all tables are computed.
 
 import json
 import logging
-import os
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from urllib.request import urlopen
 
+from bench.cases import LIMIT, respelled
 from bench.chain import made_hashes
 from bench.databases import Databases, connected
+from bench.head import lags
+from bench.indexing import watched
 from bench.node import HASHES
 from bench.options import Options
-from bench.processes import (
-    family,
-    free_port,
-    post,
-    processor_seconds,
-    resident_bytes,
-    running,
-    server_process,
-    wait_until_it_answers,
-)
-from bench.shape import TRANSACTIONS
+from bench.processes import post, running, server
 from scan.database.connection import Database
+from scan.database.statements import read_statement
 from scan.indexer.writer import Writer
 from scan.settings import Settings
-
-log = logging.getLogger(__name__)
 
 NAME = "scan_bench_scale"
 REORGANISED = 12
 LISTS = ("blocks", "transactions", "token-transfers", "internal-transfers")
 PAGE_ROUNDS = 15
-SAMPLE_S = 1.0
+STARTED_S = 10.0  # after which `scan index` follows the head
+INDEX = [sys.executable, "-m", "scan", "index"]
 
 
 def measure(options: Options, databases: Databases) -> dict[str, Any]:
     blocks = options.ingest_blocks
     made_hashes(HASHES, blocks + options.head_blocks)
     result: dict[str, Any] = {}
-    with databases.empty(NAME) as url, _node(options, blocks) as node, connected(url) as cursor:
-        settings = {"DATABASE_URL": url, "RPC_URL": node}
-        command = ["backfill", "chain", f"--folder={options.folder / 'files'}"]
-        command.append(f"--last-block={blocks - 1}")
-        result["bulk"] = _filled(options, cursor, command, settings, blocks - 1)
-        cursor.execute("SELECT pg_database_size(current_database())")
-        result["bytes_a_transaction"] = cursor.fetchone()[0] / (blocks * TRANSACTIONS)
-        result["head"] = _followed(options, cursor, settings, node)
+    node = ["bench.node", "--port=PORT", "--traces=callTracer", f"--shown={blocks}"]
+    node.append(f"--blocks={blocks + options.head_blocks}")
+    files = options.folder / "files"
+    bulk = [sys.executable, "-m", "scan", "backfill", "chain", f"--folder={files}"]
+    bulk.append(f"--last-block={blocks - 1}")
+    with (
+        databases.empty(NAME) as url,
+        server(node, options.folder / "node.log") as (node_url, _),
+        connected(url) as cursor,
+    ):
+        settings = {"DATABASE_URL": url, "RPC_URL": node_url}
+        with running(bulk, options.folder / "scale.log", settings) as process:
+            result["bulk"] = watched(cursor, process, blocks, files)
+        result["head"] = _followed(options, cursor, settings, node_url)
         result["reorganisation"] = _reorganised(options, cursor, url, settings)
         result["pages"] = _pages(options, settings)
-        result["digest_s"] = _seconds(lambda: _scan("audit", "--digest", settings=settings))
+        result["digest_s"] = _seconds(
+            lambda: cursor.execute(read_statement("audit/tables_digest").text)
+        )
     return result
-
-
-@contextmanager
-def _node(options: Options, shown: int) -> Iterator[str]:
-    port, node_log = free_port(), options.folder / "node.log"
-    command = [sys.executable, "-m", "bench.node", f"--port={port}", "--traces=callTracer"]
-    command += [f"--shown={shown}", f"--blocks={shown + options.head_blocks}"]
-    with running(command, node_log) as node:
-        wait_until_it_answers(f"http://127.0.0.1:{port}", node, node_log)
-        yield f"http://127.0.0.1:{port}"
-
-
-def _filled(
-    options: Options, cursor: Any, command: list[str], settings: dict[str, str], last: int
-) -> dict[str, float]:
-    """Return the rate of a command that fills the index up to a block, what a transaction took of
-    the processors, and the most memory and bytes of files."""
-    server, files = server_process(cursor), options.folder / "files"
-    most = dict.fromkeys(("resident_mib", "file_gib"), 0.0)
-    spent = {"scan": 0.0, "postgres": 0.0}
-    postgres_before = sum(map(processor_seconds, family(server)))
-    began = time.monotonic()
-    with running(
-        [sys.executable, "-m", "scan", *command], options.folder / "scale.log", settings
-    ) as process:
-        while process.poll() is None and _head(cursor) != last:
-            time.sleep(SAMPLE_S)
-            sizes = sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
-            most["file_gib"] = max(most["file_gib"], sizes / 2**30)
-            resident = sum(map(resident_bytes, family(process.pid))) / 2**20
-            most["resident_mib"] = max(most["resident_mib"], resident)
-            spent["scan"] = max(spent["scan"], sum(map(processor_seconds, family(process.pid))))
-        elapsed = time.monotonic() - began
-    spent["postgres"] = sum(map(processor_seconds, family(server))) - postgres_before
-    if _head(cursor) != last:
-        raise RuntimeError(f"it ended before block {last}; see {options.folder / 'scale.log'}")
-    transactions = (last + 1) * TRANSACTIONS
-    microseconds = {f"{name}_us": s / transactions * 1e6 for name, s in spent.items()}
-    return {"transactions_per_s": transactions / elapsed, **microseconds, **most}
 
 
 def _followed(
     options: Options, cursor: Any, settings: dict[str, str], node: str
 ) -> dict[str, float]:
     """Return how far `scan index` lags behind blocks that the node shows at a pace, in seconds."""
-    first, lags = options.ingest_blocks, []
-    with running([sys.executable, "-m", "scan", "index"], options.folder / "scale.log", settings):
-        time.sleep(10)
+    first, blocks = options.ingest_blocks, options.head_blocks
+    committed_at = []
+    with running(INDEX, options.folder / "scale.log", settings):
+        time.sleep(STARTED_S)
         began = float(json.loads(post(node, "bench_start", options.head_pace))["result"])
-        for number in range(options.head_blocks):
-            while _head(cursor) < first + number:
+        for number in range(first, first + blocks):
+            while _head(cursor) < number:
                 time.sleep(0.01)
-            lags.append(time.monotonic() - began - (number + 1) / options.head_pace)
-    lags.sort()
-    return {
-        "median_s": statistics.median(lags),
-        "p99_s": lags[len(lags) * 99 // 100],
-        "worst_s": lags[-1],
-    }
+            committed_at.append(time.monotonic())
+    return lags(committed_at, [began + (n + 1) / options.head_pace for n in range(blocks)])
 
 
 def _reorganised(
@@ -135,7 +90,7 @@ def _reorganised(
     writer.acquire_lock()
     unwound = _seconds(lambda: writer.unwind(head - REORGANISED))
     database.close()
-    with running([sys.executable, "-m", "scan", "index"], options.folder / "scale.log", settings):
+    with running(INDEX, options.folder / "scale.log", settings):
         while _head(cursor) == head - REORGANISED:
             time.sleep(0.005)
         began = time.monotonic()  # of the first commit: the process has started
@@ -146,20 +101,17 @@ def _reorganised(
 
 def _pages(options: Options, settings: dict[str, str]) -> dict[str, dict[str, float]]:
     """Return milliseconds of the first and the last page of each list, medians, uncached."""
-    port = free_port()
-    environment = settings | {"PORT": str(port), "SCAN_RATE_LIMIT_ANONYMOUS": "900000/second"}
+    environment = settings | {"SCAN_RATE_LIMIT_ANONYMOUS": "900000000/second"}
     times: dict[str, dict[str, float]] = {}
-    serve_log = options.folder / "scale-serve.log"
-    with running([sys.executable, "-m", "scan", "serve"], serve_log, environment) as process:
-        url = f"http://127.0.0.1:{port}"
-        wait_until_it_answers(f"{url}/healthz", process, serve_log)
+    with server(["scan", "serve"], options.folder / "scale-serve.log", environment) as (url, _):
         for name in LISTS:
             with urlopen(f"{url}/api/v1/{name}?limit=1") as response:
                 total = json.load(response)["total"]
-            for which, page in (("first", 1), ("last", -(-total // 25))):
-                address = f"{url}/api/v1/{name}?page={page}&_="
+            for which, page in (("first", 1), ("last", -(-total // LIMIT))):
+                address = f"{url}/api/v1/{name}?page={page}"
                 times.setdefault(name, {})[f"{which}_ms"] = 1000 * statistics.median(
-                    _seconds(partial(_read, f"{address}{number}")) for number in range(PAGE_ROUNDS)
+                    _seconds(partial(_read, respelled(address, number)))
+                    for number in range(PAGE_ROUNDS)
                 )
     return times
 
@@ -167,15 +119,6 @@ def _pages(options: Options, settings: dict[str, str]) -> dict[str, dict[str, fl
 def _read(url: str) -> None:
     with urlopen(url) as response:
         response.read()
-
-
-def _scan(*arguments: str, settings: dict[str, str]) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "scan", *arguments],
-        env=os.environ | settings,
-        check=True,
-        capture_output=True,
-    )
 
 
 def _seconds(work: Callable[[], None]) -> float:

@@ -3,7 +3,6 @@
 import logging
 import shutil
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,14 +13,7 @@ from bench.cases import Case, Request, cases, read_facts
 from bench.databases import Databases, connected
 from bench.load import Measured, ask, by_wrk
 from bench.options import Options
-from bench.processes import (
-    family,
-    free_port,
-    processor_seconds,
-    running,
-    server_process,
-    wait_until_it_answers,
-)
+from bench.processes import Server, family, processor_seconds, server, server_process
 from bench.recorder import RecordedRequest, Recorder
 from scan.settings import ROOT
 
@@ -30,13 +22,8 @@ log = logging.getLogger(__name__)
 WARM_UP = 16
 # The limiter does all its work, headers included, but refuses nothing.
 LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "900000000/second"}
-PLAIN = [sys.executable, "-m", "gunicorn", f"--config={ROOT / 'bench' / 'plain_gunicorn.py'}"]
+PLAIN = ["gunicorn", f"--config={ROOT / 'bench' / 'plain_gunicorn.py'}"]
 UNBOUND = {"GUNICORN_CMD_ARGS": "--worker-class=bench.unbound.UnboundWorker"}
-
-
-class Server(NamedTuple):
-    url: str
-    pid: int
 
 
 class Round(NamedTuple):
@@ -65,22 +52,17 @@ def _started(options: Options, url: str, files: Path) -> Iterator[dict[str, Serv
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:
-            port = free_port()
             log_file = options.folder / f"{name}.log"
-            command = [part.replace("PORT", str(port)) for part in command]
-            environment |= {"HOST": "127.0.0.1", "PORT": str(port), "DATABASE_URL": url}
-            process = stack.enter_context(running(command, log_file, environment))
-            address = f"http://127.0.0.1:{port}"
-            wait_until_it_answers(f"{address}/healthz", process, log_file)
-            return Server(address, process.pid)
+            environment["DATABASE_URL"] = url
+            return stack.enter_context(server(command, log_file, environment))
 
         with connected(url) as cursor:
             cursor.execute("SELECT genesis_hash FROM chain")
             [genesis] = cursor.fetchone()  # of another chain the node would be refused
-        node = [sys.executable, "-m", "bench.node", "--port=PORT", "--blocks=1"]
+        node = ["bench.node", "--port=PORT", "--blocks=1"]
         node += [f"--genesis=0x{genesis.hex()}"]
         servers = {"node": start("node", node)}
-        scan = [sys.executable, "-m", "scan", "serve"]
+        scan = ["scan", "serve"]
         plain = [*PLAIN, "bench.plain:app"]
         for ending, bound in (("", {}), (" unbound", UNBOUND)):
             environment = {"RPC_URL": servers["node"].url, **LIMITS, **bound}
