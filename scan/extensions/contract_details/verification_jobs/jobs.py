@@ -225,7 +225,11 @@ class JobRunner:
     def _run(self) -> None:
         """Claim jobs, extend leases and sweep until stop(). Errors are logged; the failed step runs
         again after a pause."""
-        every_s = {self._extend_leases: EXTEND_EVERY_S, self._sweep: SWEEP_EVERY_S}
+        every_s = {
+            self._extend_leases: EXTEND_EVERY_S,
+            self._claim_all: 0.0,
+            self._sweep: SWEEP_EVERY_S,
+        }
         due_at = dict.fromkeys(every_s, 0.0)
         while not self._stopping:
             try:
@@ -233,11 +237,6 @@ class JobRunner:
                     if time.monotonic() >= due_at[action]:
                         due_at[action] = time.monotonic() + pause_s
                         action()
-                self._claim_all()
-                # Whether clients without a running job wait while all places are taken.
-                self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
-                    self._database.value("verification/jobs_count_due", now=_now())
-                )
             except errors.ScanError as error:
                 log.warning("verification jobs pause: %s", error)
             with self._jobs.changed:
@@ -255,10 +254,14 @@ class JobRunner:
         while not self._stopping and len(self._running) < RUNNING:
             job = self._claim()
             if job is None:
-                return
+                break
             self._running.add(job.lease)
             name = f"verification-{job.id[:8]}"
             threading.Thread(target=self._serve, args=(job,), name=name, daemon=True).start()
+        # Whether clients without a running job wait while all places are taken.
+        self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
+            self._database.value("verification/jobs_count_due", now=_now())
+        )
 
     def _claim(self) -> ClaimedJob | None:
         lease = random.getrandbits(62)
