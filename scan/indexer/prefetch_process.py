@@ -81,7 +81,7 @@ class FetchProcesses:
             starting = [self._start(settings) for _ in range(PROCESSES)]
             for ours, process in starting:
                 self._connect(ours, process)
-        except ProcessNotStarted:
+        except BaseException:
             self._kill()
             raise
         self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
@@ -117,12 +117,12 @@ class FetchProcesses:
     def _start(self, settings: Settings) -> tuple[tuple[Connection, ...], SpawnProcess]:
         """Return a process with its connections. Raises ProcessNotStarted."""
         context = multiprocessing.get_context("spawn")
-        pipes = [context.Pipe() for _ in range(MAX_CONCURRENCY // PROCESSES)]
-        ours, theirs = zip(*pipes, strict=True)
-        process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
         # The process inherits the blocked signal: its parent handles a terminal's Ctrl-C.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
+            pipes = [context.Pipe() for _ in range(MAX_CONCURRENCY // PROCESSES)]
+            ours, theirs = zip(*pipes, strict=True)
+            process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
             process.start()
         except OSError as error:
             raise ProcessNotStarted(str(error)) from None
