@@ -9,6 +9,7 @@ the schedule of blobs (EIP-7910).
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import permutations
 from typing import Any
 
@@ -267,10 +268,15 @@ _WORD_CHARACTERS, _MOST_CHARACTERS = 66, 1_024
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
+@cache
+def _known_fields() -> frozenset[str]:
+    return frozenset((*BlockJson.of_forms.__struct_fields__, "totalDifficulty"))
+
+
 def unknown_fields(header: Any) -> dict[str, str]:
     """Return the fields of a block's JSON that no struct has, and that a header could have."""
     fields = header.source
-    known = {*BlockJson.of_forms.__struct_fields__, "totalDifficulty"}
+    known = _known_fields()
     if isinstance(fields, msgspec.Raw):
         raw = _OBJECT.decode(fields)
         fields = {

@@ -348,7 +348,8 @@ class Renaming:
         self, name: str, record: object, **formats: Callable[[Any], Any]
     ) -> dict[str, Any]:
         """Return the object; `formats` are more of them."""
-        chosen, is_dict = {**self._formats, **formats}, isinstance(record, dict)
+        chosen = {**self._formats, **formats} if formats else self._formats
+        is_dict = isinstance(record, dict)
         made = {}
         for field, as_, readers in self._objects[name]:
             value = readers[is_dict](record)
