@@ -94,9 +94,8 @@ def _keep(text: str) -> Keep | None:
 _rows = Kind(
     "integer",
     environment.integer(LEAST_PARTITION_ROWS, 10**12).right,
-    lambda text: environment.integer(LEAST_PARTITION_ROWS, 10**12).parse(
-        text
-    ),  # tests lower the least
+    # Tests lower the least.
+    lambda text: environment.integer(LEAST_PARTITION_ROWS, 10**12).parse(text),
 )
 _DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
 _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)

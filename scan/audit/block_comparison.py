@@ -193,7 +193,7 @@ class NodeComparison(Comparison):
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 untraced.add(number)
-            block = block.with_failed(traced.failed) if traced.failed else block
+            block = block.with_failed(traced.failed)
             blocks.append(block_rows.FetchedBlock(block, *traced[:3], traced.destroyed))
         return Expected(blocks, untraced, faults)
 

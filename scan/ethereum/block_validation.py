@@ -94,11 +94,7 @@ def check_body(
             *unproven,
             *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
             *((STATUSES,) if may_have_failed else ()),
-            *(
-                unproven_blob_prices(header, sent, received, raw, chain_id)
-                if any(transaction.blobVersionedHashes for transaction in sent)
-                else ()
-            ),
+            *unproven_blob_prices(header, sent, received, raw, chain_id),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
             return Verdict(excusable, words, encoded, leaves)

@@ -258,6 +258,8 @@ class DecodedBlock(NamedTuple):
     def with_failed(self, indexes: frozenset[int]) -> Self:
         """Return the block with these transactions marked as failed. Before Byzantium only traces
         tell that a transaction failed."""
+        if not indexes:
+            return self
         failed = [
             t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
             for t in self.transactions
@@ -312,7 +314,8 @@ class Json:
     read, as extensions bring the forms."""
 
     def __init__(self, plain: Callable[[], Any], of_forms: Callable[[], Any] | None = None) -> None:
-        self._plain, self._of_forms = plain, of_forms
+        self._plain = plain
+        self._of_forms = of_forms
 
     @cached_property
     def plain(self) -> Any:

@@ -190,8 +190,9 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     sender, recipient = parties
     if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
         return None
-    place = log.transaction_index, log.log_index, log.address
-    return TransferEvent(shape, *place, sender[12:], recipient[12:], words)
+    return TransferEvent(
+        shape, log.transaction_index, log.log_index, log.address, sender[12:], recipient[12:], words
+    )
 
 
 def _uint256_array(data: bytes, head: int) -> list[int] | None:

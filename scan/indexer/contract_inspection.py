@@ -31,9 +31,8 @@ class ContractInspector:
         self._database = database
         self._factories = factories
         self._contracts: dict[bytes, state.InspectedContract] = {}
-        self._inspected_at: dict[
-            bytes, int
-        ] = {}  # the last block of its batch, by the contract of a finding
+        # The last block of the batch of a finding, by its contract.
+        self._inspected_at: dict[bytes, int] = {}
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> state.ContractFindings:

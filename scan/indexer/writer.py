@@ -164,11 +164,13 @@ class Writer:
     """The only writer of chain data."""
 
     def __init__(
-        self, database: Database, rows: int = partitions.DEFAULT_ROWS, keep: Keep | None = None
+        self,
+        database: Database,
+        partition_rows: int = partitions.DEFAULT_ROWS,
+        keep: Keep | None = None,
     ) -> None:
-        """`rows` are those of a partition."""
         self._database = database
-        self._partitions = partitions.Partitions(database, rows, keep)
+        self._partitions = partitions.Partitions(database, partition_rows, keep)
         self._plans_last_to = 0  # rows, after which plans are made anew
 
     def acquire_lock(self) -> None:

@@ -31,7 +31,8 @@ class FixedValue(Generic[T]):
     """A value that is fixed by the first indexed block, so it is read once."""
 
     def __init__(self, database: Database, statement: str) -> None:
-        self._database, self._statement = database, statement
+        self._database = database
+        self._statement = statement
         self.known: T | None = None
 
     def read(self) -> T | None:

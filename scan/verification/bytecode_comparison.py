@@ -122,8 +122,8 @@ def compare_runtime(
 def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) -> str | None:
     for name, address in linked.items():
         if submitted.get(name, submitted.get(name.rpartition(":")[2], address)) != address:
-            place = f"{name} at 0x{address.hex()}"
-            return f"the deployed code is linked to {place}, not at the submitted address"
+            library = f"{name} at 0x{address.hex()}"
+            return f"the deployed code is linked to {library}, not at the submitted address"
     return None
 
 

@@ -74,7 +74,8 @@ class Dispatcher:
             for scheme, connect in part.connect.items()
         }
         listening = Database(settings.database_url, statement_timeout_ms=30_000, name="scan-listen")
-        self._listener, self._waker = Listener(listening, CHANNEL), Waker()
+        self._listener = Listener(listening, CHANNEL)
+        self._waker = Waker()
         self._serving: Counter[bool] = Counter()  # leases that are served now, by their health
         self._serving_lock = threading.Lock()
         self._stopping = threading.Event()

@@ -112,8 +112,8 @@ class Chain:
         block = block._replace(**settle_by_ethereum(block)._asdict())
         block = block._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
-        found = [NewPool(pool, number, DEX, TOKEN, pool) for pool in pools]
-        findings = self._findings(number, transfers)._replace(trades=trades, pools=found)
+        new_pools = [NewPool(pool, number, DEX, TOKEN, pool) for pool in pools]
+        findings = self._findings(number, transfers)._replace(trades=trades, pools=new_pools)
         del self._appended[number:]
         self._appended.append((fetched, findings))
         self._head = _write(self._database, self._writer, self._head, fetched, findings)

@@ -172,8 +172,8 @@ def list_logs(transaction_hash: str) -> Response:
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
     shown = details.decoded_logs[:most]
-    place = {name: record[name] for name in ("blockNumber", "timestamp")}
-    records = [{**log.record(), **place, "transactionHash": record["hash"]} for log in shown]
+    of_block = {name: record[name] for name in ("blockNumber", "timestamp")}
+    records = [{**log.record(), **of_block, "transactionHash": record["hash"]} for log in shown]
     block_hashes = {record["hash"]: record["blockHash"]}
     items = decoded_objects.log_objects(records, [log.event for log in shown], block_hashes)
     following = None

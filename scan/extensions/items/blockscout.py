@@ -122,8 +122,8 @@ def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
     key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
     window = lists.first_window()
-    place: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
-    position = None if place is None else (items.ordinal(reader(), *place),)
+    last_item: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
+    position = None if last_item is None else (items.ordinal(reader(), *last_item),)
     page = items.held_by(reader(), key, window._replace(position=position))
     records = orjson.loads(page.data)
     following = None
