@@ -19,7 +19,14 @@ from scan.database.transaction import Row
 from scan.errors import InvalidParameter
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.parameters import BIGINT_MAX
-from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, require_same_chain
+from scan.queries.cursors import (
+    ORDINAL,
+    Kind,
+    Traversal,
+    list_scope,
+    read_reference,
+    require_same_chain,
+)
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
 
@@ -138,10 +145,10 @@ class Window(NamedTuple):
             "time_from": self.time_from,
             "time_to": self.time_to,
         }
-        traversal = Traversal.of(
-            entity, filters, self.direction, self.cursor, kinds, has_blocks=has_blocks
-        )
-        return traversal if self.position is None else traversal.after_position(self.position)
+        traversal = Traversal(list_scope(entity, self.direction, filters), self.direction)
+        if self.position is not None:
+            return traversal.after_position(self.position)
+        return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list along the chain takes."""
@@ -177,7 +184,7 @@ def in_kept_blocks(reader: Reader, window: Window) -> Window:
     return window._replace(block_from=max(window.block_from, reader.kept_from.number))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Page:
     """`data` is a JSON array as text; `total` counts the rows that match the filter, exactly.
 
@@ -224,13 +231,12 @@ class Page:
                 read_reference(seen),
                 lambda ends: [_position_at(traversal, ends.of(entity))],
             )
-        after = None if position is None else [position]
         newest_block = read_reference(newest)
         return cls(
             data,
             count,
             total,
-            traversal.next(after, newest_block),
+            None if position is None else traversal.next([position], newest_block),
             untraced_blocks[0] if untraced_blocks else None,
             kept_from,
             complete_from=reader.incomplete.get(entity),
