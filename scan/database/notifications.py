@@ -49,7 +49,6 @@ class Listener:
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
         self.connection: Any = None  # None where it is lost
-        self._readable = select.poll()  # of the connection
         self._retry_at = 0.0
 
     def poll(self) -> list[str] | None:
@@ -60,9 +59,6 @@ class Listener:
             if connection is None:
                 return None
             payloads: list[str] = []
-            # Without this look, polls that read nothing take 3 us of each request.
-            if not connection.notifies and not self._readable.poll(0):
-                return payloads
             try:
                 connection.poll()
                 connection.poll()  # notices a server that sent its last data before the first poll
@@ -105,10 +101,8 @@ class Listener:
             with self._database.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
                 [row] = transaction.run(cursor, statements.read_statement(statement), params)
-            readable = select.poll()
-            readable.register(connection, select.POLLIN)
             with self._lock:
-                self.connection, self._readable = connection, readable
+                self.connection = connection
             return row
         finally:
             self._connecting.release()

@@ -41,6 +41,9 @@ SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 PARSED_FIELDS = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH")
 MAX_PARSED_FIELD = 1_000
 
+# Each look for notifications gives the interpreter to other threads four times.
+READ_AGAIN_S = 0.01
+
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -253,7 +256,10 @@ class Middleware:
                 return self._send(state, state.refuse(error), start_response)
         reader = state.reader = Reader(self.sources, state.client)
         began_at = time.monotonic()
-        version_before = self.index_version.notified()
+        # Beside others, since a version that is not known yet costs a response its place in the
+        # cache, and nothing else.
+        read_again_s = READ_AGAIN_S if len(self._in_threads) > 1 else 0.0
+        version_before = self.index_version.notified(read_again_s)
         environ = response_cache.plain_get(state) if state.is_open else state.environ
         status, headers, body = self.flask(environ)
         for version in reader.versions:

@@ -16,7 +16,8 @@ newest 10,000 of them.
 """
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -34,6 +35,7 @@ CHECK_BYTES = 2
 MAX_CURSOR = 600  # characters
 INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR}}}\Z")
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]{0,99})\Z")  # -1: before the first ordinal
 _HEX = re.compile(r"x(?:[0-9a-f]{2})*\Z")
@@ -72,11 +74,17 @@ class Cursor(NamedTuple):
 class Traversal(NamedTuple):
     """A list in one order, as a client pages through it from its `cursor`."""
 
-    scope: bytes  # of list_scope(): in another list a cursor is refused
+    scope: bytes  # a digest that binds a cursor to its list: in another list it is refused
     direction: str
     cursor: Cursor | None = None
     after: Value | None = None  # the cursor's position in a list where it is one value
     seen_block: int | None = None  # the number of the cursor's block
+
+    @classmethod
+    def of(cls, entity: str, direction: str, filters: Mapping[str, object]) -> Self:
+        """Return the whole list; `filters` are checked values."""
+        texts = [(name, str(value)) for name, value in filters.items() if value is not None]
+        return cls(_scope(entity, direction, *texts), direction)
 
     def at(
         self, text: str | None, kinds: Sequence[Kind] = (ORDINAL,), *, has_blocks: bool = True
@@ -119,14 +127,8 @@ class Traversal(NamedTuple):
         return _encode(self.scope, position, newest)
 
 
-def list_scope(entity: str, direction: str, filters: Mapping[str, object]) -> bytes:
-    """Return a digest that binds a cursor to its list; `filters` are checked values."""
-    texts = [(name, str(value)) for name, value in filters.items() if value is not None]
-    return _digest(entity, direction, *texts)
-
-
 @lru_cache(maxsize=256)  # most lists have no filters
-def _digest(entity: str, direction: str, *filters: tuple[str, str]) -> bytes:
+def _scope(entity: str, direction: str, *filters: tuple[str, str]) -> bytes:
     content = orjson.dumps([entity, direction, sorted(filters)])
     return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
@@ -137,8 +139,8 @@ def _encode(scope: bytes, position: Sequence[Value], newest: BlockId | None) -> 
         for value in (*position, *(newest or ()))
     ]
     content = scope + "|".join(values).encode()
-    check = blake2b(content, digest_size=CHECK_BYTES).digest()
-    return urlsafe_b64encode(content + check).rstrip(b"=").decode()
+    content += blake2b(content, digest_size=CHECK_BYTES).digest()
+    return b2a_base64(content, newline=False).translate(_URL_SAFE).rstrip(b"=").decode()
 
 
 def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool) -> Cursor:

@@ -19,14 +19,7 @@ from scan.database.transaction import Row
 from scan.errors import InvalidParameter
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.parameters import BIGINT_MAX
-from scan.queries.cursors import (
-    ORDINAL,
-    Kind,
-    Traversal,
-    list_scope,
-    read_reference,
-    require_same_chain,
-)
+from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, require_same_chain
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
 
@@ -145,7 +138,7 @@ class Window(NamedTuple):
             "time_from": self.time_from,
             "time_to": self.time_to,
         }
-        traversal = Traversal(list_scope(entity, self.direction, filters), self.direction)
+        traversal = Traversal.of(entity, self.direction, filters)
         if self.position is not None:
             return traversal.after_position(self.position)
         return traversal.at(self.cursor, kinds, has_blocks=has_blocks)

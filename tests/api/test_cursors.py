@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.errors import InvalidParameter
-from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal, list_scope
+from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
 from tests.support import database, indexing, lists
 
 
@@ -57,7 +57,7 @@ def test_a_cursor_stands_alone(client):
 @pytest.mark.parametrize("kind", [ORDINAL, AMOUNT, ADDRESS, HASH])
 def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
-    beginning = Traversal(list_scope("items", "desc", {}), "desc")
+    beginning = Traversal.of("items", "desc", {})
     cursor = beginning.next([position])
     altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
     for place in range(len(cursor)):

@@ -14,7 +14,7 @@ from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.history import queries as history
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, network, tokens
-from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal, list_scope
+from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
 from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
@@ -55,8 +55,8 @@ def page(
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
-    traversal = Traversal(list_scope("balances", "desc", scope), "desc")
-    traversal = traversal.at(window.cursor, POSITION, has_blocks=False)
+    whole = Traversal.of("balances", "desc", scope)
+    traversal = whole.at(window.cursor, POSITION, has_blocks=False)
     last = None if window.cursor else _last_block(reader, window)
     if token is not None and not any(address):  # the zero address holds nothing
         return BalanceHistory([], symbol, decimals, check, None, _point(last, 0))
