@@ -19,8 +19,6 @@ from flask.testing import FlaskClient
 import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
-from scan.database import connection
-from scan.database.sessions import require_own_session
 from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
@@ -29,6 +27,7 @@ from tests.support.explorer import compiling_once, explorer_over, place_compiler
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
+from tests.support.kept_sessions import keeping_sessions
 from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
@@ -317,15 +316,8 @@ def patience():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_sessions():
-    """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
-    finding that out takes a second connection, and 40 statements, for each application."""
-
-    def require(session, *more):
-        return session.info.host.startswith("/") or require_own_session(session, *more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "require_own_session", require)
+def kept_sessions():
+    with keeping_sessions():
         yield
 
 

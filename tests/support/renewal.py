@@ -26,6 +26,8 @@ def renewing():
     def renew_served():
         while served:
             application = served.pop()
+            if listener := application.wsgi_app.index_version._listener:
+                listener.close()  # its session is used again
             renew(application)
             for call_after in application.extensions.get(AFTER_RENEWAL, ()):
                 call_after()
