@@ -185,13 +185,20 @@ def vyper(solc_dir):
 @pytest.fixture(scope="module")
 def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
-    with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
+    with explorer_over(postgres, template, solc_dir) as found:
         yield found
+
+
+@pytest.fixture
+def running_jobs(explorer):
+    """Submitted verifications run, and creations are compared, until the test is over."""
+    with explorer.running_jobs():
+        yield
 
 
 @pytest.fixture(scope="module")
 def own_explorer(postgres, template, solc_dir):
-    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    """A second chain, or one that is served by servers alone."""
     with explorer_over(postgres, template, solc_dir) as found:
         yield found
 
