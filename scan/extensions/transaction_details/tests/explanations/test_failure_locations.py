@@ -5,6 +5,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
+from eth_utils import keccak
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
@@ -24,7 +25,6 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
     line_of,
 )
 from scan.queries.reader import Reader
-from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.explorer import behind, standard_input
 from tests.support.faulty_node import altering, refuse
@@ -48,7 +48,7 @@ class Deployed(namedtuple("Deployed", "way explorer address inner")):
 
 
 def call_of(name, argument=0, type_="uint256"):
-    return calldata(f"{name}({type_})", argument)
+    return f"0x{keccak(text=f'{name}({type_})')[:4].hex()}{argument:064x}"
 
 
 def location_of(client, transaction):
