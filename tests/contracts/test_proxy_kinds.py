@@ -15,7 +15,7 @@ from scan.contracts.proxy_contracts import (
     proxy_of_code,
 )
 from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import PROXY, VERSION, deploy
+from tests.support.many_functions import PROXY, VERSION, deploy, verified
 
 # Documented code; `{}` is where an address stands.
 EIP1167 = "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3"
@@ -274,10 +274,7 @@ def test_an_account_that_delegates(explorer, many):
 
 
 def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
-    facets = [deploy(explorer, DIAMOND, name) for name in ("Loupe", "Other")] + [many]
-    for name, facet in zip(("Loupe", "Other"), facets, strict=False):
-        answer = explorer.verify(facet, DIAMOND, VERSION, contractName=name, optimizationUsed=0)
-        assert answer.status_code == 200, answer.json
+    facets = [*(verified(explorer, DIAMOND, name) for name in ("Loupe", "Other")), many]
     diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(each)[2:] for each in facets))
     expected = {"result": "5", "implementation": facets[1]}
     assert explorer.call(diamond, "grown", 4).json == expected

@@ -41,7 +41,7 @@ def address(idle):
 @pytest.fixture
 def jobs(idle):
     yield idle.app.extensions["scan"].sources.get(VerificationJobs)
-    database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+    idle.execute("DELETE FROM verification_jobs")
 
 
 def request(address, **fields):
@@ -64,9 +64,7 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs
     assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
     assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
     assert job == jobs.get(job_id) == jobs.get(job_id.upper())
-    [(request_kept,)] = database.execute(
-        idle.settings.database_url, "SELECT request FROM verification_jobs WHERE id = %s", job_id
-    )
+    [(request_kept,)] = idle.execute("SELECT request FROM verification_jobs WHERE id = %s", job_id)
     assert request_kept is None
     assert idle.contract(address).json["match"] == "full"
 
@@ -101,8 +99,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     thread.start()
     thread.join(0.2)
     assert submitted == []
-    database.execute(
-        idle.settings.database_url,
+    idle.execute(
         "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
         " WHERE address = %s",
         bytes.fromhex(later[2:]),
@@ -153,18 +150,17 @@ def test_few_requests_wait_at_once(idle, jobs, address):
     with ThreadPoolExecutor(8) as pool:
         waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
         serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
-        database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+        idle.execute("DELETE FROM verification_jobs")
         jobs.notify()
     assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
 
 
 def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
-    url = idle.settings.database_url
     first = jobs.submit(request(address), CLIENT)
     # As autovacuum leaves the table while it has one job.
-    database.execute(url, "VACUUM FULL verification_jobs")
-    database.execute(url, "VACUUM ANALYZE verification_jobs")
-    database.execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
+    idle.execute("VACUUM FULL verification_jobs")
+    idle.execute("VACUUM ANALYZE verification_jobs")
+    idle.execute("DELETE FROM verification_jobs WHERE id = %s", first)
     for number in range(20):
         jobs.submit(request(address), f"192.0.2.{number}")
     services = idle.app.extensions["scan"]
@@ -184,8 +180,7 @@ def test_jobs_are_swept_after_a_day(idle, jobs, address):
         finished(jobs, old)
         finished(jobs, young)
     for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
-        database.execute(
-            idle.settings.database_url,
+        idle.execute(
             "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
             datetime.now(UTC) - age,
             job_id,
@@ -197,8 +192,7 @@ def test_jobs_are_swept_after_a_day(idle, jobs, address):
 
 def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
-    database.execute(
-        idle.settings.database_url,
+    idle.execute(
         "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
         job_runner.MOST_ATTEMPTS,
     )
@@ -285,7 +279,7 @@ def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
         with idle.running_jobs():
             job = jobs.wait(job_id, 0.5)
             assert job is not None and job.status in ("pending", "running")
-    database.execute(idle.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
+    idle.execute("UPDATE verification_jobs SET due_at = now()")
     with idle.running_jobs():
         assert finished(jobs, job_id).match == "full"
     assert compiler_run.RUNNING == 2
