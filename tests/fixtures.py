@@ -19,8 +19,6 @@ from flask.testing import FlaskClient
 import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
-from scan.database import connection
-from scan.database.sessions import require_own_session
 from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
@@ -34,6 +32,7 @@ from tests.support.explorer import (
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
+from tests.support.kept_sessions import keeping_sessions
 from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
@@ -196,13 +195,20 @@ def vyper(solc_dir):
 @pytest.fixture(scope="module")
 def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
-    with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
+    with explorer_over(postgres, template, solc_dir) as found:
         yield found
+
+
+@pytest.fixture
+def running_jobs(explorer):
+    """Submitted verifications run, and creations are compared, until the test is over."""
+    with explorer.running_jobs():
+        yield
 
 
 @pytest.fixture(scope="module")
 def own_explorer(postgres, template, solc_dir):
-    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    """A second chain, or one that is served by servers alone."""
     with explorer_over(postgres, template, solc_dir) as found:
         yield found
 
@@ -327,15 +333,8 @@ def patience():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_sessions():
-    """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
-    finding that out takes a second connection, and 40 statements, for each application."""
-
-    def require(session, *more):
-        return session.info.host.startswith("/") or require_own_session(session, *more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "require_own_session", require)
+def kept_sessions():
+    with keeping_sessions():
         yield
 
 

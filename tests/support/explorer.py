@@ -4,11 +4,11 @@ import json
 import os
 import re
 import shutil
+import threading
 import time
 from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Thread, Timer
 
 import pytest
 
@@ -23,11 +23,9 @@ from tests.support.compile_server import compile_json, compile_requests, compile
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
-from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import NODE, npm_output, soljson
 
-START_JOBS_S = 0.2
 OUTPUTS = """
     abi metadata evm.bytecode.object evm.bytecode.linkReferences evm.bytecode.sourceMap
     evm.deployedBytecode.object evm.deployedBytecode.linkReferences
@@ -53,42 +51,24 @@ class Explorer:
 
     @contextmanager
     def running_jobs(self):
-        """Runs verification jobs, and compares creations, as gunicorn does in its worker. After a
-        renewal that begins a little later: most tests are over by then, and what the threads
-        connect and prepare takes 20 ms of processor."""
-        threads = []
-
-        def start():
-            services = self.app.extensions["scan"]
-            threads.extend(worker_threads.equal_creations_threads(services))
-            for extension, worker in registry.by_extension(hooks.Worker):
-                if extension == "contract_details":
-                    threads.extend(worker.threads(services))
-            for thread in threads:
-                thread.start()
-
-        def start_later():
-            nonlocal timer
-            cancel()
-            while threads:  # whose steps may take a while to end, for which no test waits
-                Thread(target=threads.pop().stop).start()
-            timer = Timer(START_JOBS_S, start)
-            timer.start()
-
-        def cancel():
-            timer.cancel()
-            timer.join()
-
-        timer = Timer(0.0, start)
-        timer.start()
-        self.app.extensions[AFTER_RENEWAL] = [start_later]
+        """Verify what is submitted, and compare creations, as gunicorn does in its worker, until
+        the context ends: then no thread of it is left."""
+        services = self.app.extensions["scan"]
+        threads = [*worker_threads.equal_creations_threads(services)]
+        for extension, worker in registry.by_extension(hooks.Worker):
+            if extension == "contract_details":
+                threads.extend(worker.threads(services))
+        others = {*threading.enumerate()}
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
-            del self.app.extensions[AFTER_RENEWAL]
-            cancel()
             for thread in threads:
                 thread.stop()
+            for thread in threading.enumerate():
+                if thread not in others and thread.name.startswith("verification-"):
+                    thread.join()
 
     @property
     def client(self):

@@ -42,7 +42,7 @@ def false_token(explorer):
     return address
 
 
-def test_a_false_constructor_is_no_match_in_any_interface(explorer, false_token):
+def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs, false_token):
     stored = explorer.contract(false_token).json
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
@@ -78,7 +78,9 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_
     assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
 
 
-def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(explorer):
+def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
+    explorer, running_jobs
+):
     """What the constructor wrote is in no code: one who writes another value has the same code."""
     source = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
@@ -125,7 +127,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
 
 
-def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer):
+def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
     source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
     code = built(source, "Copied")
     first = explorer.deploy(code.creation, f"{1:064x}")

@@ -55,7 +55,7 @@ class Project:
 
 
 @pytest.fixture
-def project(explorer):
+def project(explorer, running_jobs):
     return Project(explorer)
 
 
