@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, linked, standard_input
+from tests.support.lists import post
 from tests.support.solidity import marked_line
 
 VERSION = "0.8.28"
@@ -126,10 +127,8 @@ def test_the_page_links_to_the_verified_contract(deployed):
 
 
 def test_a_simulated_creation_has_its_line(deployed):
-    body = {"calls": [{"data": deployed.created(1)}]}
-    answer = deployed.explorer.client.post("/api/v1/simulate", json=body)
-    assert answer.status_code == 200, answer.json
-    [outcome] = answer.json["calls"]
+    calls = [{"data": deployed.created(1)}]
+    [outcome] = post(deployed.explorer.client, "/simulate", calls=calls)["calls"]
     assert outcome["error"]["location"]["line"] == line_of("fails: text")
 
 
