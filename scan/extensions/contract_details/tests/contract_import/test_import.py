@@ -37,8 +37,7 @@ class Chain:
     def __init__(self, explorer, vyper, folder):
         self.explorer = explorer
         self.folder = folder  # of the programs that commands have: a missing compiler stays so
-        programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
-        for program in programs:
+        for program in ("node", "sh", "cat", "rm", "env", "unshare", "mkfifo"):
             (folder / program).symlink_to(shutil.which(program) or program)
         self.elsewhere = Elsewhere(str(int(explorer.anvil.call("eth_chainId"), 16)))
         self.url = ""
