@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
+import certifi
 import msgspec
 import orjson
-import requests
 import urllib3
-from requests.adapters import HTTPAdapter
+from urllib3 import BaseHTTPResponse
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -42,7 +44,17 @@ MAX_REPLIES = 1000  # in one answer; an answer with more has its elements counte
 # Parsed, an array of empty arrays takes 21 times the memory of its text; nodes' answers take 1 to 3
 # times.
 BYTES_PER_ELEMENT = 64
-_TIMEOUTS = (requests.Timeout, urllib3.exceptions.TimeoutError)
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "*/*",
+    "Accept-Encoding": "gzip, deflate",
+    "User-Agent": "Scan/1.0",
+}
+_NO_CONNECTION = (
+    urllib3.exceptions.NewConnectionError,
+    urllib3.exceptions.ProtocolError,
+    urllib3.exceptions.SSLError,
+)
 _OF_LARGE_BATCHES = (408, 413, 414, 500, 502, 504)
 MAX_EXPANSION = 4
 
@@ -83,17 +95,15 @@ class _Thread(threading.local):
     def __init__(self, ca_bundle: str) -> None:
         self.waited_s = 0.0
         self.sockets: dict[str, IpcConnection] = {}  # of nodes, by path
-        self.session = requests.Session()
-        self.session.trust_env = False  # looking for a proxy or netrc costs more than the call
-        self.session.verify = ca_bundle or True
-        self.session.headers["Content-Type"] = "application/json"
-        self.session.headers["Accept-Encoding"] = "gzip, deflate"
-        self.session.mount("http://", _DeadlineAdapter())
-        self.session.mount("https://", _DeadlineAdapter())
+        trusted = ca_bundle or certifi.where()
+        kind = "ca_cert_dir" if Path(trusted).is_dir() else "ca_certs"
+        options: dict[str, Any] = {kind: trusted, "retries": False}
+        self.pools = urllib3.PoolManager(**options)
+        self.pools.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
 
 class Transport:
-    """Sessions that post JSON to nodes, one session for each thread."""
+    """Connections on which JSON is posted to nodes, those of each thread alone."""
 
     def __init__(self, ca_bundle: str) -> None:
         self.thread = _Thread(ca_bundle)
@@ -163,15 +173,17 @@ class Transport:
         _request.ends_at, _request.deadline = ends_at, None
         timeout_s = ends_at - time.monotonic()
         try:
-            response = self.thread.session.post(
+            response = self.thread.pools.urlopen(
+                "POST",
                 url,
-                data=body,
-                timeout=(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
-                allow_redirects=False,
-                stream=True,
+                body=body,
+                headers=_headers(url),
+                timeout=urllib3.Timeout(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
+                redirect=False,
+                preload_content=False,
             )
             with response:
-                if (status := response.status_code) == 400:
+                if (status := response.status) == 400:
                     return _refused_call(response)
                 if status == 200:
                     answer = _read_body(response, most_bytes)
@@ -184,11 +196,12 @@ class Transport:
                     raise RateLimited(reason, retry_after_s=retry_after_s)
                 kind = BatchRefused if status in _OF_LARGE_BATCHES else NodeError
                 raise kind(f"the node returned HTTP {status}", retry_after_s=retry_after_s)
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            if isinstance(error, _TIMEOUTS) or time.monotonic() >= ends_at:
-                raise TimedOut("the node did not respond in time") from None
-            if isinstance(error, requests.ConnectionError | urllib3.exceptions.ProtocolError):
+        except urllib3.exceptions.HTTPError as error:
+            is_late = time.monotonic() >= ends_at
+            if isinstance(error, _NO_CONNECTION) and not is_late:
                 raise NodeError("the node cannot be reached or cut the connection") from None
+            if isinstance(error, urllib3.exceptions.TimeoutError) or is_late:
+                raise TimedOut("the node did not respond in time") from None
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
         finally:
             if _request.deadline is not None:
@@ -222,13 +235,14 @@ class _SecurePool(HTTPSConnectionPool):
     ConnectionCls = _SecureConnection
 
 
-class _DeadlineAdapter(HTTPAdapter):
-    def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
-        super().init_poolmanager(*arguments, **keywords)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+def _headers(url: str) -> dict[str, str]:
+    """Return the headers of a request, with the user and password that the URL may have."""
+    if "@" not in url or not (user := urllib3.util.parse_url(url).auth):
+        return HEADERS
+    return HEADERS | urllib3.util.make_headers(basic_auth=unquote(user))
 
 
-def _refused_call(response: requests.Response) -> bytes:
+def _refused_call(response: BaseHTTPResponse) -> bytes:
     """Return the body of a JSON-RPC error that a node sent with HTTP 400, as some do for parameters
     that they do not take. Raises BatchRefused where the body is none."""
     with suppress(AnswerTooLarge, ValueError):
@@ -239,7 +253,7 @@ def _refused_call(response: requests.Response) -> bytes:
     raise BatchRefused("the node returned HTTP 400", retry_after_s=_retry_after_s(response))
 
 
-def _retry_after_s(response: requests.Response) -> float | None:
+def _retry_after_s(response: BaseHTTPResponse) -> float | None:
     """Return Retry-After in seconds, from either of its two forms, at most MAX_RETRY_AFTER_S."""
     text = response.headers.get("Retry-After", "")
     if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
@@ -251,14 +265,14 @@ def _retry_after_s(response: requests.Response) -> float | None:
     return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
 
 
-def _read_body(response: requests.Response, most_bytes: int) -> bytes:
+def _read_body(response: BaseHTTPResponse, most_bytes: int) -> bytes:
     """Return the body, decompressed. The bound is on the size before and after."""
     declared = response.headers.get("Content-Length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
         raise too_large(most_bytes)
     pieces: list[bytes] = []
     size = 0
-    while piece := response.raw.read1(READ_BYTES, decode_content=True):
+    while piece := response.read1(READ_BYTES, decode_content=True):
         pieces.append(piece)
         size += len(piece)
         if size > most_bytes:
