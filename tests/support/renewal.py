@@ -21,7 +21,10 @@ def renewing():
 
     def renew_served():
         while served:
-            renew(served.pop())
+            application = served.pop()
+            if listener := application.wsgi_app.index_version._listener:
+                listener.close()  # its session is used again
+            renew(application)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Application, "__call__", call)

@@ -4,11 +4,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from eth_utils.crypto import keccak
 
 from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import made_blocks
+from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
@@ -220,7 +220,7 @@ FACTORY = Path(__file__).with_name("Factory.sol").read_text()
 def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     source = FACTORY.replace("NUMBER", "3")
     factory = explorer.deploy(built(source, "Factory").creation)
-    [log] = explorer.anvil.receipt_of(explorer.send(factory, _call("make(uint256)", 9)))["logs"]
+    [log] = explorer.anvil.receipt_of(explorer.send(factory, calldata("make(uint256)", 9)))["logs"]
     child = "0x" + log["data"][26:66]
     explorer.wait_for(child)
     given = {**GIVEN, "contractName": f"{PATH}:Child"}
@@ -242,10 +242,6 @@ def test_a_creation_is_told_from_others_of_its_block(database_url):
         for contract, hash_ in zip((first, second), hashes, strict=True):
             row = database.row("verification/creations_get", address=contract, block_number=0)
             assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
-
-
-def _call(signature, argument):
-    return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}"
 
 
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
