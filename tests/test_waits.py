@@ -88,7 +88,7 @@ WAITS = {
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
 SPEAKS = {
-    ("scan.ethereum.transport", "__init__"): "the node",
+    ("scan.ethereum.transport", "_post_http"): "the node",
     ("scan.outbound.allowed_urls", "lookup"): "resolve()",
     ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices; in a place",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
