@@ -91,9 +91,9 @@ setup(
         "tiny-keccak==0.4.0",  # keccak-256 in a sixth of the time, for the roots of every block
         "coincurve==21.0.0",  # who signed a key request or an authorization: 65 us, eth-keys 5,300
         "eth-utils==6.0.0",  # checksums of addresses, and what eth-abi and eth-account raise
-        "requests==2.34.2",  # the node, and webhook receivers
-        "urllib3==2.8.0",  # connections of requests: webhooks connect to checked addresses alone
-        "certifi==2026.10.18",  # the certificate authorities that requests trusts
+        "requests==2.34.2",  # verified sources of other explorers, and history files
+        "urllib3==2.8.0",  # the node; connections to checked addresses alone, as of webhooks
+        "certifi==2026.10.18",  # the certificate authorities that are trusted by default
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
         "solc-select==1.2.0",  # fetches compilers; AGPL-3.0: a program, never imported
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
