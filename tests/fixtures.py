@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import sys
-import threading
 from collections import namedtuple
 from importlib import import_module
 from importlib.util import find_spec
@@ -383,20 +382,6 @@ def process_state(request, renew_served):
     os.chdir(folder)
     for number, handler in on_signals.items():
         signal.signal(number, handler)
-
-
-@pytest.fixture
-def caplog(caplog):
-    """Without what threads log that earlier tests have left, such as of an application whose
-    database is gone."""
-    earlier = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
-
-    def is_of_test(record):
-        return record.thread not in earlier
-
-    caplog.handler.addFilter(is_of_test)
-    yield caplog
-    caplog.handler.removeFilter(is_of_test)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,7 +19,7 @@ import certifi
 import msgspec
 import orjson
 import urllib3
-from urllib3 import BaseHTTPResponse
+from urllib3 import BaseHTTPResponse, exceptions
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -50,11 +50,7 @@ HEADERS = {
     "Accept-Encoding": "gzip, deflate",
     "User-Agent": "Scan/1.0",
 }
-_NO_CONNECTION = (
-    urllib3.exceptions.NewConnectionError,
-    urllib3.exceptions.ProtocolError,
-    urllib3.exceptions.SSLError,
-)
+_NO_CONNECTION = (exceptions.NewConnectionError, exceptions.ProtocolError, exceptions.SSLError)
 _OF_LARGE_BATCHES = (408, 413, 414, 500, 502, 504)
 MAX_EXPANSION = 4
 
@@ -196,11 +192,11 @@ class Transport:
                     raise RateLimited(reason, retry_after_s=retry_after_s)
                 kind = BatchRefused if status in _OF_LARGE_BATCHES else NodeError
                 raise kind(f"the node returned HTTP {status}", retry_after_s=retry_after_s)
-        except urllib3.exceptions.HTTPError as error:
+        except exceptions.HTTPError as error:
             is_late = time.monotonic() >= ends_at
             if isinstance(error, _NO_CONNECTION) and not is_late:
                 raise NodeError("the node cannot be reached or cut the connection") from None
-            if isinstance(error, urllib3.exceptions.TimeoutError) or is_late:
+            if isinstance(error, exceptions.TimeoutError) or is_late:
                 raise TimedOut("the node did not respond in time") from None
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
         finally:
@@ -237,9 +233,8 @@ class _SecurePool(HTTPSConnectionPool):
 
 def _headers(url: str) -> dict[str, str]:
     """Return the headers of a request, with the user and password that the URL may have."""
-    if "@" not in url or not (user := urllib3.util.parse_url(url).auth):
-        return HEADERS
-    return HEADERS | urllib3.util.make_headers(basic_auth=unquote(user))
+    user = urllib3.util.parse_url(url).auth if "@" in url else None
+    return HEADERS | urllib3.util.make_headers(basic_auth=unquote(user)) if user else HEADERS
 
 
 def _refused_call(response: BaseHTTPResponse) -> bytes:
