@@ -283,7 +283,7 @@ def test_a_node_over_tls_is_of_a_trusted_authority_and_is_sent_the_user_of_its_u
     assert [node.call("eth_blockNumber") for _ in range(2)] == ["0x7"] * 2
     request = receiver.received[0]
     assert (request.path, receiver.connections) == ("/v3/key?token=t", 1)
-    assert b64decode(request.headers["authorization"].removeprefix("Basic ")) == b"anna:p@ss"
+    assert b64decode(request.headers["Authorization"].removeprefix("Basic ")) == b"anna:p@ss"
     for untrusted in (url, url.replace("localhost", "127.0.0.1")):
         bundle = "" if untrusted == url else str(authority.bundle)
         with pytest.raises(NodeError, match="cannot be reached or cut the connection"):
