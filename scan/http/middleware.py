@@ -287,13 +287,15 @@ class Middleware:
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
-        response = responses.WsgiResponse(status, headers, b"".join(body), state.route)
+        if may_cache and state.cached_for_s is None and state.method == "GET":
+            [version] = reader.versions
+            etag = "ETag", f'"{VERSION}-{version}{reader.staleness}"'
+            headers += [etag, *responses.REVALIDATED]
+        response = response_cache.negotiated(state, status, headers, b"".join(body))
         if hasattr(body, "close"):
             body.close()
         if may_cache:
-            response = self._store(state, reader, response, version_before)
-        else:
-            response = response_cache.negotiated(state, response)
+            self._store(state, reader, response, version_before)
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
@@ -310,12 +312,11 @@ class Middleware:
         reader: Reader,
         response: responses.WsgiResponse,
         version_before: int | None,
-    ) -> responses.WsgiResponse:
+    ) -> None:
         assert state.cache_key is not None
         if state.cached_for_s is not None:
-            response = response_cache.negotiated(state, response)
             self.cache.store_for(state.cache_key, response, state.cached_for_s)
-            return response
+            return
         if version_before is None:
             self.index_version.listen()
         if self.replica_poller is not None:
@@ -324,11 +325,7 @@ class Middleware:
         key = state.cache_key
         if key.staleness != reader.staleness:  # known to be otherwise since the key was made
             key = key._replace(staleness=reader.staleness)
-        etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
-        more = (etag, *responses.REVALIDATED) if state.method == "GET" else ()
-        response = response_cache.negotiated(state, response, more)
         self.cache.store(key, response, version)
-        return response
 
     def _send(
         self,

@@ -235,6 +235,7 @@ class Connection:
         self._parser.unreader = self.received
         self._chunks: ChunkedBody | None = None  # until they are decoded
         self._is_cut = False  # the rest of the body is not read
+        self.has_body = False  # of the request
 
     def receive(self) -> int | None:
         """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
@@ -294,6 +295,7 @@ class Connection:
             self.received.rewind()
             return False
         self._is_cut, self._chunks = False, None
+        self.has_body = getattr(request.body.reader, "length", 1) > 0
         if isinstance(request.body.reader, ChunkedReader):
             self._chunks = ChunkedBody(request, self.received)
             request.body = Body(self._chunks)
@@ -307,7 +309,7 @@ class Connection:
 
     def body_has_come(self) -> bool:
         """Return whether no more of the body is awaited: it is complete, too long or has ended."""
-        if self.received.has_ended:
+        if not self.has_body or self.received.has_ended:
             return True
         if self._chunks is not None:
             return self._chunks.may_be_whole() or self.received_bytes > MAX_CHUNKED_BYTES
