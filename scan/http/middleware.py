@@ -89,8 +89,8 @@ class Middleware:
                     if has_loop:
                         raise
                 finally:
-                    if state.reader is not None:
-                        state.reader.end()
+                    if state.reader is not None and state.reader.until_end is not None:
+                        state.reader.until_end.close()
             return self._send(state, response, start_response)
         finally:
             request_waits.end()
