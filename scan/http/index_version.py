@@ -84,17 +84,16 @@ class IndexVersion:
         A process without requests calls it, too: a listener that does not read holds up its
         backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
-        if self._listener is None or self._listener.connection is None:
+        if self._listener is None:
             return None
         now = time.monotonic()
         if now - self._polled_at >= read_again_s:
             with self._lock:
                 self._polled_at = now
-                payloads = self._listener.poll()
-                for payload in payloads or ():
+                for payload in self._listener.poll() or ():
                     self._record_notification(payload)
-            if payloads is None:
-                return None
+        if self._listener.connection is None:
+            return None
         return max(self._read, self._notified_version)
 
     def may_be_newest(self, version: int) -> bool:
