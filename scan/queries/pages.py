@@ -174,10 +174,9 @@ def in_kept_blocks(reader: Reader, window: Window) -> Window:
     """Return the same window, as in_blocks() does, within the blocks whose rows are kept."""
     if window.time_from is not None or window.time_to is not None:
         window = in_blocks(reader, window)
-    kept_from = reader.lists.kept_from
-    if kept_from is None:
+    if reader.kept_from is None:
         return window
-    return window._replace(block_from=max(window.block_from, kept_from.number))
+    return window._replace(block_from=max(window.block_from, reader.kept_from.number))
 
 
 @dataclass
@@ -235,7 +234,7 @@ class Page:
             None if position is None else traversal.next([position], newest_block),
             untraced_blocks[0] if untraced_blocks else None,
             kept_from,
-            complete_from=reader.lists.incomplete.get(entity),
+            complete_from=reader.incomplete.get(entity),
             position=position,
             beginning=None if traversal.cursor is None else traversal.beginning(newest_block),
         )
@@ -299,7 +298,7 @@ def filtered_page(
         row = reader.row(f"queries/{list_name}_list", key=key, **values, **_bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
-    return Page.from_row(reader, entity, traversal, row, reader.lists.kept_from)
+    return Page.from_row(reader, entity, traversal, row, reader.kept_from)
 
 
 def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:

@@ -67,14 +67,6 @@ class KeptFrom(NamedTuple):
         return {"blockNumber": self.number, "timestamp": self.timestamp}
 
 
-class Lists(NamedTuple):
-    """Where lists begin, None where all rows are kept; and the tables that lack rows of indexed
-    blocks, as their extensions were off then, each with the block from which on it has all."""
-
-    kept_from: KeptFrom | None
-    incomplete: Mapping[str, int]
-
-
 class IndexState:
     """What lists and pages say of the whole index, as of some seconds ago."""
 
@@ -82,7 +74,8 @@ class IndexState:
         self._database = database
         self._tables = [table for rows in registry.parts(Rows) for table in rows.tables]
         self.unproven = TimedValue(self._read_unproven, READ_AGAIN_S)
-        self.lists = TimedValue(self._read_lists, READ_AGAIN_S)
+        self.kept_from = TimedValue(self._read_kept_from, READ_AGAIN_S)
+        self.incomplete = TimedValue(self._read_incomplete, READ_AGAIN_S)
         # Of several partitions: nothing but speed depends on them.
         self.partitioned_tables: TimedValue[Sequence[str]] = TimedValue(
             partial(database.value, "queries/partitioned_tables_list"), READ_TABLES_AGAIN_S
@@ -94,13 +87,18 @@ class IndexState:
         count = self._database.value("queries/unproven_blocks_count")
         return Unproven([UnprovenBlocks(*row) for row in rows], count)
 
-    def _read_lists(self) -> Lists:
-        """Rows are removed a minute after a decision."""
+    def _read_kept_from(self) -> KeptFrom | None:
+        """Return where lists begin; None where all rows are kept. Rows are removed a minute after
+        a decision."""
         row = self._database.row("queries/retention_get")
-        incomplete: list[Row] = []
-        if self._tables:
-            incomplete = self._database.rows("queries/filled_tables_list", tables=self._tables)
-        return Lists(None if row is None else KeptFrom(*row), dict(incomplete))
+        return None if row is None else KeptFrom(*row)
+
+    def _read_incomplete(self) -> Mapping[str, int]:
+        """Return by each table of an extension that was off while blocks were indexed the block
+        from which on it has the rows of all blocks."""
+        if not self._tables:
+            return {}
+        return dict(self._database.rows("queries/filled_tables_list", tables=self._tables))
 
 
 @dataclass(frozen=True)
@@ -193,17 +191,15 @@ class Reader:
         return self.sources.first_block.read() or 0
 
     @cached_property
-    def lists(self) -> Lists:
-        """Return the bounds of lists, the same for the whole request."""
-        return self.sources.index_state.lists.get()
-
-    @property
     def kept_from(self) -> KeptFrom | None:
-        return self.lists.kept_from
+        """Return the block at which lists begin; None where all rows are kept."""
+        return self.sources.index_state.kept_from.get()
 
-    @property
+    @cached_property
     def incomplete(self) -> Mapping[str, int]:
-        return self.lists.incomplete
+        """Return the tables that lack rows of indexed blocks, each with the block from which on it
+        has all."""
+        return self.sources.index_state.incomplete.get()
 
     def with_incomplete(self, record: str | None, block: str) -> str | None:
         """Return a record, whose `block` is its block's number, as JSON text with the names of the

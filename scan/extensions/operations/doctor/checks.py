@@ -66,7 +66,7 @@ def check_database(database: Database) -> Findings:
         text = f"blocks {first} to {last} are not proven by their hashes: {reason}"
         advice = "update Scan, or use a node that offers debug_getRawHeader and its like"
         yield warning(text, advice)
-    for name, first in IndexState(database).lists.get().incomplete.items():
+    for name, first in IndexState(database).incomplete.get().items():
         advice = "to have older rows, too, index anew into an empty database"
         yield warning(f"{name} lacks rows before block {first}: it was off then", advice)
     blocks = database.value("commands/doctor_count_untraced")
