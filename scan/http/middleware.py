@@ -187,8 +187,9 @@ class Middleware:
                     state.required_block = required(state.environ[REQUIRED_FIELD])
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
+        refusal = self._missing_prerequisite(state) if self.waiting_threads.taken else None
         if state.has_body:
-            if self.waiting_threads.taken and (refusal := self._missing_prerequisite(state)):
+            if refusal is not None:
                 return state.refuse(refusal)
             yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
@@ -206,11 +207,7 @@ class Middleware:
                 self.cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
-        if (
-            self.waiting_threads.taken
-            and not state.has_body
-            and (refusal := self._missing_prerequisite(state))
-        ):
+        if refusal is not None:
             return state.refuse(refusal)
         yield request_state.Wait.THREAD
         return None
