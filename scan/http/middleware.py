@@ -291,8 +291,17 @@ class Middleware:
         response = response_cache.negotiated(state, status, headers, b"".join(body))
         if hasattr(body, "close"):
             body.close()
-        if may_cache:
-            self._store(state, reader, response, version_before)
+        key = state.cache_key if may_cache else None
+        if key is not None and state.cached_for_s is not None:
+            self.cache.store_for(key, response, state.cached_for_s)
+        elif key is not None:
+            if version_before is None:
+                self.index_version.listen()
+            if self.replica_poller is not None:
+                self.replica_poller.start()
+            if key.staleness != reader.staleness:  # known to be otherwise since the key was made
+                key = key._replace(staleness=reader.staleness)
+            self.cache.store(key, response, *reader.versions)
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
@@ -302,27 +311,6 @@ class Middleware:
         if name == "Link" and value.startswith("</"):
             return name, f"<{self.base_path}{value[1:]}"
         return name, value
-
-    def _store(
-        self,
-        state: request_state.RequestState,
-        reader: Reader,
-        response: responses.WsgiResponse,
-        version_before: int | None,
-    ) -> None:
-        assert state.cache_key is not None
-        if state.cached_for_s is not None:
-            self.cache.store_for(state.cache_key, response, state.cached_for_s)
-            return
-        if version_before is None:
-            self.index_version.listen()
-        if self.replica_poller is not None:
-            self.replica_poller.start()
-        [version] = reader.versions
-        key = state.cache_key
-        if key.staleness != reader.staleness:  # known to be otherwise since the key was made
-            key = key._replace(staleness=reader.staleness)
-        self.cache.store(key, response, version)
 
     def _send(
         self,

@@ -309,7 +309,7 @@ class Connection:
 
     def body_has_come(self) -> bool:
         """Return whether no more of the body is awaited: it is complete, too long or has ended."""
-        if not self.has_body or self.received.has_ended:
+        if self.received.has_ended:
             return True
         if self._chunks is not None:
             return self._chunks.may_be_whole() or self.received_bytes > MAX_CHUNKED_BYTES
@@ -357,6 +357,8 @@ class Connection:
         self.environ.clear()
 
     def _missing_bytes(self) -> int:
+        if not self.has_body:
+            return 0
         assert self.request is not None
         return int(getattr(self.request.body.reader, "length", 0)) - len(self.received)
 
