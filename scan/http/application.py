@@ -134,7 +134,7 @@ class Application(Flask):
         state_token = request_state.begin_serving(state)
         try:
             try:
-                path = f"/{environ['PATH_INFO'].lstrip('/')}"
+                path = state.page if state.is_open else state.path
                 if not path.isascii():  # in WSGI each character of the text stands for a byte
                     path = path.encode("latin-1").decode("utf-8", "replace")
                 served.rule, served.arguments = self.routes.find(path, environ["REQUEST_METHOD"])

@@ -129,14 +129,12 @@ class RateLimit:
         counted_by = None if state.page == KEYS and state.method == "POST" else key
         if self.is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
             return request_state.Charged(self._nothing_left(counted_by), refusal=elsewhere)
-        if interface.has_page_limit:
-            return (yield from self._count(state, interface, [Window(limiter.page_rate, client)]))
-        if interface.has_address_limit:
-            ceiling = Window(limiter.address_rate, client)
-            return (yield from self._count(state, interface, [ceiling]))
+        if interface.has_page_limit or interface.has_address_limit:
+            rate = limiter.page_rate if interface.has_page_limit else limiter.address_rate
+            return (yield from self._count(state, interface, [Window(rate, client)]))
         if counted_by is None:
-            windows: Sequence[Window] = [Window(limiter.anonymous_rate, client)]
-            charged = yield from self._count(state, interface, windows, advice=GET_A_KEY)
+            anonymous = [Window(limiter.anonymous_rate, client)]
+            charged = yield from self._count(state, interface, anonymous, advice=GET_A_KEY)
         else:
             windows = limiter.key_windows(counted_by.id, counted_by.requests_per_minute, client)
             windows = windows[:1] if is_admitted else windows

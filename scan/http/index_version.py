@@ -48,7 +48,7 @@ class IndexVersion:
         self._listener = listener
         self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
         self._lock = threading.Lock()
-        self._notified = {"chain": 0, "labels": 0}
+        self._note(chain=0, labels=0)
         self._notified_at = 0.0
         self._polled_at = 0.0
         self.rewinds = 0
@@ -84,38 +84,37 @@ class IndexVersion:
         A process without requests calls it, too: a listener that does not read holds up its
         backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
-        if self._listener is None or self._listener.connection is None:
+        if self._listener is None:
             return None
         now = time.monotonic()
         if now - self._polled_at >= read_again_s:
             with self._lock:
                 self._polled_at = now
-                payloads = self._listener.poll()
-                for payload in payloads or ():
+                for payload in self._listener.poll() or ():
                     self._record_notification(payload)
-            if payloads is None:
-                return None
-        return max(self._read, sum(self._notified.values()))
+        if self._listener.connection is None:
+            return None
+        return max(self._read, self._notified_version)
 
     def may_be_newest(self, version: int) -> bool:
         """Return whether no newer version is known, without reading notifications."""
         if self._listener is not None and self._listener.connection is None:
             return False
-        return version == max(self._read, sum(self._notified.values()))
+        return version == max(self._read, self._notified_version)
 
     def record(self, version: int, read_at: float) -> None:
         """Record that a statement begun at `read_at` (time.monotonic()) has read a version."""
         with self._lock:
             # A notification comes after its transaction's changes can be read: what a later read
             # lacks was made up.
-            lacks_notified = version < sum(self._notified.values()) and read_at > self._notified_at
+            lacks_notified = version < self._notified_version and read_at > self._notified_at
             if self._listener is not None and lacks_notified:
                 self._listener.drop()
-                self._notified = {"chain": 0, "labels": 0}
+                self._note(chain=0, labels=0)
             # Replicas may be behind each other; on a primary, a smaller version is a rewind.
             if version < self._read and self._listener is not None and read_at > self._recorded_at:
                 self.rewinds += 1
-                self._notified = {"chain": 0, "labels": 0}
+                self._note(chain=0, labels=0)
                 self._read = -1
             if version >= self._read:
                 if version > self._read:
@@ -131,7 +130,7 @@ class IndexVersion:
             row = self._listener.connect("http/chain_get_version")
             if row is not None:
                 with self._lock:
-                    self._notified = {"chain": int(row[0]), "labels": int(row[1])}
+                    self._note(chain=int(row[0]), labels=int(row[1]))
                     self._notified_at = time.monotonic()
 
     def _record_notification(self, payload: str) -> None:
@@ -139,8 +138,11 @@ class IndexVersion:
         name, _, number = payload.partition(" ")
         is_version = number.isascii() and number.isdecimal() and len(number) < len(str(2**63))
         if is_version and int(number) > self._notified.get(name, 2**63):
-            self._notified[name] = int(number)
+            self._note(**{**self._notified, name: int(number)})
             self._notified_at = time.monotonic()
+
+    def _note(self, **notified: int) -> None:
+        self._notified, self._notified_version = notified, sum(notified.values())
 
 
 SHOWN = "X-Scan-Block"

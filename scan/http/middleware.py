@@ -89,8 +89,8 @@ class Middleware:
                     if has_loop:
                         raise
                 finally:
-                    if state.reader is not None:
-                        state.reader.end()
+                    if state.reader is not None and state.reader.until_end is not None:
+                        state.reader.until_end.close()
             return self._send(state, response, start_response)
         finally:
             request_waits.end()
@@ -187,8 +187,9 @@ class Middleware:
                     state.required_block = required(state.environ[REQUIRED_FIELD])
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
+        refusal = self._missing_prerequisite(state) if self.waiting_threads.taken else None
         if state.has_body:
-            if self.waiting_threads.taken and (refusal := self._missing_prerequisite(state)):
+            if refusal is not None:
                 return state.refuse(refusal)
             yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
@@ -206,11 +207,7 @@ class Middleware:
                 self.cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
-        if (
-            self.waiting_threads.taken
-            and not state.has_body
-            and (refusal := self._missing_prerequisite(state))
-        ):
+        if refusal is not None:
             return state.refuse(refusal)
         yield request_state.Wait.THREAD
         return None
@@ -287,13 +284,24 @@ class Middleware:
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
-        response = responses.WsgiResponse(status, headers, b"".join(body), state.route)
+        if may_cache and state.cached_for_s is None and state.method == "GET":
+            [version] = reader.versions
+            etag = "ETag", f'"{VERSION}-{version}{reader.staleness}"'
+            headers += [etag, *responses.REVALIDATED]
+        response = response_cache.negotiated(state, status, headers, b"".join(body))
         if hasattr(body, "close"):
             body.close()
-        if may_cache:
-            response = self._store(state, reader, response, version_before)
-        else:
-            response = response_cache.negotiated(state, response)
+        key = state.cache_key if may_cache else None
+        if key is not None and state.cached_for_s is not None:
+            self.cache.store_for(key, response, state.cached_for_s)
+        elif key is not None:
+            if version_before is None:
+                self.index_version.listen()
+            if self.replica_poller is not None:
+                self.replica_poller.start()
+            if key.staleness != reader.staleness:  # known to be otherwise since the key was made
+                key = key._replace(staleness=reader.staleness)
+            self.cache.store(key, response, *reader.versions)
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
@@ -303,32 +311,6 @@ class Middleware:
         if name == "Link" and value.startswith("</"):
             return name, f"<{self.base_path}{value[1:]}"
         return name, value
-
-    def _store(
-        self,
-        state: request_state.RequestState,
-        reader: Reader,
-        response: responses.WsgiResponse,
-        version_before: int | None,
-    ) -> responses.WsgiResponse:
-        assert state.cache_key is not None
-        if state.cached_for_s is not None:
-            response = response_cache.negotiated(state, response)
-            self.cache.store_for(state.cache_key, response, state.cached_for_s)
-            return response
-        if version_before is None:
-            self.index_version.listen()
-        if self.replica_poller is not None:
-            self.replica_poller.start()
-        [version] = reader.versions
-        key = state.cache_key
-        if key.staleness != reader.staleness:  # known to be otherwise since the key was made
-            key = key._replace(staleness=reader.staleness)
-        etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
-        more = (etag, *responses.REVALIDATED) if state.method == "GET" else ()
-        response = response_cache.negotiated(state, response, more)
-        self.cache.store(key, response, version)
-        return response
 
     def _send(
         self,

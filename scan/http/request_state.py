@@ -338,7 +338,7 @@ def services() -> Services:
     return cast(Services, current_app.extensions["scan"])
 
 
-_V = TypeVar("_V", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., Any])
 _MARKS_ATTRIBUTE = "scan_mark"  # of a view
 
 
@@ -347,14 +347,18 @@ class Mark(Enum):
     NEEDS_TOKEN = "its form has a token, which no other site knows: any site may send it"
 
 
-def marked(mark: Mark) -> Callable[[_V], _V]:
-    """Decorate a view with a mark."""
+def attributed(name: str, value: object) -> Callable[[View], View]:
+    """Decorate a view with an attribute, by which its requests are treated."""
 
-    def decorate(view: _V) -> _V:
-        setattr(view, _MARKS_ATTRIBUTE, mark)
+    def decorate(view: View) -> View:
+        setattr(view, name, value)
         return view
 
     return decorate
+
+
+def marked(mark: Mark) -> Callable[[View], View]:
+    return attributed(_MARKS_ATTRIBUTE, mark)
 
 
 def paths_marked(mark: Mark, rules: Map, views: Mapping[str, Callable[..., Any]]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 import flask
@@ -28,7 +28,7 @@ from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.ethereum.served_chain import BlockId
-from scan.http.request_state import current_request, services
+from scan.http.request_state import View, attributed, current_request, services
 from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import concurrency, limiter
@@ -284,7 +284,6 @@ def json_value(value: object, status: int = 200) -> JsonResponse:
     return JsonResponse(orjson.dumps(value), status)
 
 
-_V = TypeVar("_V", bound=Callable[..., Any])
 _ATTRIBUTE = "scan_prerequisite"  # of a view
 
 
@@ -297,15 +296,10 @@ class Prerequisite(Enum):
 Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
-def requires(prerequisite: Of) -> Callable[[_V], _V]:
+def requires(prerequisite: Of) -> Callable[[View], View]:
     """Decorate a view with its prerequisite, or with a function that returns it for a query. The
     view waits for its turn where it first needs the node, as caches may have what it needs."""
-
-    def decorate(view: _V) -> _V:
-        setattr(view, _ATTRIBUTE, prerequisite)
-        return view
-
-    return decorate
+    return attributed(_ATTRIBUTE, prerequisite)
 
 
 def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:

@@ -8,7 +8,6 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -215,24 +214,17 @@ def is_missing(response: WsgiResponse) -> bool:
     return response.gzipped is None and bool(response.body) and is_compressible(response.headers)
 
 
-def negotiated(
-    state: RequestState, response: WsgiResponse, more: Sequence[tuple[str, str]] = ()
-) -> WsgiResponse:
-    """Return a response with more headers and with what it varies by, and with its compressed form
-    where the client accepts that."""
-    headers: Headers = []
-    varies: dict[str, None] = {}
-    for header in (*response.headers, *more):
-        if header[0] == "Vary":
-            varies[header[1]] = None
-        else:
-            headers.append(header)
+def negotiated(state: RequestState, status: str, headers: Headers, body: bytes) -> WsgiResponse:
+    """Return a response with what it varies by, and with its compressed form where the client
+    accepts that."""
+    varies = {value: None for name, value in headers if name == "Vary"}
+    headers = [header for header in headers if header[0] != "Vary"]
     is_text = is_compressible(headers)
     if is_text:
         varies["Accept-Encoding"] = None
     if varies:
         headers.append(("Vary", ", ".join(varies)))
-    response = WsgiResponse(response.status, headers, response.body, response.route)
+    response = WsgiResponse(status, headers, body, state.route)
     is_compressed = is_text and state.accepts_gzip
     return add_compressed(response, is_file=state.is_open) if is_compressed else response
 

@@ -86,12 +86,8 @@ class Traversal(NamedTuple):
         texts = [(name, str(value)) for name, value in filters.items() if value is not None]
         return cls(_scope(entity, direction, *texts), direction)
 
-    def at(
-        self, text: str | None, kinds: Sequence[Kind] = (ORDINAL,), *, has_blocks: bool = True
-    ) -> Self:
+    def at(self, text: str, kinds: Sequence[Kind] = (ORDINAL,), *, has_blocks: bool = True) -> Self:
         """Return the list at the cursor `text`; raises InvalidParameter for one of another list."""
-        if text is None:
-            return self
         cursor = _decode(text, self.scope, kinds, has_blocks=has_blocks)
         seen_block = cursor.newest and cursor.newest.number
         return self._replace(cursor=cursor, after=cursor.position[0], seen_block=seen_block)

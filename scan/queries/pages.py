@@ -141,7 +141,9 @@ class Window(NamedTuple):
         traversal = Traversal.of(entity, self.direction, filters)
         if self.position is not None:
             return traversal.after_position(self.position)
-        return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
+        if self.cursor is not None:
+            return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
+        return traversal
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list along the chain takes."""

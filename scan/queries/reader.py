@@ -152,22 +152,17 @@ class Reader:
     depends_on_index_alone: bool = True
     _node: request_node.NodeSession | None = None
     _once: dict[Callable[["Reader"], Any], Any] = field(default_factory=dict)
-    _until_end: ExitStack | None = None  # few requests need one, which takes 2 us
+    until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
     def hold_processor(self) -> None:
-        """Hold one of the few places of requests that take the processor long, until end().
+        """Hold one of the few places of requests that take the processor long, `until_end`.
 
         Raises Unavailable where none becomes free shortly."""
-        if self._until_end is None:
+        if self.until_end is None:
             place = self.sources.processor_places.place(self.client, wait_s=PROCESSOR_WAIT_S)
             with ExitStack() as stack:
                 stack.enter_context(place)
-                self._until_end = stack.pop_all()
-
-    def end(self) -> None:
-        """Give back what the request holds."""
-        if self._until_end is not None:
-            self._until_end.close()
+                self.until_end = stack.pop_all()
 
     def row(self, statement: str, *, is_unbounded: bool = False, **params: object) -> Row:
         """Return a statement's row without its first column, index_version().

@@ -156,11 +156,10 @@ class ProcessStorage(Storage, MovingWindowSupport):
             self._table(key, expiry).times(key, self._clock())[0].pop()
 
     def _table(self, key: str, expiry: int) -> WindowTable:
-        kind = key[: key.index("/")], expiry
-        table = self._tables.get(kind)
-        if table is None:
-            table = self._tables[kind] = WindowTable(expiry, self._max_clients)
-        return table
+        kind = key.partition("/")[0], expiry
+        if kind not in self._tables:
+            self._tables[kind] = WindowTable(expiry, self._max_clients)
+        return self._tables[kind]
 
     def clear(self, key: str) -> None:
         for table in self._tables.values():

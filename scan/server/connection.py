@@ -235,6 +235,7 @@ class Connection:
         self._parser.unreader = self.received
         self._chunks: ChunkedBody | None = None  # until they are decoded
         self._is_cut = False  # the rest of the body is not read
+        self.has_body = False  # of the request
 
     def receive(self) -> int | None:
         """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
@@ -294,6 +295,7 @@ class Connection:
             self.received.rewind()
             return False
         self._is_cut, self._chunks = False, None
+        self.has_body = getattr(request.body.reader, "length", 1) > 0
         if isinstance(request.body.reader, ChunkedReader):
             self._chunks = ChunkedBody(request, self.received)
             request.body = Body(self._chunks)
@@ -355,6 +357,8 @@ class Connection:
         self.environ.clear()
 
     def _missing_bytes(self) -> int:
+        if not self.has_body:
+            return 0
         assert self.request is not None
         return int(getattr(self.request.body.reader, "length", 0)) - len(self.received)
 

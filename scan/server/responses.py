@@ -120,13 +120,8 @@ def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
 
 
 # Names of the headers that most responses have, none of which concerns the connection.
-USUAL_NAMES = frozenset(
-    """
-    Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Encoding
-    Content-Length Content-Type ETag Link Vary X-RateLimit-Limit X-RateLimit-Remaining
-    X-RateLimit-Reset X-Request-Id X-Scan-Block
-    """.split()
-)
+USUAL_NAMES = {*dict(CORS), *CORS[1][1].split(", "), "Cache-Control", "Vary"}
+USUAL_NAMES |= {"Content-Encoding", "Content-Length", "Content-Type"}
 
 
 class Response(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types

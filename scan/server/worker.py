@@ -125,7 +125,8 @@ class Worker(accepted_connections.AcceptedConnections):
             self._leave(conn.environ)
 
     def _serve(self, conn: connection.Connection) -> None:
-        if not self._take_step(conn):
+        # Without a body, the step that the head has led to was the last one here.
+        if not conn.has_body or not self._take_step(conn):
             conn.state = connection.State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
@@ -194,7 +195,8 @@ class Worker(accepted_connections.AcceptedConnections):
         conn.state = connection.State.RECEIVING
         error = future.exception()
         if isinstance(error, turns.Postponed):
-            self._advance(conn)
+            if conn in self._connections and not self._take_step(conn):
+                self._advance(conn)
         elif error is not None:
             self._fail(conn, error)
         elif conn.open_response is not None:

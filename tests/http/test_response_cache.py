@@ -157,6 +157,9 @@ def test_a_version_is_notified_or_read_and_never_counts_back(database, database_
     version.record(9, began_at)  # of a statement that began before
     time.sleep(0.2)
     assert version.newest() == 10
+    notify(database_url, "chain 9")
+    assert version.notified(60.0) == 10  # there was a look less than a minute ago
+    wait_until(lambda: version.notified() == 11)
 
 
 @pytest.mark.parametrize("payload", ["chain 900000000000000000", "labels 8", "chain 2"])

@@ -5,7 +5,9 @@ import socket
 import time
 
 import pytest
+from gunicorn.http import wsgi
 
+from scan.server.responses import Response, UnparsedRequest
 from tests.http.conftest import UNLIMITED
 from tests.support.serving import connect, gunicorn
 
@@ -110,6 +112,38 @@ def responses(data):
         data = data[head.end() + size :]
         is_parsed = b"\r\nX-Request-Id: " in head[2] or head[1] == b"100"
         yield int(head[1]), body if is_parsed else None
+
+
+HEADERS = [
+    [],
+    [("Content-Type", "text/plain"), ("Content-Length", "5"), ("ETag", '"a"'), ("Vary", "Accept")],
+    [("Content-Length", "five")],
+    [("ETag", "a\r\nSet-Cookie: b")],
+    [("Link", "a\n")],
+    [("Link", "\x7f"), ("ETag", "a")],
+    [("Link", "\xe9\u20ac")],
+    [("Vary", "a\tb"), ("Content-Length", "5")],
+    [("Connection", "close"), ("Transfer-Encoding", "chunked"), ("ETag", "a")],
+    [("ETag\r\nX", "a")],
+    [("Odd Name", "a")],
+    [("Location", "/a"), ("Content-Length", "0")],
+    [("Content-Length", 5)],
+]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("headers", HEADERS, ids=str)
+def test_headers_of_a_response_are_checked_as_by_gunicorn(headers):
+    """The usual ones all at once."""
+    outcomes = []
+    for kind in (Response, wsgi.Response):
+        response = kind(UnparsedRequest(), None, None)
+        try:
+            response.process_headers(headers)
+            outcomes.append((response.headers, response.response_length))
+        except Exception as error:
+            outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
 
 
 REQUESTS = pytest.mark.parametrize(
