@@ -19,16 +19,20 @@ from flask.testing import FlaskClient
 import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
-from scan.database import connection
-from scan.database.sessions import require_own_session
 from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
 from tests.support.explain import explained
-from tests.support.explorer import compiling_once, explorer_over, place_compilers
+from tests.support.explorer import (
+    compiling_in_server,
+    explorer_over,
+    place_compilers,
+    served_compilers,
+)
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
+from tests.support.kept_sessions import keeping_sessions
 from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
@@ -36,7 +40,7 @@ from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
 from tests.support.scenario import contracts, play
 from tests.support.serving import gunicorn, serving, wait_until
-from tests.support.solidity import BUILT, alone
+from tests.support.solidity import alone
 from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
@@ -46,6 +50,9 @@ pytest_plugins = [
     "tests.support.page_fixtures",
     "tests.support.extension_fixtures",
 ]
+
+
+VYPERS = Path(sys.prefix) / "vyper-of-tests"
 
 
 class Played(namedtuple("Played", "anvil stage truth")):
@@ -174,25 +181,34 @@ def compilers_dir(tmp_path_factory):
 def solc_dir(tmp_path_factory):
     """Compilers that compile the same input once, whichever run and worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
-    return compiling_once(compilers, tmp_path_factory.mktemp("solc"), BUILT / "outputs")
+    served = served_compilers(compilers, tmp_path_factory.mktemp("solc"))
+    with compiling_in_server(compilers, served, VYPERS):
+        yield served
 
 
 @pytest.fixture(scope="session")
 def vyper(solc_dir):
     """Vyper's compilers, beside those of `solc_dir`: in the environment, since they are Python."""
-    return Vyper(Path(sys.prefix) / "vyper-of-tests", solc_dir)
+    return Vyper(VYPERS, solc_dir)
 
 
 @pytest.fixture(scope="module")
 def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
-    with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
+    with explorer_over(postgres, template, solc_dir) as found:
         yield found
+
+
+@pytest.fixture
+def running_jobs(explorer):
+    """Submitted verifications run, and creations are compared, until the test is over."""
+    with explorer.running_jobs():
+        yield
 
 
 @pytest.fixture(scope="module")
 def own_explorer(postgres, template, solc_dir):
-    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    """A second chain, or one that is served by servers alone."""
     with explorer_over(postgres, template, solc_dir) as found:
         yield found
 
@@ -317,15 +333,8 @@ def patience():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_sessions():
-    """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
-    finding that out takes a second connection, and 40 statements, for each application."""
-
-    def require(session, *more):
-        return session.info.host.startswith("/") or require_own_session(session, *more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "require_own_session", require)
+def kept_sessions():
+    with keeping_sessions():
         yield
 
 

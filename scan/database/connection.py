@@ -30,6 +30,7 @@ CONNECT_TIMEOUT_S = 2
 ANSWER_GRACE_S = 1.5
 START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use makes new clients wait
 CHECK_SESSIONS_AGAIN_S = 60.0
+check_sessions_at: dict[str, float] = {}  # by URL: in one process several databases have the same
 MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
 LOG_AGAIN_AFTER_S = 60.0
@@ -79,7 +80,6 @@ class Database:
         self._probing = threading.Lock()
         self._probe_at = 0.0
         self._log_again_at = 0.0
-        self._check_sessions_at = 0.0
         self._name = name
         self._work = Work(self)
 
@@ -245,10 +245,10 @@ class Database:
             with errors.translated_errors():
                 with _limit_start(connection):
                     apply_settings(connection, self._settings)
-                if time.monotonic() >= self._check_sessions_at:
+                if time.monotonic() >= check_sessions_at.get(self._url, 0.0):
                     is_certain = require_own_session(connection, self._new_connection, _limit_start)
                     wait_s = math.inf if is_certain else CHECK_SESSIONS_AGAIN_S
-                    self._check_sessions_at = time.monotonic() + wait_s
+                    check_sessions_at[self._url] = time.monotonic() + wait_s
         except BaseException:
             connection.close()
             raise

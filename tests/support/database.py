@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import os
 import shutil
 import signal
@@ -22,9 +23,11 @@ from psycopg2 import sql
 
 from scan.accounts.api_keys import KeyUsage
 from scan.database import migrations
+from scan.database.connection import check_sessions_at
 from scan.errors import Unavailable
 from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
+from tests.support.kept_sessions import end_sessions, sessions_kept
 from tests.support.serving import wait_until
 from tests.support.solidity import BUILT, alone
 
@@ -183,9 +186,14 @@ class Postgres:
         name = f"scan_{next(self._numbers)}"
         # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
         copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
+        end_sessions(self.url(template))
         self._administer(copy, name=name, template=template)
         try:
-            yield self.url(name)
+            url = self.url(name)
+            # No pooler stands before it: finding that out takes a connection, and 40 statements.
+            check_sessions_at[url] = math.inf
+            with sessions_kept(url):
+                yield url
         finally:
             _end_key_usage()
             # FORCE: what a test left connected must not outlive it.
@@ -218,6 +226,7 @@ def _set_read_only(url, value):
     """Whatever the database's own setting is."""
     writer = f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Doff"
     execute(writer, f"ALTER DATABASE {name_in(url)} SET default_transaction_read_only = {value}")
+    end_sessions(url)
 
 
 def name_in(url):

@@ -10,6 +10,7 @@ environment, subprocess.Popen is used.
 import atexit
 import gc
 import json
+import math
 import os
 import runpy
 import select
@@ -27,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from app import create_app
+from scan.database.connection import check_sessions_at
 from scan.database.statements import read_statement, texts
 from scan.settings import Settings
 
@@ -174,6 +176,8 @@ def _become(request, descriptors):
     time.tzset()
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
+    if "host=/" in (url := os.environ.get("DATABASE_URL", "")):  # before which no pooler stands
+        check_sessions_at[url] = math.inf
     return list(request["arguments"])
 
 
