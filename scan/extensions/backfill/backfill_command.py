@@ -53,7 +53,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     add("--memory", type=count, metavar="GB", help="default: a quarter of all")
     at_once = "tables or partitions loaded at the same time (2)"
     add("--tables-at-once", type=count, default=2, help=at_once)
-    add("--range-blocks", type=count, default=500, help="blocks in one file (500)")
+    add("--range-blocks", type=count, default=500, help="most blocks in one file (500)")
     last = "default: SCAN_FINALITY blocks behind the node's head"
     add("--last-block", type=whole_number, help=last)
     scheduler = "a Dask scheduler whose workers fetch: tls://host:8786"
