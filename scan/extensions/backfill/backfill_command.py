@@ -155,17 +155,15 @@ def _differences(
     # Checking takes most of the time: blocks from which proven rows do not differ need none.
     brief, checked = (NodeComparison(tx, node, settings, c) for c in (Check.NONE, Check.REQUIRE))
 
-    def compare(first: int, last: int) -> list[str]:
-        with suppress(client.NodeError, blocks.MalformedBlock):
-            if not any(brief.compare(first, last)):
-                return []
-        return [*checked.compare(first, last)]
-
     retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
     for first, last in brief.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
-        lines = retries.run(partial(compare, first, last))
-        differences += [(line, first, last) for line in lines]
+        with suppress(*node_errors.NODE_FAILURES):
+            if not any(brief.compare(first, last)):
+                continue
+        for number in range(first, last + 1):
+            lines = retries.run(lambda: [*checked.compare(number, number)])  # noqa: B023, called here
+            differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
