@@ -127,12 +127,13 @@ def processor_seconds(pid: int) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """A process and its children."""
+    """A process and all that it has begun, and these in turn."""
     try:
         tasks = [*Path(f"/proc/{pid}/task").iterdir()]
-        return [pid, *(int(child) for task in tasks for child in _words(task / "children"))]
+        children = [int(child) for task in tasks for child in _words(task / "children")]
     except OSError:
         return [pid]
+    return [pid, *(process for child in children for process in family(child))]
 
 
 def server_process(cursor: Any) -> int:

@@ -249,7 +249,7 @@ class ChainBackfill:
         """Inspect spooled ranges until all are spooled, or one does not link to the one before."""
         inspector = None
         while not spooling.done() and not self._stop.is_set() and inspection.remaining:
-            if not inspection.is_next_there():
+            if not inspection.files.has(inspection.remaining[0]):
                 self._stop.wait(POLL_S)
                 continue
             if not inspection.is_next_right():
@@ -359,12 +359,8 @@ class ChainBackfill:
         self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
         with closing(self._warehouse(plan.folder)) as warehouse, self._database.transaction() as tx:
             loading.require_writer(tx)
-            for table in loading.ACCEPTED:
-                loading.accept_table(tx, warehouse, table)
-            for statement in loading.ENDING:
-                tx.execute(statement)
-            differences = self._audit(tx)
-            if differences:
+            loading.accept(tx, warehouse)
+            if differences := self._audit(tx):
                 raise Differs(differences)
             tx.execute("bulk/state_delete")
             tx.execute("indexer/chain_notify")

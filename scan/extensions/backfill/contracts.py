@@ -123,9 +123,6 @@ class Inspection:
         for blocks in filter(self.has, ranges):
             raise plan.Forked(f"block {blocks.last} was inspected already")
 
-    def is_next_there(self) -> bool:
-        return self.files.has(self.remaining[0])
-
     def is_next_right(self) -> bool:
         """Return whether the next range is whole, and follows on the one before it."""
         blocks = self.remaining[0]

@@ -223,10 +223,14 @@ def _binary_bodies(paths: Sequence[str], first: int, bound: int) -> Iterator[byt
     yield transaction.BINARY_END
 
 
-def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
-    """Load a table without dropping its indexes, so that it is not locked: /readyz reads it."""
-    _copy(tx, warehouse, table)
-    tx.script(f"ANALYZE {table}")
+def accept(tx: Transaction, warehouse: Warehouse) -> None:
+    """Load the last tables, without dropping their indexes, so that they are not locked: /readyz
+    reads them."""
+    for table in ACCEPTED:
+        _copy(tx, warehouse, table)
+        tx.script(f"ANALYZE {table}")
+    for statement in ENDING:
+        tx.execute(statement)
 
 
 def require_writer(tx: Transaction) -> None:

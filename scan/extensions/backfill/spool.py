@@ -73,7 +73,7 @@ def _end_with_parent() -> None:
 
 def spool_range(task: RangeTask, folder: Path) -> int:
     """Write the files of a range, and return how many transactions it has. Raises the errors of
-    BlockSource.blocks(), and OSError."""
+    BlockSource.blocks(), NodeError where blocks are not linked to each other, and OSError."""
     selection, blocks = task.selection, task.blocks
     options: dict[str, Any] = {
         "traces": task.traces,
@@ -87,7 +87,14 @@ def spool_range(task: RangeTask, folder: Path) -> int:
         node = client.Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
         _sources[key] = (node, BlockSource(node, **options))
     tables = block_columns.RangeTables(selection)
-    transactions = _read(_fetch(task, *_sources[key]), tables)
+    transactions, last_hash = 0, None
+    for fetched in _fetch(task, *_sources[key]):
+        tables.add(fetched)
+        for block in (traced.block for traced in fetched):
+            if last_hash not in (None, block.parent_hash):
+                raise client.NodeError("the node's blocks do not name each other as parents")
+            last_hash = block.hash
+            transactions += len(block.transactions)
     RangeFiles(folder).write(blocks, tables.finish())
     return transactions
 
@@ -100,22 +107,6 @@ def _fetch(task: RangeTask, node: client.Node, source: BlockSource) -> Iterator[
     with closing(task.history.source(node, source)) as elsewhere:
         for request in split(*task.blocks, FETCH_BLOCKS):
             yield _fetch_some(elsewhere, *request)
-
-
-def _read(fetching: Iterator[list[FetchedBlock]], tables: block_columns.RangeTables) -> int:
-    """Read a range into `tables`, and return how many transactions it has.
-
-    Raises NodeError, also where blocks are not linked to each other.
-    """
-    transactions, last_hash = 0, None
-    for fetched in fetching:
-        tables.add(fetched)
-        for block in (traced.block for traced in fetched):
-            if last_hash not in (None, block.parent_hash):
-                raise client.NodeError("the node's blocks do not name each other as parents")
-            last_hash = block.hash
-            transactions += len(block.transactions)
-    return transactions
 
 
 def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
