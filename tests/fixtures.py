@@ -23,7 +23,12 @@ from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
 from tests.support.explain import explained
-from tests.support.explorer import compiling_once, explorer_over, place_compilers
+from tests.support.explorer import (
+    compiling_in_server,
+    explorer_over,
+    place_compilers,
+    served_compilers,
+)
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -35,7 +40,7 @@ from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
 from tests.support.scenario import contracts, play
 from tests.support.serving import gunicorn, serving, wait_until
-from tests.support.solidity import BUILT, alone
+from tests.support.solidity import alone
 from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
@@ -45,6 +50,9 @@ pytest_plugins = [
     "tests.support.page_fixtures",
     "tests.support.extension_fixtures",
 ]
+
+
+VYPERS = Path(sys.prefix) / "vyper-of-tests"
 
 
 class Played(namedtuple("Played", "anvil stage truth")):
@@ -173,25 +181,34 @@ def compilers_dir(tmp_path_factory):
 def solc_dir(tmp_path_factory):
     """Compilers that compile the same input once, whichever run and worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
-    return compiling_once(compilers, tmp_path_factory.mktemp("solc"), BUILT / "outputs")
+    served = served_compilers(compilers, tmp_path_factory.mktemp("solc"))
+    with compiling_in_server(compilers, served, VYPERS):
+        yield served
 
 
 @pytest.fixture(scope="session")
 def vyper(solc_dir):
     """Vyper's compilers, beside those of `solc_dir`: in the environment, since they are Python."""
-    return Vyper(Path(sys.prefix) / "vyper-of-tests", solc_dir)
+    return Vyper(VYPERS, solc_dir)
 
 
 @pytest.fixture(scope="module")
 def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
-    with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
+    with explorer_over(postgres, template, solc_dir) as found:
         yield found
+
+
+@pytest.fixture
+def running_jobs(explorer):
+    """Submitted verifications run, and creations are compared, until the test is over."""
+    with explorer.running_jobs():
+        yield
 
 
 @pytest.fixture(scope="module")
 def own_explorer(postgres, template, solc_dir):
-    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    """A second chain, or one that is served by servers alone."""
     with explorer_over(postgres, template, solc_dir) as found:
         yield found
 

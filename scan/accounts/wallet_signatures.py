@@ -114,7 +114,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     hashed = keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
     signer, malformed = None, None
     try:
-        signer = signatures.recover_signer(hashed, parse_signature(signature))
+        signer = signatures.recover_signer(hashed, parse_signature(signature).to_bytes())
     except MalformedSignature as error:
         malformed = error
     if signer == owner:

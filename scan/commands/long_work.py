@@ -4,6 +4,7 @@ which ends with the indexer.
 """
 
 import ctypes
+import gc
 import logging
 import os
 import signal
@@ -19,6 +20,7 @@ from typing import IO, NamedTuple
 from scan.commands import startup
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.observability.logs import escape
 from scan.settings import ROOT, Settings, child_environment
 
@@ -65,6 +67,7 @@ def begun(
 ) -> Iterator[LongWork]:
     """Begin long work on the database, whose sessions get a name. One of the `failures` is reported
     and ends the block. Raises the errors of startup.prepare_database()."""
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     settings = startup.settings_with_database(settings)
     if needs_node:
         startup.require_node(settings)

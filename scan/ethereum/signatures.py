@@ -25,14 +25,15 @@ class Signature(NamedTuple):
         is_in_curve = 0 < self.r < CURVE_ORDER and 0 < self.s <= CURVE_ORDER // 2
         return is_in_curve and self.y_parity in (0, 1)
 
+    def to_bytes(self) -> bytes:
+        """Return its 65 bytes: r, s and the parity."""
+        return self.r.to_bytes(32) + self.s.to_bytes(32) + bytes([self.y_parity])
 
-def recover_signer(hashed: bytes, signature: Signature) -> bytes | None:
+
+def recover_signer(hashed: bytes, signature: bytes) -> bytes | None:
     """Return the 20-byte address that signed a message hash; None if r is not on the curve."""
-    signature_bytes = signature.r.to_bytes(32) + signature.s.to_bytes(32)
     try:
-        key = PublicKey.from_signature_and_message(
-            signature_bytes + bytes([signature.y_parity]), hashed, hasher=None
-        )
+        key = PublicKey.from_signature_and_message(signature, hashed, hasher=None)
     except ValueError:
         return None
     return keccak256(key.format(compressed=False)[1:])[12:]

@@ -3,6 +3,7 @@ senders, which the transactions' bytes do not name. Pure, but for the bytes of t
 unknown types. Records are the structs of scan/ethereum/blocks.py.
 """
 
+from binascii import unhexlify
 from collections.abc import Sequence, Set
 from contextlib import suppress
 from enum import IntEnum
@@ -23,38 +24,42 @@ from scan.ethereum.block_hashing import NO_UNCLES, RawBlock, has_its_withdrawals
 from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.ethereum.signatures import Signature, recover_signer
+from scan.ethereum.signatures import recover_signer
 from scan.hex import data
 
 FIRST_V = 27  # of signatures that cover no chain id
-_LARGEST = 2**256 - 1
+_WORD = 32  # bytes
 
 
-def signer(encoded: bytes, v: int, r: int, s: int) -> bytes | None:
+def signer(encoded: bytes, v: int, r: bytes, s: bytes) -> bytes | None:
     """Return the address that signed a transaction, given as its bytes and its signature, whose
-    numbers are the last items in them; None where the signature is invalid.
+    numbers are the last items in them, r and s without leading zeros; None where the signature is
+    invalid.
 
     What is signed is all before the signature: with the type (EIP-2718), or with the chain id
     (EIP-155). `v` of a transaction with a type is the parity.
     """
     is_typed = encoded[0] < rlp_and_tries.STRINGS
     start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
-    # The item of a number takes one byte, or one more than the number's own.
-    sizes = (1 if n < rlp_and_tries.STRINGS else (n.bit_length() + 7) // 8 + 1 for n in (v, r, s))
-    unsigned = encoded[start : len(encoded) - sum(sizes)]
-    if is_typed:
-        parity, message = v, encoded[:1] + rlp_and_tries.join_list([unsigned])
-    elif v >= FIRST_PROTECTED_V:
+    items = len(rlp_and_tries.quantity_item(hex(v))) // 2 + _item_size(r) + _item_size(s)
+    unsigned = encoded[start : len(encoded) - items]
+    parity = v
+    if not is_typed and v >= FIRST_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
-        chain_item = bytes.fromhex(rlp_and_tries.quantity_item(hex(chain_id)))
-        message = rlp_and_tries.join_list(
-            [unsigned, chain_item, rlp_and_tries.EMPTY_STRING, rlp_and_tries.EMPTY_STRING]
-        )
-    else:
-        parity, message = v - FIRST_V, rlp_and_tries.join_list([unsigned])
-    if parity not in (0, 1) or max(r, s) > _LARGEST:
+        unsigned += bytes.fromhex(rlp_and_tries.quantity_item(hex(chain_id)))
+        unsigned += rlp_and_tries.EMPTY_STRING * 2
+    elif not is_typed:
+        parity = v - FIRST_V
+    if parity not in (0, 1) or len(r) > _WORD or len(s) > _WORD:
         return None
-    return recover_signer(rlp_and_tries.keccak256(message), Signature(parity, r, s))
+    message = encoded[:is_typed] + rlp_and_tries.list_prefix_bytes(len(unsigned)) + unsigned
+    signature = r.rjust(_WORD, b"\0") + s.rjust(_WORD, b"\0") + bytes((parity,))
+    return recover_signer(rlp_and_tries.keccak256(message), signature)
+
+
+def _item_size(number: bytes) -> int:
+    is_its_item = not number or (len(number) == 1 and number < rlp_and_tries.EMPTY_STRING)
+    return 1 if is_its_item else len(number) + 1
 
 
 UNSIGNED = "hashes of transactions without a signature"
@@ -167,8 +172,9 @@ def _check_senders(
     all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
     have no signature. Raises Contradiction."""
     fault, unsigned_types = "", set()
+    numbers = {type_: type_number(type_) for type_ in {t.type for t in transactions}}
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
-        number = type_number(transaction.type)
+        number = numbers[transaction.type]
         encoding = form.encodings.get(number)
         has_sender = encoding and "from" in encoding.transaction
         if has_sender or leaf is None or index in without:  # the block is not proven for the last
@@ -184,14 +190,15 @@ def _check_senders(
 def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
     """Return how a transaction's signature is none, "" where its sender signed. Raises
     Contradiction where somebody else did."""
-    v, r, s = (
-        int(text, 16)
-        for text in (transaction.yParity if number else transaction.v, transaction.r, transaction.s)
+    v = int(transaction.yParity if number else transaction.v, 16)
+    r, s = (
+        unhexlify(text[2:].zfill(2 * _WORD)).lstrip(b"\0")
+        for text in (transaction.r, transaction.s)
     )
     sender = data(getattr(transaction, "from"), 20)
-    if r == s == 0:
+    if r == s and not r:
         return UNSIGNED_SENDERS
-    if r == s == int.from_bytes(sender):
+    if r == s == sender.lstrip(b"\0"):
         return ADDRESSES_AS_SIGNATURES
     if signer(leaf, v, r, s) != sender:
         raise Contradiction(OTHER_SIGNERS)

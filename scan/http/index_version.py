@@ -50,6 +50,7 @@ class IndexVersion:
         self._lock = threading.Lock()
         self._notified = {"chain": 0, "labels": 0}
         self._notified_at = 0.0
+        self._polled_at = 0.0
         self.rewinds = 0
         self._read = -1
         self._read_at = 0.0
@@ -76,20 +77,25 @@ class IndexVersion:
         own notification may come after the client's next request."""
         self._expired_at = time.monotonic()
 
-    def notified(self) -> int | None:
-        """Read notifications, and return the newest known version; None where none come, as the
-        listener is not connected. Never waits.
+    def notified(self, read_again_s: float = 0.0) -> int | None:
+        """Read notifications unless that was done `read_again_s` ago, and return the newest known
+        version; None where none come, as the listener is not connected. Never waits.
 
         A process without requests calls it, too: a listener that does not read holds up its
         backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
-        if self._listener is None:
+        if self._listener is None or self._listener.connection is None:
             return None
-        with self._lock:
-            payloads = self._listener.poll()
-            for payload in payloads or ():
-                self._record_notification(payload)
-        return None if payloads is None else max(self._read, sum(self._notified.values()))
+        now = time.monotonic()
+        if now - self._polled_at >= read_again_s:
+            with self._lock:
+                self._polled_at = now
+                payloads = self._listener.poll()
+                for payload in payloads or ():
+                    self._record_notification(payload)
+            if payloads is None:
+                return None
+        return max(self._read, sum(self._notified.values()))
 
     def may_be_newest(self, version: int) -> bool:
         """Return whether no newer version is known, without reading notifications."""

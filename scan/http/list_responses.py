@@ -2,8 +2,8 @@
 body of a page, alike for all lists."""
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cache, partial
-from typing import Any, cast
+from functools import cache, lru_cache, partial
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import orjson
@@ -38,16 +38,15 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
     )
     if cursor is not None and number != 1:
         raise InvalidParameter("cursor and page exclude each other.", field="cursor")
-    return Window(
-        limit,
-        min((number - 1) * limit, BIGINT_MAX),
-        direction,
-        parameters.integer_text(arguments, "blockFrom", default=0, least=0),
-        parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
-        cursor,
-        time_of(arguments, "timeFrom"),
-        time_of(arguments, "timeTo"),
-        max_entries=MAX_ENTRIES,
+    offset = min((number - 1) * limit, BIGINT_MAX)
+    window = Window(limit, offset, direction, cursor=cursor, max_entries=MAX_ENTRIES)
+    if arguments.keys().isdisjoint(entities.RANGE):
+        return window
+    return window._replace(
+        block_from=parameters.integer_text(arguments, "blockFrom", default=0, least=0),
+        block_to=parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
+        time_from=time_of(arguments, "timeFrom"),
+        time_to=time_of(arguments, "timeTo"),
     )
 
 
@@ -64,7 +63,8 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
 
     `arguments` are the request's.
     """
-    response = JsonResponse(f'{{"{name}":{page.data}'.encode() + facts_of(page))
+    body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page)
+    response = JsonResponse(b"".join(body))
     if page.next is not None:
         response.headers["Link"] = next_link(page.next, arguments)
     return response
@@ -89,8 +89,12 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
         if name and name not in ("page", "cursor"):
             quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
             kept += f"{name}={quoted}&"
-    path = quote(current_request().path, encoding="latin-1")  # as WSGI has its bytes
-    return f'<{path}?{kept}cursor={cursor}>; rel="next"'
+    return f'<{_quoted(current_request().path)}?{kept}cursor={cursor}>; rel="next"'
+
+
+@lru_cache(maxsize=256)
+def _quoted(path: str) -> str:
+    return quote(path, encoding="latin-1")  # as WSGI has its bytes
 
 
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
@@ -100,7 +104,7 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
     of_request = reader()
     values = entities.read_filters(of_request, entity, {**arguments, **fixed})
     read = partial(entities.PAGES[entity], of_request, entity, values)
-    address = cast("bytes | None", values.get("address"))
+    address: Any = values.get("address")
     return list_response(all_entities()[entity].json_name, arguments, read, address=address)
 
 

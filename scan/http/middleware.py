@@ -41,6 +41,9 @@ SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 PARSED_FIELDS = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH")
 MAX_PARSED_FIELD = 1_000
 
+# Each look for notifications gives the interpreter to other threads four times.
+READ_AGAIN_S = 0.01
+
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -65,13 +68,15 @@ class Middleware:
 
     def __post_init__(self) -> None:
         self.cache = response_cache.ResponseCache(self.index_version)
+        self._in_threads: set[request_state.RequestState] = set()
+        metrics.HTTP_BUSY.set_function(lambda: len(self._in_threads))
 
     def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
         has_loop = request_state.REQUEST_STATE in environ
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
         logs.request_id.set(state.request_id)
-        metrics.HTTP_BUSY.inc()
+        self._in_threads.add(state)
         request_waits.begin(state.began)
         try:
             while (response := state.advance(may_wait=True)) is None:
@@ -89,7 +94,7 @@ class Middleware:
             return self._send(state, response, start_response)
         finally:
             request_waits.end()
-            metrics.HTTP_BUSY.dec()
+            self._in_threads.discard(state)
             logs.request_id.set(None)
 
     def leave(self, environ: responses.Environ) -> None:
@@ -251,12 +256,15 @@ class Middleware:
                 return self._send(state, state.refuse(error), start_response)
         reader = state.reader = Reader(self.sources, state.client)
         began_at = time.monotonic()
-        version_before = self.index_version.notified()
+        # Beside others, since a version that is not known yet costs a response its place in the
+        # cache, and nothing else.
+        read_again_s = READ_AGAIN_S if len(self._in_threads) > 1 else 0.0
+        version_before = self.index_version.notified(read_again_s)
         environ = response_cache.plain_get(state) if state.is_open else state.environ
         status, headers, body = self.flask(environ)
         for version in reader.versions:
             self.index_version.record(version, began_at)
-        if min(reader.versions, default=least_version) < least_version:
+        if least_version and min(reader.versions, default=least_version) < least_version:
             # Flask may have read another replica, which is behind the one that has the block.
             if hasattr(body, "close"):
                 body.close()
@@ -268,7 +276,8 @@ class Middleware:
             and (block := self.indexed_block.shown_by(max(reader.versions))) is not None
         ):
             headers.append((SHOWN, str(block)))
-        headers += [(name, str(block)) for name, block in reader.notes.items()]
+        if reader.notes:
+            headers += [(name, str(block)) for name, block in reader.notes.items()]
         if self.base_path:
             headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
@@ -352,11 +361,12 @@ class Middleware:
         if self.logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        headers = [*responses.CORS]
+        limits: responses.Headers = []
         if state.charged is not None and state.interface is not None:
-            headers += state.interface.limit_headers(state.charged.result)
-        headers.append(("X-Request-Id", state.request_id))
-        start_response(response.status, headers + response.headers)
+            limits = state.interface.limit_headers(state.charged.result)
+        request_id = "X-Request-Id", state.request_id
+        headers = [*responses.CORS, *limits, request_id, *response.headers]
+        start_response(response.status, headers)
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]

@@ -220,14 +220,18 @@ def negotiated(
 ) -> WsgiResponse:
     """Return a response with more headers and with what it varies by, and with its compressed form
     where the client accepts that."""
-    headers = [*response.headers, *more]
-    varies = [value for name, value in headers if name == "Vary"]
+    headers: Headers = []
+    varies: dict[str, None] = {}
+    for header in (*response.headers, *more):
+        if header[0] == "Vary":
+            varies[header[1]] = None
+        else:
+            headers.append(header)
     is_text = is_compressible(headers)
     if is_text:
-        varies.append("Accept-Encoding")
+        varies["Accept-Encoding"] = None
     if varies:
-        headers = [header for header in headers if header[0] != "Vary"]
-        headers.append(("Vary", ", ".join(dict.fromkeys(varies))))
+        headers.append(("Vary", ", ".join(varies)))
     response = WsgiResponse(response.status, headers, response.body, response.route)
     is_compressed = is_text and state.accepts_gzip
     return add_compressed(response, is_file=state.is_open) if is_compressed else response

@@ -16,8 +16,10 @@ newest 10,000 of them.
 """
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, Self
 
@@ -33,6 +35,7 @@ CHECK_BYTES = 2
 MAX_CURSOR = 600  # characters
 INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR}}}\Z")
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]{0,99})\Z")  # -1: before the first ordinal
 _HEX = re.compile(r"x(?:[0-9a-f]{2})*\Z")
@@ -78,28 +81,20 @@ class Traversal(NamedTuple):
     seen_block: int | None = None  # the number of the cursor's block
 
     @classmethod
-    def of(
-        cls,
-        entity: str,
-        filters: Mapping[str, object],
-        direction: str,
-        text: str | None,
-        kinds: Sequence[Kind] = (ORDINAL,),
-        *,
-        has_blocks: bool = True,
-    ) -> Self:
-        """Return the traversal at the cursor `text`; `filters` are checked values.
+    def of(cls, entity: str, direction: str, filters: Mapping[str, object]) -> Self:
+        """Return the whole list; `filters` are checked values."""
+        texts = [(name, str(value)) for name, value in filters.items() if value is not None]
+        return cls(_scope(entity, direction, *texts), direction)
 
-        Raises InvalidParameter for a cursor of another list.
-        """
-        texts = sorted((name, str(value)) for name, value in filters.items() if value is not None)
-        content = orjson.dumps([entity, direction, texts])
-        scope = blake2b(content, digest_size=DIGEST_BYTES).digest()
+    def at(
+        self, text: str | None, kinds: Sequence[Kind] = (ORDINAL,), *, has_blocks: bool = True
+    ) -> Self:
+        """Return the list at the cursor `text`; raises InvalidParameter for one of another list."""
         if text is None:
-            return cls(scope, direction)
-        cursor = _decode(text, scope, kinds, has_blocks=has_blocks)
+            return self
+        cursor = _decode(text, self.scope, kinds, has_blocks=has_blocks)
         seen_block = cursor.newest and cursor.newest.number
-        return cls(scope, direction, cursor, cursor.position[0], seen_block)
+        return self._replace(cursor=cursor, after=cursor.position[0], seen_block=seen_block)
 
     def after_position(self, position: tuple[Value, ...]) -> Self:
         """Return the list after a position, which is not checked for forks."""
@@ -118,28 +113,34 @@ class Traversal(NamedTuple):
             return None
         if self.cursor is not None and self.cursor.newest is not None and self.direction == "desc":
             newest = self.cursor.newest
-        return _encode(Cursor(tuple(position), newest), self.scope)
+        return _encode(self.scope, position, newest)
 
     def beginning(self, newest: BlockId | None) -> str | None:
         """Return the cursor of a page that begins after_position(), whose newest row is of the
         block `newest`; None for other pages, and where the page has no rows."""
         if newest is None or self.cursor is None or self.cursor.newest is not None:
             return None
-        return _encode(self.cursor._replace(newest=newest), self.scope)
+        return _encode(self.scope, self.cursor.position, newest)
 
     def restart(self, position: Sequence[Value], newest: BlockId) -> str:
         """Return the cursor of a client that has dropped its rows above the block `newest`."""
-        return _encode(Cursor(tuple(position), newest), self.scope)
+        return _encode(self.scope, position, newest)
 
 
-def _encode(cursor: Cursor, scope: bytes) -> str:
+@lru_cache(maxsize=256)  # most lists have no filters
+def _scope(entity: str, direction: str, *filters: tuple[str, str]) -> bytes:
+    content = orjson.dumps([entity, direction, sorted(filters)])
+    return blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def _encode(scope: bytes, position: Sequence[Value], newest: BlockId | None) -> str:
     values = [
         f"x{value.hex()}" if isinstance(value, bytes) else str(value)
-        for value in (*cursor.position, *(cursor.newest or ()))
+        for value in (*position, *(newest or ()))
     ]
     content = scope + "|".join(values).encode()
-    check = blake2b(content, digest_size=CHECK_BYTES).digest()
-    return urlsafe_b64encode(content + check).rstrip(b"=").decode()
+    content += blake2b(content, digest_size=CHECK_BYTES).digest()
+    return b2a_base64(content, newline=False).translate(_URL_SAFE).rstrip(b"=").decode()
 
 
 def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool) -> Cursor:
@@ -152,7 +153,7 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
         values = tuple(_value(kind, text) for kind, text in zip(every, texts, strict=True))
         position, reference = values[: len(kinds)], values[len(kinds) :]
         cursor = Cursor(position, BlockId(*reference) if reference else None)  # type: ignore[arg-type]
-        if _encode(cursor, scope) != text:
+        if _encode(scope, *cursor) != text:
             raise ValueError
     except ValueError:
         raise InvalidParameter(INVALID, field="cursor") from None

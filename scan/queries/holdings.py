@@ -148,7 +148,7 @@ class TooManyTokens(InvalidParameter):
     """The address holds more tokens than are sorted."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class WorthPage(pages.Page):
     """A page of tokens by worth. `worth` has the `currency`, the `total` of those `counted` as an
     exact decimal number, and how many are `others` without a worth and how many `suspicious`."""

@@ -138,10 +138,10 @@ class Window(NamedTuple):
             "time_from": self.time_from,
             "time_to": self.time_to,
         }
-        traversal = Traversal.of(
-            entity, filters, self.direction, self.cursor, kinds, has_blocks=has_blocks
-        )
-        return traversal if self.position is None else traversal.after_position(self.position)
+        traversal = Traversal.of(entity, self.direction, filters)
+        if self.position is not None:
+            return traversal.after_position(self.position)
+        return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
 
     def params(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list along the chain takes."""
@@ -177,7 +177,7 @@ def in_kept_blocks(reader: Reader, window: Window) -> Window:
     return window._replace(block_from=max(window.block_from, reader.kept_from.number))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Page:
     """`data` is a JSON array as text; `total` counts the rows that match the filter, exactly.
 
@@ -224,13 +224,12 @@ class Page:
                 read_reference(seen),
                 lambda ends: [_position_at(traversal, ends.of(entity))],
             )
-        after = None if position is None else [position]
         newest_block = read_reference(newest)
         return cls(
             data,
             count,
             total,
-            traversal.next(after, newest_block),
+            None if position is None else traversal.next([position], newest_block),
             untraced_blocks[0] if untraced_blocks else None,
             kept_from,
             complete_from=reader.incomplete.get(entity),

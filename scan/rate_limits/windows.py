@@ -98,16 +98,20 @@ class WindowTable:
     def forget(self, client: str) -> None:
         self._windows.pop(client, None)
 
-    def count(self, client: str, times: "array[float]", first: int, now: float) -> int:
-        """Count a request, where times() has returned `times` and `first`. Return the new index."""
+    def count(self, client: str, limit: int, amount: int, now: float) -> tuple[float, int] | None:
+        """Count `amount` requests, unless they are more than the window has left; return the time
+        of its oldest request and how many it has then."""
+        times, first = self.times(client, now)
+        if len(times) - first + amount > limit:
+            return None
         if first > len(times) // 2:
             del times[:first]
             first = 0
-        times.append(now)
+        times.extend([now] * amount)
         if times is not self._overflow:
             self._windows[client] = times
             self._windows.move_to_end(client)
-        return first
+        return times[first], len(times) - first
 
 
 class ProcessStorage(Storage, MovingWindowSupport):
@@ -133,14 +137,10 @@ class ProcessStorage(Storage, MovingWindowSupport):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         with self.lock:
-            now = self._clock()
-            table = self._table(key, expiry)
-            times, first = table.times(key, now)
-            if len(times) - first + amount > limit:
+            charged = self._table(key, expiry).count(key, limit, amount, self._clock())
+            if charged is None:
                 return False
-            for _ in range(amount):
-                first = table.count(key, times, first, now)
-            self.charged = times[first], len(times) - first
+            self.charged = charged
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:

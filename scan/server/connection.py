@@ -19,7 +19,7 @@ from gunicorn.http.unreader import Unreader
 from gunicorn.http.wsgi import create
 
 from scan.json_bodies import MAX_SOURCES_BYTES
-from scan.server.responses import FileBody
+from scan.server.responses import FileBody, Response
 
 # As much as gunicorn reads from a socket at once; its parser copies what it holds at each step.
 _PIECE_BYTES = 8192
@@ -300,7 +300,7 @@ class Connection:
         self.received.release()
         self.request = request
         self.response, self.environ = create(
-            request, self.to_send, self.client, self._server, self._cfg
+            request, self.to_send, self.client, self._server, self._cfg, Response
         )
         self.environ["wsgi.multithread"] = True
         return True

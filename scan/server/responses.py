@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 from gunicorn.glogging import Logger
-from gunicorn.http import errors
+from gunicorn.http import errors, wsgi
 
 from scan.errors import ScanError
 from scan.observability import logs
@@ -117,6 +117,31 @@ def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
         ("Access-Control-Allow-Headers", requested),
         ("Access-Control-Max-Age", str(PREFLIGHT_CACHED_S)),
     ]
+
+
+# Names of the headers that most responses have, none of which concerns the connection.
+USUAL_NAMES = frozenset(
+    """
+    Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Encoding
+    Content-Length Content-Type ETag Link Vary X-RateLimit-Limit X-RateLimit-Remaining
+    X-RateLimit-Reset X-Request-Id X-Scan-Block
+    """.split()
+)
+
+
+class Response(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's response, with the usual headers checked all at once: one by one they take 1.2 us
+    each."""
+
+    def process_headers(self, headers: Headers) -> None:
+        names, values = zip(*headers, strict=True) if headers else ((), ())
+        text = "".join(values)
+        if not USUAL_NAMES.issuperset(names) or not text.isascii() or not text.isprintable():
+            super().process_headers(headers)
+            return
+        self.headers += headers
+        if "Content-Length" in names:
+            self.response_length = int(values[names.index("Content-Length")])
 
 
 _REFUSALS = {

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from gunicorn.http import errors
-from gunicorn.http.wsgi import Response
 
 from scan.errors import ScanError, Unavailable
 from scan.rate_limits import concurrency, turns
@@ -220,7 +219,7 @@ class Worker(accepted_connections.AcceptedConnections):
             self.log.error("Error parsing a request", exc_info=error)
             error = ScanError("The request could not be served.")
         status, headers, body, *_ = responses.refuse(error)
-        conn.response = Response(responses.UnparsedRequest(), conn.to_send, self.cfg)
+        conn.response = responses.Response(responses.UnparsedRequest(), conn.to_send, self.cfg)
         conn.response.start_response(status, [*responses.CORS, *headers])
         conn.response.write(body)
         self._send(conn)

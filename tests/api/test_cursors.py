@@ -57,14 +57,15 @@ def test_a_cursor_stands_alone(client):
 @pytest.mark.parametrize("kind", [ORDINAL, AMOUNT, ADDRESS, HASH])
 def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
-    cursor = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False).next([position])
+    beginning = Traversal.of("items", "desc", {})
+    cursor = beginning.next([position])
     altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
     for place in range(len(cursor)):
         altered |= {cursor[:place] + letter + cursor[place + 1 :] for letter in "AQgw7_-"}
     for text in altered - {cursor}:
         with pytest.raises(InvalidParameter):
-            Traversal.of("items", {}, "desc", text, [kind], has_blocks=False)
-    assert Traversal.of("items", {}, "desc", cursor, [kind], has_blocks=False).after == position
+            beginning.at(text, [kind], has_blocks=False)
+    assert beginning.at(cursor, [kind], has_blocks=False).after == position
 
 
 def values_of(cursor):

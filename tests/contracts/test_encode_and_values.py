@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
+from tests.support.anvil import calldata
 from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, VERSION, deploy
 from tests.support.vault import VAULT
 
@@ -31,12 +31,10 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
         explorer, vault, functionName="deposit", args=["hé", parts], value="1000000000000000001"
     ).json
     signature = "deposit(string,(uint256,address)[])"
-    arguments = encode(
-        ["string", "(uint256,address)[]"], ["hé", [(2**255, CHECKSUMMED), (7, CHECKSUMMED)]]
-    )
+    sent_parts = [(2**255, CHECKSUMMED), (7, CHECKSUMMED)]
     assert call == {
         "to": vault,
-        "data": "0x" + (keccak(text=signature)[:4] + arguments).hex(),
+        "data": calldata(signature, "hé", sent_parts),
         "value": "1000000000000000001",
         "chainId": int(explorer.anvil.call("eth_chainId"), 16),
         "function": signature,

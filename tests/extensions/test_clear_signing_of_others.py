@@ -13,13 +13,13 @@ from scan.extensions.clear_signing.tests.test_calls_to_sign import (
     PAY,
     SAFE,
     SEND,
-    data_of,
     decoded,
     deployed,
     executed,
     inside,
     transfer,
 )
+from tests.support.anvil import encoded_call
 
 __all__ = ["chain", "client_of"]
 FACTORY = Path(__file__).with_name("WalletFactory.sol").read_text()
@@ -75,7 +75,7 @@ def test_a_contract_of_a_factory_is_described_if_its_creation_names_it(
     [created] = chain.explorer.client.get(path).json["contractCreations"]
     assert created["transactionHash"] == sent
     wallet = created["address"]
-    later = data_of("name(address)", ["address"], wallet)  # too late: anybody may ask for it
+    later = encoded_call("name(address)", wallet)  # too late: anybody may ask for it
     chain.explorer.send(factory, f"0x{later.hex()}")
     deployments = [{"chainId": 31337, "address": factory}]
     document = chain.descriptor({TRANSFER: PAY})

@@ -63,8 +63,6 @@ MEMORY = re.compile(r"bytes|string|.*\]|Pair|Deep|Hook")
 # A release of each form of signatures and of their encoding; 0.6 has those of 0.5.
 SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 
-OPTIMIZED = {"enabled": True, "runs": 1}
-
 
 class Source(namedtuple("Source", "text values user")):
     """`values` are by the functions' names; `user` is the source of a library's user."""
@@ -114,13 +112,17 @@ def solidity(version, *, library):
     return Source(text, {str(n): value for n, _, value, _ in chosen}, user)
 
 
+# Else it would be searched for, with the optimizer first, which takes most of the time.
+SETTINGS = {"optimizer": {"enabled": False}}
+IDENTIFIERS = {"*": {"*": ["evm.methodIdentifiers"]}}
+
+
 def verified(explorer, version, source, name, **libraries):
-    standard = standard_input(
-        {"Types.sol": source}, optimizer=OPTIMIZED, libraries={"Types.sol": libraries}
-    )
+    linked = {"libraries": {"Types.sol": libraries}} if libraries else {}
+    standard = standard_input({"Types.sol": source}, **SETTINGS, **linked)
     address = explorer.verified(standard, version, f"Types.sol:{name}")
-    evm = compilation(version, standard)["contracts"]["Types.sol"][name]["evm"]
-    return address, evm["methodIdentifiers"]
+    output = compilation(version, standard, IDENTIFIERS)
+    return address, output["contracts"]["Types.sol"][name]["evm"]["methodIdentifiers"]
 
 
 def plain(value):

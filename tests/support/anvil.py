@@ -10,7 +10,7 @@ import time
 from collections import namedtuple
 
 import urllib3
-from eth_abi import decode, encode
+from eth_abi import decode, encode, grammar
 from eth_utils import keccak
 
 from tests.support.folders import new_folder
@@ -70,6 +70,18 @@ class Node:
         return answer.json()
 
 
+def encoded_call(signature, *values):
+    """A function's call, by its signature, such as `f(uint256,(bool,bytes)[])`."""
+    inputs = signature[signature.index("(") :]
+    types = [] if inputs == "()" else [t.to_type_str() for t in grammar.parse(inputs).components]
+    return keccak(text=signature)[:4] + encode(types, values)
+
+
+def calldata(signature, *values):
+    """The same as hex."""
+    return f"0x{encoded_call(signature, *values).hex()}"
+
+
 class Contract(namedtuple("Contract", "address artifact")):
     """A deployed contract: where it is and what it can be asked."""
 
@@ -77,8 +89,7 @@ class Contract(namedtuple("Contract", "address artifact")):
         """Call data for a function by name, or by full signature where names are overloaded."""
         entry = self._entry(function, len(args))
         types = [_type(parameter) for parameter in entry["inputs"]]
-        selector = keccak(text=f"{entry['name']}({','.join(types)})")[:4]
-        return "0x" + (selector + encode(types, args)).hex()
+        return calldata(f"{entry['name']}({','.join(types)})", *args)
 
     def decode(self, function, result):
         types = [_type(parameter) for parameter in self._entry(function, None)["outputs"]]

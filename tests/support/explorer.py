@@ -1,32 +1,36 @@
 """Everything that verification needs, real: anvil, the indexer, the API, compilers from npm."""
 
-import hashlib
 import json
 import os
 import shutil
+import threading
 import time
 from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
-from threading import Thread, Timer
+
+import pytest
 
 from app import create_app
 from scan import registry
 from scan.database.connection import Database
 from scan.http import hooks, worker_threads
+from scan.verification import sandbox
 from scan.verification.request import parse
 from tests.support.anvil import Anvil
-from tests.support.compile_server import compile_json, compile_server
+from tests.support.compile_server import compile_json, compile_requests, compile_vyper
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
-from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
-from tests.support.solidity import BUILT, NODE, alone, soljson
+from tests.support.solidity import NODE, npm_output, soljson
 
-START_JOBS_S = 0.2
-OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode", "evm.methodIdentifiers"]
+OUTPUTS = """
+    abi metadata evm.bytecode.object evm.bytecode.linkReferences evm.bytecode.sourceMap
+    evm.deployedBytecode.object evm.deployedBytecode.linkReferences
+    evm.deployedBytecode.immutableReferences evm.deployedBytecode.sourceMap
+    evm.methodIdentifiers storageLayout
+""".split()
 
 
 class Compiled(namedtuple("Compiled", "abi metadata creation runtime")):
@@ -46,42 +50,24 @@ class Explorer:
 
     @contextmanager
     def running_jobs(self):
-        """Runs verification jobs, and compares creations, as gunicorn does in its worker. After a
-        renewal that begins a little later: most tests are over by then, and what the threads
-        connect and prepare takes 20 ms of processor."""
-        threads = []
-
-        def start():
-            services = self.app.extensions["scan"]
-            threads.extend(worker_threads.equal_creations_threads(services))
-            for extension, worker in registry.by_extension(hooks.Worker):
-                if extension == "contract_details":
-                    threads.extend(worker.threads(services))
-            for thread in threads:
-                thread.start()
-
-        def start_later():
-            nonlocal timer
-            cancel()
-            while threads:  # whose steps may take a while to end, for which no test waits
-                Thread(target=threads.pop().stop).start()
-            timer = Timer(START_JOBS_S, start)
-            timer.start()
-
-        def cancel():
-            timer.cancel()
-            timer.join()
-
-        timer = Timer(0.0, start)
-        timer.start()
-        self.app.extensions[AFTER_RENEWAL] = [start_later]
+        """Verify what is submitted, and compare creations, as gunicorn does in its worker, until
+        the context ends: then no thread of it is left."""
+        services = self.app.extensions["scan"]
+        threads = [*worker_threads.equal_creations_threads(services)]
+        for extension, worker in registry.by_extension(hooks.Worker):
+            if extension == "contract_details":
+                threads.extend(worker.threads(services))
+        others = {*threading.enumerate()}
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
-            del self.app.extensions[AFTER_RENEWAL]
-            cancel()
             for thread in threads:
                 thread.stop()
+            for thread in threading.enumerate():
+                if thread not in others and thread.name.startswith("verification-"):
+                    thread.join()
 
     @property
     def client(self):
@@ -189,46 +175,55 @@ def place_compilers(directory, *, unpacked=False):
     return directory
 
 
-# Its standard input is a file for Scan and a pipe for forge. The model checker may never end, and
-# what the server fails at the compiler itself is to fail at. What fails or is killed is not kept.
-_ONCE = """#!/bin/sh
+# Its standard input is a file for Scan and a pipe for forge. What the server does not compile, the
+# compiler does, or fails at.
+_SERVED = """#!/bin/sh
 [ "$1" = --standard-json ] || exec {compiler} "$@"
-own={outputs}/$$
+own={folder}/$$
 cat > $own.in
-output={outputs}/{name}-$(sha256sum < $own.in | cut -c1-64)
-if [ ! -f $output ]; then
-    done=failed
-    case $(cat $own.in) in *SMTChecker*) ;; *)
-        mkfifo $own.reply
-        exec 3<> $own.reply
-        echo {compiler} - $own.in $own.out $own.reply > {requests}
-        read done <&3
-        rm $own.reply
-    esac
-    if [ $done = failed ]; then
-        {compiler} --standard-json < $own.in > $own.out
-        status=$?
-        [ $status -eq 0 ] || {{ cat $own.out; exit $status; }}
-    fi
-    mv $own.out $output
-fi
-rm $own.in
-exec cat $output
+mkfifo $own.reply
+exec 3<> $own.reply
+echo {compiler} - $own.in $own.reply > {requests}
+read done output <&3
+rm $own.reply
+[ $done = failed ] || exec cat $output
+exec {compiler} --standard-json < $own.in
 """
 
 
-def compiling_once(compilers, directory, outputs):
+def served_compilers(compilers, directory):
     """The same compilers, kept by a server, each of which compiles the same input only once: tests
-    verify the same source again and again, and workers and runs share `outputs`."""
-    outputs.mkdir(parents=True, exist_ok=True)
-    requests = compile_server().requests
+    verify the same source again and again, and workers and runs share what it keeps."""
     for compiler in compilers.glob("solc-*/solc-*"):
         script = directory / compiler.name / compiler.name
         script.parent.mkdir()
-        names = {"compiler": compiler, "name": compiler.name}
-        script.write_text(_ONCE.format(**names, outputs=outputs, requests=requests))
+        paths = {"compiler": compiler, "folder": directory, "requests": compile_requests()}
+        script.write_text(_SERVED.format(**paths))
         script.chmod(0o755)
     return directory
+
+
+@contextmanager
+def compiling_in_server(compilers, served, vypers):
+    """Programs in these folders answer without a process of their own, which takes 30 ms of
+    processor. Of that, and of its limits, are tests of compilers in other folders."""
+    plainly = sandbox.Program.run
+
+    def run(program, arguments, folder, timeout_s, stdin=b"", check=lambda: None):
+        executable, output = program.executable, None
+        if [*arguments] == ["--standard-json"] and {served, vypers} & {*executable.parents}:
+            check()
+            if (packages := executable.with_name("packages")).is_dir():
+                output = compile_vyper(packages.resolve(), folder, stdin)
+            else:
+                output = compile_json(compilers / executable.name / executable.name, "-", stdin)
+        if output is None:
+            return plainly(program, arguments, folder, timeout_s, stdin, check)
+        return sandbox.Finished(0, output)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox.Program, "run", run)
+        yield
 
 
 def standard_input(sources, **settings):
@@ -239,30 +234,19 @@ def standard_input(sources, **settings):
     }
 
 
-@cache
-def _output(version, text):
-    digest = hashlib.sha256(f"{version} {text}".encode()).hexdigest()[:32]
-    kept = BUILT / f"standard-{digest}.json"
-    with alone(kept):
-        if not kept.exists():
-            package = f"solc-{version}"
-            unfinished = kept.with_suffix(".unfinished")
-            unfinished.write_bytes(compile_json(package, soljson(package), text))
-            unfinished.rename(kept)
-    return json.loads(kept.read_text())
-
-
-def compilation(version, standard):
+def compilation(version, standard, selection=None):
     """All that npm's own package gives, not the code under test."""
-    settings = {**standard["settings"], "outputSelection": {"*": {"*": OUTPUTS}}}
-    output = _output(version, json.dumps({**standard, "settings": settings}))
+    settings = {**standard["settings"], "outputSelection": selection or {"*": {"*": OUTPUTS}}}
+    output = npm_output(f"solc-{version}", json.dumps({**standard, "settings": settings}))
     faults = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     assert not faults, faults
     return output
 
 
 def compiled(version, standard, path, name):
-    contract = compilation(version, standard)["contracts"][path][name]
+    """One contract, selected as a verification selects it, which then has not to be compiled."""
+    selection = {"*": {"*": ["abi"]}, path: {name: OUTPUTS}}
+    contract = compilation(version, standard, selection)["contracts"][path][name]
     evm = contract["evm"]
     return Compiled(
         contract.get("abi", []),  # Yul has neither

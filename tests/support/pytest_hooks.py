@@ -3,6 +3,7 @@
 import atexit
 import gc
 import logging
+import os
 import pickle
 import signal
 
@@ -10,7 +11,7 @@ import hypothesis
 import psutil
 import pytest
 
-from tests.support import anvil, database, scheduling
+from tests.support import anvil, compile_server, database, scheduling
 from tests.support.serving import NOT_INSTALLED
 from tests.support.table_digest import Digest, explain
 
@@ -41,9 +42,11 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """The process that starts the workers starts the node they share, which ends with it."""
+    """The process that starts the workers starts the node they share, and the compilers, which end
+    with it."""
     shared = node.config.stash
     if SHARED_NODE not in shared:
+        os.environ[compile_server.SHARED] = str(compile_server.compile_requests())
         database.make_system_user()
         shared[SHARED_NODE] = anvil.Anvil()
     node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])

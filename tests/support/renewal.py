@@ -7,10 +7,6 @@ import pytest
 from app import renew
 from scan.http.application import Application
 
-# In an application's extensions: what is called once it has been renewed, such as what restarts
-# threads that run beside serving.
-AFTER_RENEWAL = "tests.after_renewal"
-
 
 @contextmanager
 def renewing():
@@ -29,8 +25,6 @@ def renewing():
             if listener := application.wsgi_app.index_version._listener:
                 listener.close()  # its session is used again
             renew(application)
-            for call_after in application.extensions.get(AFTER_RENEWAL, ()):
-                call_after()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Application, "__call__", call)

@@ -1,7 +1,6 @@
 """The contracts of the tests, compiled by npm's solc and kept until a source changes."""
 
 import fcntl
-import hashlib
 import json
 import subprocess
 from collections import namedtuple
@@ -9,15 +8,12 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from tests.support.compile_server import compile_json
+from tests.support.compile_server import BUILT, SUPPORT, compile_json
 
-SUPPORT = Path(__file__).resolve().parent
 NODE = SUPPORT / "node"
 SOURCES = SUPPORT / "solidity_sources"
-BUILT = SUPPORT / "built"
 COMPILER = "solc-0.8.28"
-SETTINGS = {
-    "optimizer": {"enabled": True, "runs": 200},
+SETTINGS = {  # without the optimizer, which takes three times as long as all else
     "evmVersion": "cancun",
     "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
 }
@@ -57,15 +53,16 @@ def _built(evm_version):
     sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
     if evm_version != SETTINGS["evmVersion"]:  # what older nodes are tested with
         sources = {name: sources[name] for name in FOR_OLDER_NODES}
-    settings = {**SETTINGS, "evmVersion": evm_version}
-    kept = BUILT / f"{_digest(sources, settings)}.json"
-    with alone(kept):  # the other workers wait for the first, rather than compile the same
-        if not kept.exists():
-            _keep(kept, compile_standard(sources, settings=settings))
+    output = compile_standard(sources, settings={**SETTINGS, "evmVersion": evm_version})
     return {
-        name: Artifact(name, abi, _bytes(bytecode), _bytes(runtime))
-        for name, abi, bytecode, runtime in json.loads(kept.read_text())
+        name: Artifact(name, found["abi"], *_codes(found["evm"]))
+        for file in sources
+        for name, found in output["contracts"][file].items()
     }
+
+
+def _codes(evm):
+    return [_bytes(evm[of]["object"]) for of in ("bytecode", "deployedBytecode")]
 
 
 @contextmanager
@@ -84,11 +81,19 @@ def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": settings,
     }
-    output = json.loads(compile_json(compiler, soljson(compiler), json.dumps(request)))
+    output = npm_output(compiler, json.dumps(request))
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))
     return output
+
+
+@cache
+def npm_output(package, text):
+    """What npm's own compiler gives for standard JSON, with imports from node_modules."""
+    output = compile_json(package, soljson(package), text.encode())
+    assert output is not None, f"{package} has thrown"
+    return json.loads(output)
 
 
 @cache
@@ -107,30 +112,6 @@ def soljson(package):
             subprocess.run(command, check=True, timeout=60)
             unfinished.rename(folder)
     return folder / "soljson.js"
-
-
-def _digest(sources, settings):
-    lock = (NODE / "package-lock.json").read_text()
-    text = json.dumps([sources, settings, COMPILER, lock], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _keep(path, output):
-    rows = [
-        (
-            name,
-            found["abi"],
-            found["evm"]["bytecode"]["object"],
-            found["evm"]["deployedBytecode"]["object"],
-        )
-        for file, contracts in output["contracts"].items()
-        if "/" not in file
-        for name, found in contracts.items()
-    ]
-    # Renamed into place: half a file, of a run that was killed, is never read.
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(rows))
-    unfinished.rename(path)
 
 
 def _bytes(text):

@@ -4,11 +4,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from eth_utils.crypto import keccak
 
 from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import made_blocks
+from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
@@ -42,7 +42,7 @@ def false_token(explorer):
     return address
 
 
-def test_a_false_constructor_is_no_match_in_any_interface(explorer, false_token):
+def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs, false_token):
     stored = explorer.contract(false_token).json
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
@@ -78,7 +78,9 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_
     assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
 
 
-def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(explorer):
+def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
+    explorer, running_jobs
+):
     """What the constructor wrote is in no code: one who writes another value has the same code."""
     source = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
@@ -125,7 +127,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
 
 
-def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer):
+def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
     source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
     code = built(source, "Copied")
     first = explorer.deploy(code.creation, f"{1:064x}")
@@ -218,7 +220,7 @@ FACTORY = Path(__file__).with_name("Factory.sol").read_text()
 def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     source = FACTORY.replace("NUMBER", "3")
     factory = explorer.deploy(built(source, "Factory").creation)
-    [log] = explorer.anvil.receipt_of(explorer.send(factory, _call("make(uint256)", 9)))["logs"]
+    [log] = explorer.anvil.receipt_of(explorer.send(factory, calldata("make(uint256)", 9)))["logs"]
     child = "0x" + log["data"][26:66]
     explorer.wait_for(child)
     given = {**GIVEN, "contractName": f"{PATH}:Child"}
@@ -240,10 +242,6 @@ def test_a_creation_is_told_from_others_of_its_block(database_url):
         for contract, hash_ in zip((first, second), hashes, strict=True):
             row = database.row("verification/creations_get", address=contract, block_number=0)
             assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
-
-
-def _call(signature, argument):
-    return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}"
 
 
 MAKER = Path(__file__).with_name("Maker.sol").read_text()

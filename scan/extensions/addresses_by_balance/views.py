@@ -18,7 +18,7 @@ from scan.queries.reader import Reader
 MOST_COUNTED = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class AccountPage(Page):
     """A page of addresses; `reason` says why balances may not be the newest block's, or is None."""
 

@@ -165,7 +165,7 @@ UNPROVEN = ("tokenSymbol", "tokenDecimals", "inForce", "amountNow", "difference"
 MOST_TIME_S = 253_402_300_799  # a later expiry is none that is shown as a time
 
 
-@dataclass(frozen=True)
+@dataclass
 class ApprovalPage(Page):
     """A page of approvals after block `block`; uses are known from the block `uses_from` on (None:
     all are), and `source` says where their events come from."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # most runs read no files of history
 log = logging.getLogger(__name__)
 
 POLL_S = 0.2
+RANGES_OF_PROCESS, LEAST_RANGE_BLOCKS = 4, 50
 READINGS = 4  # of blocks that differ from the node, before a run fails
 # Called as blocks become visible: differences from the node, each with its first and last block.
 Audit = Callable[[transaction.Transaction], Sequence[tuple[str, int, int]]]
@@ -130,6 +131,9 @@ class ChainBackfill:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
         if self._history is None or self._history.last_block < chain.start_block:
             node_reader.require_kept(self._source.node, chain.start_block)
+        # In a small chain shorter ranges, so that no process waits long for the last one.
+        share = (last_block - chain.start_block) // (self._resources.processes * RANGES_OF_PROCESS)
+        range_blocks = min(range_blocks, max(share, LEAST_RANGE_BLOCKS))
         try:
             self.requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
             self.requirements.require_room(folder, chain.start_block, last_block)

@@ -178,7 +178,7 @@ def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
     signature = Signature(*(int.from_bytes(numbers[name]) for name in ("yParity", "r", "s")))
     authority = None
     if signature.is_in_range:
-        authority = recover_signer(_signed_hash(entry), signature)
+        authority = recover_signer(_signed_hash(entry), signature.to_bytes())
     return (
         numbers["chainId"],
         delegate,

@@ -16,7 +16,7 @@ from typing import Any
 
 from scan.ethereum.forms import form
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
-from scan.ethereum.signatures import Signature, recover_signer
+from scan.ethereum.signatures import recover_signer
 from scan.hex import BadHex, data, quantity
 
 ADDRESS_BYTES = 20
@@ -41,14 +41,10 @@ def signer(block: Any, sent: Any) -> dict[str, Any]:
         return {}
     try:
         seal = data("0x" + block.extraData[-2 * form.SEAL_BYTES :])
-        address = recover_signer(_sealed_hash(block), _signature(seal))
+        address = recover_signer(_sealed_hash(block), seal)
     except (ValueError, TypeError):
         return {}
     return {} if address is None else {"signer": "0x" + address.hex()}
-
-
-def _signature(seal: bytes) -> Signature:
-    return Signature(seal[64], int.from_bytes(seal[:32]), int.from_bytes(seal[32:64]))
 
 
 def _sealed_hash(block: Any) -> bytes:

@@ -55,7 +55,8 @@ def page(
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
-    traversal = Traversal.of("balances", scope, "desc", window.cursor, POSITION, has_blocks=False)
+    whole = Traversal.of("balances", "desc", scope)
+    traversal = whole.at(window.cursor, POSITION, has_blocks=False)
     last = None if window.cursor else _last_block(reader, window)
     if token is not None and not any(address):  # the zero address holds nothing
         return BalanceHistory([], symbol, decimals, check, None, _point(last, 0))

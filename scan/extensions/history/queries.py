@@ -75,7 +75,7 @@ class HistoryFilter(NamedTuple):
     counterparty: bytes | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class HistoryPage(pages.Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 

@@ -5,10 +5,9 @@ from collections import namedtuple
 from functools import cache
 from typing import Any
 
-from eth_abi import encode
 from eth_utils import keccak
 
-from tests.support.anvil import RpcError
+from tests.support.anvil import RpcError, calldata
 
 ZERO = "0x" + 40 * "0"
 SYSTEM = "0x" + 19 * "ff" + "fe"
@@ -59,9 +58,7 @@ class Chain:
 
     def _call(self, to, signature, args, block):
         """The raw answer, or None where the call fails."""
-        types = signature[signature.index("(") + 1 : -1]
-        body = encode(types.split(","), args) if types else b""
-        call = {"to": to, "data": "0x" + (keccak(text=signature)[:4] + body).hex()}
+        call = {"to": to, "data": calldata(signature, *args)}
         try:
             return bytes.fromhex(self.node.call("eth_call", call, hex(block))[2:])
         except RpcError:

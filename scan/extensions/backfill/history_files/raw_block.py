@@ -291,7 +291,8 @@ def _transaction(
 ) -> blocks.DecodedTransaction:
     if gas_used < 0:
         raise ValueError("cumulative gas falls")
-    from_address = signer(encoded, *map(int.from_bytes, [*fields.values()][-3:]))
+    v, r, s = [*fields.values()][-3:]
+    from_address = signer(encoded, int.from_bytes(v), r, s)
     if from_address is None:
         raise ValueError("a transaction's signature is invalid")
     to_address = fields["to"] or None

@@ -260,10 +260,10 @@ def forms(standard):
     }
 
 
-def test_the_forms_of_all_methods_are_submitted(own_explorer):
+def test_the_forms_of_all_methods_are_submitted(explorer):
     """None is refused for what a page's script left undefined."""
-    address = own_explorer.place("6002600202")
+    address = explorer.place("6002600202")
     for method, form in forms(standard_input({"Tab.sol": SOURCE})).items():
-        sent = submit(own_explorer, address, method, **form)
+        sent = submit(explorer, address, method, **form)
         assert sent.status_code == 200, (method, sent.text)
-        assert "undefined" not in str(own_explorer.submission(sent))
+        assert "undefined" not in str(explorer.submission(sent))

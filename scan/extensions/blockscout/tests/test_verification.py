@@ -23,15 +23,9 @@ def upload(text, name):
     return BytesIO(text.encode()), name
 
 
-@pytest.fixture
-def explorer(own_explorer):
-    """Without a runner of jobs, so that a submission can be read as it reaches the verifier."""
-    return own_explorer
-
-
 @pytest.fixture(scope="module")
-def placed(own_explorer):
-    return own_explorer.place("6002600202")
+def placed(explorer):
+    return explorer.place("6002600202")
 
 
 def outcome(explorer, response):
@@ -43,7 +37,8 @@ def outcome(explorer, response):
     def result():
         return explorer.client.get("/api", query_string=query).json["result"]
 
-    wait_until(lambda: result() != "Pending in queue", timeout_s=120)
+    with explorer.running_jobs():
+        wait_until(lambda: result() != "Pending in queue", timeout_s=120)
     return result()
 
 
@@ -67,8 +62,7 @@ def test_a_standard_json_input_is_verified(explorer):
 
     started = send()
     assert started.json["message"] == "Smart-contract verification started"
-    with explorer.running_jobs():
-        assert outcome(explorer, started) == "Pass - Verified"
+    assert outcome(explorer, started) == "Pass - Verified"
     record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
     assert record["is_verified"]
     assert (record["name"], record["language"]) == ("Standard", "solidity")
@@ -133,8 +127,7 @@ def test_the_id_tells_why_a_verification_failed(explorer):
     submitted = submit(
         explorer, address, "flattened-code", compiler_version="v0.8.28", source_code=source
     )
-    with explorer.running_jobs():
-        assert outcome(explorer, submitted).startswith("Fail - Unable to verify")
+    assert outcome(explorer, submitted).startswith("Fail - Unable to verify")
 
 
 VERSION = {"compiler_version": "v0.8.28"}

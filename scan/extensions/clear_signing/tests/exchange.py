@@ -3,9 +3,7 @@
 from collections import namedtuple
 from pathlib import Path
 
-from eth_abi import encode
-from eth_utils import keccak
-
+from tests.support.anvil import calldata
 from tests.support.lists import get
 
 SOURCE = Path(__file__).with_name("Exchange.sol").read_text()
@@ -31,14 +29,13 @@ class Chain(namedtuple("Chain", "explorer exchange")):
         }
 
     def transfer(self, value=1_500_000):
-        return self.call("transfer(address,uint256)", ["address", "uint256"], [ANN, value])
+        return self.call("transfer(address,uint256)", ANN, value)
 
     def trade(self, *values):
-        return self.call(f"trade({','.join(TYPES)})", TYPES, values, value=hex(SENT_WEI))
+        return self.call(f"trade({','.join(TYPES)})", *values, value=hex(SENT_WEI))
 
-    def call(self, signature, types, values, **fields):
-        data = keccak(text=signature)[:4] + encode(types, values)
-        return self.explorer.send(self.exchange, f"0x{data.hex()}", **fields)
+    def call(self, signature, *values, **fields):
+        return self.explorer.send(self.exchange, calldata(signature, *values), **fields)
 
     def trade_of(self, legs=2, deadline=1_800_000_000, note="hi"):
         of_leg = [(self.exchange, 10**6 * (n + 1), n % 3) for n in range(legs)]

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
 from scan.extensions.clear_signing.queries import MAX_CALLS, MAX_DEPTH
 from scan.extensions.clear_signing.tests.exchange import (
@@ -18,6 +17,7 @@ from scan.extensions.clear_signing.tests.exchange import (
     field,
     signing,
 )
+from tests.support.anvil import encoded_call
 from tests.support.explorer import compiled, standard_input
 
 SAFE, OTHER = "0x" + "5a" * 20, "0x" + "07" * 20
@@ -38,17 +38,12 @@ PAY = {
 PROXY = Path(__file__).with_name("Proxy.sol").read_text()
 
 
-def data_of(signature, types, *values):
-    return keccak(text=signature)[:4] + encode(types, values)
-
-
 def transfer(value=1500000):
-    return data_of("transfer(address,uint256)", ["address", "uint256"], ANN, value)
+    return encoded_call("transfer(address,uint256)", ANN, value)
 
 
 def executed(to, data, operation=0, value=0):
-    types = EXECUTE.partition("(")[2].rstrip(")").split(",")
-    return data_of(EXECUTE, types, to, value, data, operation, 0, 0, 0, NATIVE, NATIVE, b"")
+    return encoded_call(EXECUTE, to, value, data, operation, 0, 0, 0, NATIVE, NATIVE, b"")
 
 
 def packed(*calls):
@@ -56,7 +51,7 @@ def packed(*calls):
         bytes([0]) + bytes.fromhex(to[2:]) + bytes(32) + len(data).to_bytes(32) + data
         for to, data in calls
     )
-    return data_of(MULTISEND, ["bytes"], b"".join(parts))
+    return encoded_call(MULTISEND, b"".join(parts))
 
 
 def decoded(client, data, to, **fields):
@@ -93,7 +88,7 @@ def test_data_to_decode_is_described(chain, client_of):
 def test_a_sender_or_value_that_is_not_known_shows_nothing_false(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND, TRADE: PAY}))
     assert decoded(client, transfer(), chain.exchange)["clearSigning"] is None
-    legs = data_of(f"trade({','.join(TYPES)})", TYPES, [], ANN, 0, 0, b"", 0, "")
+    legs = encoded_call(f"trade({','.join(TYPES)})", [], ANN, 0, 0, b"", 0, "")
     assert decoded(client, legs, chain.exchange)["clearSigning"] is None
     paid = decoded(client, legs, chain.exchange, value=str(SENT_WEI))
     assert paid["clearSigning"]["interpolatedIntent"] == "Pay 0.5 ETH"
@@ -139,9 +134,8 @@ def test_calls_inside_are_described_as_those_of_their_senders(chain, client_of):
 
 
 def test_a_proposed_call_may_be_made_by_a_timelock(chain, client_of):
-    types = ["address[]", "uint256[]", "bytes[]", "string"]
-    signature = f"propose({','.join(types)})"
-    data = data_of(signature, types, [chain.exchange], [0], [transfer()], "")
+    signature = "propose(address[],uint256[],bytes[],string)"
+    data = encoded_call(signature, [chain.exchange], [0], [transfer()], "")
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     assert inside(decoded(client, data, SAFE)) == []
     client = client_of(token=chain.descriptor({TRANSFER: PAY}))
@@ -157,7 +151,7 @@ def test_a_multicall_of_the_contract_itself_has_its_sender_and_value(chain, clie
     fields = [*SEND["fields"], field("@.value", "amount")]
     both = {**SEND, "interpolatedIntent": "Send {value} with {@.value}", "fields": fields}
     client = client_of(token=chain.descriptor({TRANSFER: both}))
-    data = data_of("multicall(bytes[])", ["bytes[]"], [transfer()])
+    data = encoded_call("multicall(bytes[])", [transfer()])
     record = decoded(client, data, chain.exchange, **{"from": SAFE, "value": str(SENT_WEI)})
     assert inside(record) == [([0], "Send 1.5 BET with 0.5 ETH")]
 
@@ -220,7 +214,7 @@ def test_calldata_of_another_chain_or_contract_is_raw(chain, client_of, params, 
     own = {"intent": "Forward", "fields": [field("data", "calldata", **params)]}
     inner = {"intent": "Nothing", "fields": []}
     document = chain.descriptor({"forward(address to,bytes data)": own, TRANSFER: inner})
-    data = data_of("forward(address,bytes)", ["address", "bytes"], chain.exchange, transfer())
+    data = encoded_call("forward(address,bytes)", chain.exchange, transfer())
     [shown] = decoded(client_of(token=document), data, chain.exchange)["clearSigning"]["fields"]
     assert shown["format"] == format_
 
@@ -241,8 +235,8 @@ def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(chain, client_of
     document = chain.descriptor(
         {signature: {"intent": "Forward", "fields": [inner]}, TRANSFER: PAY}
     )
-    types = ["address", "uint256", "bytes"]
-    data = data_of("forward(address,uint256,bytes)", types, chain.exchange, SENT_WEI, transfer())
+    signature = "forward(address,uint256,bytes)"
+    data = encoded_call(signature, chain.exchange, SENT_WEI, transfer())
     record = decoded(client_of(token=document), data, chain.exchange, value="7")
     [value] = record["clearSigning"]["fields"]
     expected = ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")

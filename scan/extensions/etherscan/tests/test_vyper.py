@@ -7,9 +7,8 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import BOX, NEWEST, SEVEN
 
 
-def test_vyper_is_verified_and_shown_as_vyper(own_explorer, vyper):
+def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
     """From standard JSON; a single file is Vyper by its compiler's version."""
-    explorer = own_explorer
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": BOX}}, "settings": {}}
     fields = {

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from eth_abi import encode
-from eth_utils import keccak
 
 from app import create_app
 from scan.ethereum.request_node import NodeSession
@@ -18,6 +16,7 @@ from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from tests.support import many_functions, page_checks
+from tests.support.anvil import calldata
 from tests.support.serving import wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
@@ -51,11 +50,6 @@ URIS = {
 PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
 
 
-def call_data(signature, *values):
-    types = signature[signature.index("(") + 1 : -1].split(",")
-    return "0x" + (keccak(text=signature)[:4] + encode(types, values)).hex()
-
-
 def require_picture(explorer, src, content):
     answer = explorer.client.get(src)
     assert (answer.status_code, answer.data) == (200, content)
@@ -69,9 +63,9 @@ def require_picture(explorer, src, content):
 def gallery(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     for id_ in (666, 667):
-        explorer.send(token, call_data("hang(uint256,string)", id_, ""))
+        explorer.send(token, calldata("hang(uint256,string)", id_, ""))
     for id_, uri in URIS.items():
-        explorer.send(token, call_data("hang(uint256,string)", id_, uri), gas=5_000_000)
+        explorer.send(token, calldata("hang(uint256,string)", id_, uri), gas=5_000_000)
     return token
 
 
@@ -79,7 +73,7 @@ def gallery(explorer):
 def many_items(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     uri = "https://gallery.example/{id}.json"
-    explorer.send(token, call_data("fill(uint256,uint256,string)", 1000, 30, uri))
+    explorer.send(token, calldata("fill(uint256,uint256,string)", 1000, 30, uri))
     return token
 
 

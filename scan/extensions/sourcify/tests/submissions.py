@@ -36,11 +36,12 @@ def ended(explorer, response):
     verification_id = response.json["verificationId"]
     assert UUID.fullmatch(verification_id)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        job = get(explorer, f"/v2/verify/{verification_id}")
-        assert job.status_code == 200
-        if job.json["isJobCompleted"]:
-            return job.json
+    with explorer.running_jobs():
+        while time.monotonic() < deadline:
+            job = get(explorer, f"/v2/verify/{verification_id}")
+            assert job.status_code == 200
+            if job.json["isJobCompleted"]:
+                return job.json
     raise TimeoutError(job.json)
 
 

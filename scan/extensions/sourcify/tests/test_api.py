@@ -113,8 +113,8 @@ def test_what_is_returned_can_be_submitted_again(explorer, stored):
         known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
         return known["match"], known["creationMatch"]
 
-    # Creations are compared beside serving.
-    serving.wait_until(lambda: matches() == ("exact_match", "exact_match"))
+    with explorer.running_jobs():  # creations are compared beside serving
+        serving.wait_until(lambda: matches() == ("exact_match", "exact_match"))
     job = ended(explorer, submit(explorer, twin, body))
     assert job["contract"]["creationMatch"] == "exact_match"
 
@@ -190,7 +190,7 @@ def test_a_large_source_verifies(explorer):
     assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "match"
 
 
-def test_a_request_waits_for_its_job(explorer):
+def test_a_request_waits_for_its_job(explorer, running_jobs):
     """An anonymous client has ten requests in a minute; three are enough."""
     address = deployed(explorer, SOURCE.replace("4711", "4780"))
     response = submit(explorer, address, standard_request(SOURCE.replace("4711", "4780")))

@@ -3,12 +3,12 @@
 import tracemalloc
 
 import pytest
-from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import decode_call_by, index_abi
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
+from tests.support.anvil import encoded_call
 
 pytestmark = pytest.mark.check
 
@@ -28,9 +28,7 @@ def test_a_selector_alone_does_not_make_a_call():
 def test_a_verified_abi_comes_first():
     inputs = [{"name": "whom", "type": "address"}, {"name": "much", "type": "uint256"}]
     abi = [{"type": "function", "name": "transfer", "inputs": inputs}]
-    calldata = keccak(text="transfer(address,uint256)")[:4] + encode(
-        ["address", "uint256"], [HOLDER, 7]
-    )
+    calldata = encoded_call("transfer(address,uint256)", HOLDER, 7)
     decoded = decode_call(calldata, [index_abi(abi)])
     assert decoded is not None and decoded.source == "verified"
     assert decoded.arguments[0].name == "whom"
@@ -71,10 +69,6 @@ OTHER = bytes.fromhex("70997970c51812dc3a010c7d01b50e0d17dc79c8").rjust(32, b"\0
 SEVEN = (7).to_bytes(32, "big")
 
 
-def call(signature, types, *values):
-    return keccak(text=signature)[:4] + encode(types, values)
-
-
 def function(name, *inputs):
     return {"type": "function", "name": name, "inputs": [*inputs]}
 
@@ -84,7 +78,7 @@ def values(decoded):
 
 
 def test_a_token_that_is_indexed_as_erc721_has_its_names():
-    calldata = call("approve(address,uint256)", ["address", "uint256"], HOLDER, 7)
+    calldata = encoded_call("approve(address,uint256)", HOLDER, 7)
     plain, item = decode_call(calldata), decode_call(calldata, token_type="BEP721")
     assert plain is not None and [each.name for each in plain.arguments] == ["spender", "value"]
     assert item is not None and [each.name for each in item.arguments] == ["to", "tokenId"]
@@ -109,7 +103,7 @@ def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
     )
     types = ["(address,(int24)[2],string)[]", "bool[2][]", "bytes4", "bytes"]
     order = (HOLDER, [(-1,), (8388607,)], "a\n\u202e")
-    calldata = call(f"f({','.join(types)})", types, [order], [[True, False]], b"abcd", b"\0\xff")
+    calldata = encoded_call(f"f({','.join(types)})", [order], [[True, False]], b"abcd", b"\0\xff")
     decoded = decode_call(calldata, [abi])
     assert decoded is not None and decoded.signature == f"f({','.join(types)})"
     assert values(decoded) == [
@@ -123,12 +117,12 @@ def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
 def test_overloads_are_told_apart_by_their_types():
     one = function("f", {"name": "a", "type": "uint256"})
     abi = index_abi([one, function("f", {"name": "b", "type": "int256"})])
-    minus = decode_call(call("f(int256)", ["int256"], -5), [abi])
+    minus = decode_call(encoded_call("f(int256)", -5), [abi])
     assert minus is not None and minus.arguments[0][:3] == ("b", "int256", "-5")
 
 
 def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_width():
-    calldata = call("transfer(address,uint256)", ["address", "uint256"], HOLDER, 7)
+    calldata = encoded_call("transfer(address,uint256)", HOLDER, 7)
     assert values(decode_call(calldata + b"\x62\x30")) == [ADDRESS, "7"]
     abi = index_abi([function("g", {"name": "", "type": "uint8"}, {"name": "", "type": "bool"})])
     dirty = keccak(text="g(uint8,bool)")[:4] + b"\x01" * 31 + b"\x09" + SEVEN
@@ -150,7 +144,7 @@ def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():
 
 
 def test_imported_signatures_decode_what_they_encode_alone():
-    calldata = call("f(uint256,string)", ["uint256", "string"], 7, "seven")
+    calldata = encoded_call("f(uint256,string)", 7, "seven")
     decoded = decode_call_by(calldata, ["f(uint256,string)"])
     assert decoded is not None and decoded.source == "imported"
     expected = [("", "uint256", "7"), ("", "string", "seven")]

@@ -10,6 +10,7 @@ from scan.extensions.user_operations.calls import (
     account_calls,
     bundled_operations,
 )
+from tests.support.anvil import encoded_call as call
 
 pytestmark = pytest.mark.check
 
@@ -22,17 +23,6 @@ ONE, SEVERAL = (
 )
 TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
 OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-
-
-def call(function, *values):
-    """Types are those in the outermost parentheses."""
-    types, depth, start = [], 0, function.index("(") + 1
-    for at, character in enumerate(function[start:-1] + ",", start=start):
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            types.append(function[start:at])
-            start = at + 1
-    return keccak(text=function)[:4] + encode(types, values)
 
 
 def pair(high, low):

@@ -22,6 +22,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
 )
 from scan.verification import submission_compilations
 from scan.verification.request import parse
+from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.vyper import BOX, NEWEST, SEVEN
 
@@ -61,7 +62,7 @@ def match_of(explorer, address):
 
 
 def keep(amount):
-    return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
+    return calldata("keep(uint256)", amount)
 
 
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
@@ -70,8 +71,7 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, 
     factory = running.deploy(creation_of("Factory", library))
     watched.step()
     assert match_of(running, factory) == ("full", "Factory")
-    make = keccak(text="make(uint256)")[:4].hex()
-    running.send(factory, f"0x{make}{9:064x}", gas=3_000_000)
+    running.send(factory, calldata("make(uint256)", 9), gas=3_000_000)
     made = (
         "0x" + running.anvil.call("eth_call", {"to": factory, "data": "0x47799da8"}, "latest")[-40:]
     )

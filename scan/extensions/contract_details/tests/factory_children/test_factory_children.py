@@ -6,11 +6,11 @@ from unittest.mock import Mock
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
 from scan.extensions.contract_details.factory_children import factory_children
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from tests.support import database, serving
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
@@ -36,26 +36,26 @@ class Project:
         )
         assert answer.json["match"] == "full", answer.json
 
-    def send(self, to, function, data=""):
-        self.explorer.send(to, f"0x{keccak(text=function)[:4].hex()}{data}", gas=5_000_000)
+    def send(self, to, function, *values):
+        self.explorer.send(to, calldata(function, *values), gas=5_000_000)
 
     def address(self, of, function):
-        call = {"to": of, "data": f"0x{keccak(text=function)[:4].hex()}"}
+        call = {"to": of, "data": calldata(function)}
         address = f"0x{self.explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
         self.explorer.wait_for(address)
         return address
 
     def make(self, first):
-        self.send(self.factory, "make(uint256)", f"{first:064x}")
+        self.send(self.factory, "make(uint256)", first)
         return self.address(self.factory, "last()")
 
     def create(self, code):
-        self.send(self.factory, "create(bytes)", encode(["bytes"], [bytes.fromhex(code)]).hex())
+        self.send(self.factory, "create(bytes)", bytes.fromhex(code))
         return self.address(self.factory, "last()")
 
 
 @pytest.fixture
-def project(explorer):
+def project(explorer, running_jobs):
     return Project(explorer)
 
 

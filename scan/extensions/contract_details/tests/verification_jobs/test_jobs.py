@@ -20,28 +20,21 @@ from scan.extensions.contract_details.verification_jobs.jobs import (
     VerificationJobs,
 )
 from scan.verification import compiler_run
-from tests.support import database, explorer, many_functions, serving, solidity
+from tests.support import database, many_functions, serving, solidity
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
 
 
 @pytest.fixture(scope="module")
-def idle(postgres, template, solc_dir):
-    """The service with nobody who runs its jobs."""
-    with explorer.explorer_over(postgres, template, solc_dir) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def address(idle):
-    return many_functions.deploy(idle, SOURCE, "Stored")
+def address(explorer):
+    return many_functions.deploy(explorer, SOURCE, "Stored")
 
 
 @pytest.fixture
-def jobs(idle):
-    yield idle.app.extensions["scan"].sources.get(VerificationJobs)
-    database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+def jobs(explorer):
+    yield explorer.app.extensions["scan"].sources.get(VerificationJobs)
+    database.execute(explorer.settings.database_url, "DELETE FROM verification_jobs")
 
 
 def request(address, **fields):
@@ -55,30 +48,32 @@ def finished(jobs, job_id, timeout_s=180):
     return job
 
 
-def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs, address):
+def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     job = jobs.get(job_id)
     assert (job.status, job.match, job.finished_at) == ("pending", None, None)
-    with idle.running_jobs():
+    with explorer.running_jobs():
         job = finished(jobs, job_id)
     assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
     assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
     assert job == jobs.get(job_id) == jobs.get(job_id.upper())
     [(request_kept,)] = database.execute(
-        idle.settings.database_url, "SELECT request FROM verification_jobs WHERE id = %s", job_id
+        explorer.settings.database_url,
+        "SELECT request FROM verification_jobs WHERE id = %s",
+        job_id,
     )
     assert request_kept is None
-    assert idle.contract(address).json["match"] == "full"
+    assert explorer.contract(address).json["match"] == "full"
 
 
-def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(idle, jobs, address):
+def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(explorer, jobs, address):
     given = [
         ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
         ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
         ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
         ({"constructorArguments": "00" * 32}, None, "constructor arguments"),
     ]
-    with idle.running_jobs():
+    with explorer.running_jobs():
         for fields, error_code, words in given:
             job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
             assert (job.error_code, job.creation_match) == (error_code, None)
@@ -86,7 +81,7 @@ def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(idle, jobs
             assert words in ((job.message if error_code else job.warning) or "")
 
 
-def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
+def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     with pytest.raises(NotFound):
         jobs.submit(request(many_functions.CHECKSUMMED), CLIENT)
     with pytest.raises(NotFound):
@@ -102,7 +97,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     thread.join(0.2)
     assert submitted == []
     database.execute(
-        idle.settings.database_url,
+        explorer.settings.database_url,
         "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
         " WHERE address = %s",
         bytes.fromhex(later[2:]),
@@ -122,9 +117,9 @@ def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
         jobs.submit(request(address), "198.51.100.1")
 
 
-def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
+def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
     """Also through two processes: each has an application of its own here."""
-    other = create_app(idle.settings).extensions["scan"]
+    other = create_app(explorer.settings).extensions["scan"]
 
     def is_taken(through):
         try:
@@ -148,18 +143,18 @@ def test_no_job_is_found_by_guessing(jobs, address):
         assert jobs.wait(malformed, 5) is None
 
 
-def test_few_requests_wait_at_once(idle, jobs, address):
+def test_few_requests_wait_at_once(explorer, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     with ThreadPoolExecutor(8) as pool:
         waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
         serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
-        database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+        database.execute(explorer.settings.database_url, "DELETE FROM verification_jobs")
         jobs.notify()
     assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
 
 
-def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
-    url = idle.settings.database_url
+def test_a_claim_takes_one_job_however_it_is_planned(explorer, jobs, address):
+    url = explorer.settings.database_url
     first = jobs.submit(request(address), CLIENT)
     # As autovacuum leaves the table while it has one job.
     database.execute(url, "VACUUM FULL verification_jobs")
@@ -167,7 +162,7 @@ def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
     database.execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
     for number in range(20):
         jobs.submit(request(address), f"192.0.2.{number}")
-    services = idle.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     now = datetime.now(UTC)
     until = now + timedelta(seconds=30)
     with services.writes.transaction() as tx:
@@ -178,31 +173,31 @@ def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
     assert claimed == [1] * 20
 
 
-def test_jobs_are_swept_after_a_day(idle, jobs, address):
+def test_jobs_are_swept_after_a_day(explorer, jobs, address):
     old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
-    with idle.running_jobs():
+    with explorer.running_jobs():
         finished(jobs, old)
         finished(jobs, young)
     for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
         database.execute(
-            idle.settings.database_url,
+            explorer.settings.database_url,
             "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
             datetime.now(UTC) - age,
             job_id,
         )
-    with idle.running_jobs():
+    with explorer.running_jobs():
         serving.wait_until(lambda: jobs.get(old) is None)
     assert jobs.get(young) is not None
 
 
-def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
+def test_a_job_that_ends_its_process_each_time_is_given_up(explorer, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     database.execute(
-        idle.settings.database_url,
+        explorer.settings.database_url,
         "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
         job_runner.MOST_ATTEMPTS,
     )
-    with idle.running_jobs():
+    with explorer.running_jobs():
         job = finished(jobs, job_id)
     assert (job.status, job.error_code) == ("failed", "internal_error")
 
@@ -218,22 +213,22 @@ def slow_solc_dir(solc_dir, tmp_path):
     return tmp_path
 
 
-def environment(idle, solc_dir):
-    return {"RPC_URL": idle.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+def environment(explorer, solc_dir):
+    return {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 def test_a_job_survives_the_end_of_its_process(
-    idle, jobs, address, solc_dir, slow_solc_dir, ending
+    explorer, jobs, address, solc_dir, slow_solc_dir, ending
 ):
     job_id = jobs.submit(request(address), CLIENT)
-    url, port = idle.settings.database_url, serving.free_port()
+    url, port = explorer.settings.database_url, serving.free_port()
 
     def status():
         return jobs.get(job_id).status
 
-    with serving.gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
+    with serving.gunicorn_started(url, port, **environment(explorer, slow_solc_dir)) as process:
         serving.wait_for(port, process)
         serving.wait_until(lambda: status() == "running")
         if ending == signal.SIGKILL:
@@ -247,14 +242,16 @@ def test_a_job_survives_the_end_of_its_process(
     if ending == signal.SIGKILL:  # its lease would expire by itself after LEASE_S
         database.execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))
     port = serving.free_port()
-    with serving.gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
+    with serving.gunicorn_started(url, port, **environment(explorer, solc_dir)) as process:
         serving.wait_for(port, process)
         assert finished(jobs, job_id, 120).match == "full"
 
 
-def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, address, monkeypatch):
+def test_a_job_is_not_begun_again_while_its_process_stands_still(
+    explorer, jobs, address, monkeypatch
+):
     jobs.submit(request(address), CLIENT)
-    services = idle.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     first, second = (
         JobRunner(services.writes, services.verifier, services.sources.get(VerificationJobs))
         for _ in range(2)
@@ -275,24 +272,24 @@ def is_admitted(places, client, taken):
     return True
 
 
-def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
+def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):
     """While all are taken, a job waits, and it does not fail."""
-    places = idle.app.extensions["scan"].verifier.places
+    places = explorer.app.extensions["scan"].verifier.places
     with ExitStack() as taken:
         for client in "abcd":
             serving.wait_until(lambda client=client: is_admitted(places, client, taken))
         job_id = jobs.submit(request(address), CLIENT)
-        with idle.running_jobs():
+        with explorer.running_jobs():
             job = jobs.wait(job_id, 0.5)
             assert job is not None and job.status in ("pending", "running")
-    database.execute(idle.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
-    with idle.running_jobs():
+    database.execute(explorer.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
+    with explorer.running_jobs():
         assert finished(jobs, job_id).match == "full"
     assert compiler_run.RUNNING == 2
 
 
 @pytest.mark.long
-def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
+def test_jobs_of_others_get_their_turn(explorer, jobs, address, monkeypatch):
     """What compiles for long is put behind them, and is not given up."""
     monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)
     endless = [
@@ -300,7 +297,7 @@ def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
         for client in ("192.0.2.1", "192.0.2.2")
         for _ in range(MOST_UNFINISHED_OF_CLIENT)
     ]
-    with idle.running_jobs():
+    with explorer.running_jobs():
         others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
         for job_id in others:
             assert finished(jobs, job_id).status == "done"

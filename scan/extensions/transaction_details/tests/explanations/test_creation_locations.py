@@ -6,8 +6,8 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from eth_utils import keccak
 
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 
 VERSION = "0.8.28"
@@ -44,10 +44,6 @@ def arguments(number, text):
 def line_of(mark, source=SOURCE):
     [number] = [n for n, line in enumerate(source.split("\n"), 1) if line.endswith(mark)]
     return number
-
-
-def call_of(name, number):
-    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{number:064x}"
 
 
 def linked(creation, library):
@@ -101,21 +97,21 @@ def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed):
 
 
 def test_a_creation_by_a_factory(deployed):
-    error = deployed.error(deployed.factory, call_of("create", 6))
+    error = deployed.error(deployed.factory, calldata("create(uint256)", 6))
     assert error["location"]["line"] == line_of("fails: child")
     assert deployed.name_at(error["location"]["address"]) == "Child"
     assert error["reverting"]["type"] == "CREATE"
 
 
 def test_calls_inside_and_around_a_creation_have_their_lines(deployed):
-    sent = deployed.explorer.send(deployed.factory, call_of("create", 7), gas=1_400_000)
+    sent = deployed.explorer.send(deployed.factory, calldata("create(uint256)", 7), gas=1_400_000)
     frames = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     lines = [frame["error"]["location"]["line"] for frame in frames]
     assert lines == [line_of(m) for m in ("calls: child", "calls: library", "fails: library")]
 
 
 def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed):
-    sent = deployed.explorer.send(deployed.factory, call_of("tryIt", 6), gas=1_400_000)
+    sent = deployed.explorer.send(deployed.factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
     own, child, _ = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json[
         "frames"
     ]

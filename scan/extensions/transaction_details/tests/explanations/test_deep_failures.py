@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from eth_utils import keccak
 
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
 from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
 from scan.extensions.transaction_details.tests.explanations.test_failure_locations import VERSION
+from tests.support.anvil import calldata
 from tests.support.explorer import standard_input
 
 PATH = "src/Deep.sol"
@@ -21,12 +21,8 @@ def deep(explorer):
     return explorer.verified(standard, VERSION, f"{PATH}:Deep")
 
 
-def call_of(name, argument):
-    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
-
-
 def test_the_line_is_that_of_the_innermost_call(explorer, deep):
-    sent = explorer.send(deep, call_of("down", MAX_LOCATIONS + 5), gas=1_000_000)
+    sent = explorer.send(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
     error = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
     assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
     assert error["location"]["line"] == BOTTOM
@@ -36,22 +32,22 @@ def test_the_line_is_that_of_the_innermost_call(explorer, deep):
 
 
 def test_the_line_of_a_simulated_call_is_that_of_the_innermost(explorer, deep):
-    body = {"calls": [{"to": deep, "data": call_of("down", MAX_LOCATIONS + 5)}]}
+    body = {"calls": [{"to": deep, "data": calldata("down(uint256)", MAX_LOCATIONS + 5)}]}
     [outcome] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert outcome["error"]["location"]["line"] == BOTTOM
 
 
 def test_failed_calls_inside_do_not_take_the_place_of_the_cause(explorer, deep):
-    sent = explorer.send(deep, call_of("many", MAX_LOCATIONS + 5), gas=1_000_000)
+    sent = explorer.send(deep, calldata("many(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
     frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
     assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
 
 
 def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(explorer, deep):
-    sent = explorer.send(deep, call_of("down", MAX_DEPTH + 5), gas=1_000_000)
+    sent = explorer.send(deep, calldata("down(uint256)", MAX_DEPTH + 5), gas=1_000_000)
     page = explorer.client.get(f"/tx/{sent}?tab=gas").text
     assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page
-    sent = explorer.send(deep, call_of("down", 3), gas=1_000_000)
+    sent = explorer.send(deep, calldata("down(uint256)", 3), gas=1_000_000)
     page = explorer.client.get(f"/tx/{sent}?tab=gas").text
     assert "4 calls in total. The outermost" in page

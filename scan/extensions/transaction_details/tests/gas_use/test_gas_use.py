@@ -4,16 +4,11 @@ import statistics
 from collections import defaultdict, namedtuple
 
 import pytest
-from eth_utils import keccak
 
 from scan.extensions.contract_details.tests.builds.projects import STANDARD, STORE_PATH, creation_of
 from tests.support import faulty_node
+from tests.support.anvil import calldata
 from tests.support.explorer import behind
-
-
-def call_of(name, argument):
-    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
-
 
 FAILING = 101  # an amount that the store does not keep
 
@@ -36,8 +31,10 @@ def verified_of(explorer, name, arguments=""):
 def stores(explorer):
     store, factory = verified_of(explorer, "Store", f"{5:064x}"), verified_of(explorer, "Factory")
     amounts = (7, 0, 9, FAILING, 12, 100, 3)
-    sent = [explorer.send(store, call_of("keep", amount), gas=100_000) for amount in amounts]
-    sent.append(explorer.send(factory, call_of("make", 3), gas=2_000_000))
+    sent = [
+        explorer.send(store, calldata("keep(uint256)", amount), gas=100_000) for amount in amounts
+    ]
+    sent.append(explorer.send(factory, calldata("make(uint256)", 3), gas=2_000_000))
     yield Stores(explorer, store, factory, sent)
 
 
@@ -92,7 +89,7 @@ def test_what_calls_of_a_method_usually_take(stores):
 def test_a_method_all_of_whose_calls_failed(explorer):
     store = verified_of(explorer, "Store", "0" * 64)
     for _ in range(2):
-        explorer.send(store, call_of("keep", FAILING), gas=100_000)
+        explorer.send(store, calldata("keep(uint256)", FAILING), gas=100_000)
     [method] = explorer.client.get(f"/api/v1/contracts/{store}/gas").json["methods"]
     assert (method["calls"], method["failed"]) == (2, 2)
     assert (method["median"], method["p90"], method["worst"]) == (None, None, None)

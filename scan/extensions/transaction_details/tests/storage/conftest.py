@@ -4,21 +4,14 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from eth_abi.abi import encode
-from eth_utils import keccak
 
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.lists import get
 
 VERSION, PATH = "0.8.28", "Kept.sol"
 KEPT = Path(__file__).with_name(PATH).read_text()  # each kind with a function that reads it
 OPTIMIZED = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
-
-
-def calldata(signature, *values):
-    types = signature[signature.index("(") + 1 : -1]
-    encoded = encode(types.split(",") if types else [], values)
-    return f"0x{keccak(text=signature)[:4].hex()}{encoded.hex()}"
 
 
 class Deployed(namedtuple("Deployed", "explorer address")):

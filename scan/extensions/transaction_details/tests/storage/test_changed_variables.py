@@ -6,8 +6,9 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, deploy
 from tests.support import faulty_node
+from tests.support.anvil import calldata
 from tests.support.explorer import behind
 
 WHO = "0x" + 18 * "5e" + "0abc"

@@ -17,8 +17,9 @@ from scan.extensions.transaction_details.storage.slot_names import (
     content_of,
     names_of_slots,
 )
-from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from scan.hex import data
+from tests.support.anvil import calldata
 
 TYPES = {
     "t": layout.StorageType("value", "uint256", 32),

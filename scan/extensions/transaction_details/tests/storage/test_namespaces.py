@@ -8,7 +8,8 @@ from eth_utils import keccak
 
 from scan.extensions.transaction_details import storage_layouts
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
-from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import deploy
+from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"

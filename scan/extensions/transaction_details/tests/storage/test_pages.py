@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, deploy
+from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"
 
