@@ -9,12 +9,11 @@ from app import create_app
 from scan.errors import InvalidParameter
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
 from tests.support import database, indexing, lists
+from tests.support.lists import post
 
 
 def ask(client, body):
-    answer = client.post("/api/v1/query", json=body)
-    assert answer.status_code == 200, (body, answer.text)
-    return answer.json
+    return post(client, "/query", **body)
 
 
 def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client):

@@ -10,6 +10,7 @@ import pytest
 from scan.database.lists import all_entities
 from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
 from tests.support import brute_force, database, explain
+from tests.support.lists import post
 
 TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
@@ -62,9 +63,7 @@ def seeded(seeded_service):
 
 def query(client, entity, filters, limit, offset=0):
     asked = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
-    answer = client.post("/api/v1/query", json=asked)
-    assert answer.status_code == 200, answer.text
-    return answer.json
+    return post(client, "/query", **asked)
 
 
 def plan_of(seeded, path, body=None):

@@ -6,7 +6,7 @@ import pytest
 from eth_abi import encode
 
 from tests.support.anvil import calldata
-from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, VERSION, deploy
+from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, deploy, verified
 from tests.support.vault import VAULT
 
 OWNER = CHECKSUMMED.lower()
@@ -15,10 +15,7 @@ CONSTRUCTOR = encode(["address", "string"], [OWNER, "<b>first</b>"]).hex()
 
 @pytest.fixture(scope="module")
 def vault(explorer):
-    address = deploy(explorer, VAULT, "Vault", CONSTRUCTOR)
-    answer = explorer.verify(address, VAULT, VERSION, contractName="Vault", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
-    return address
+    return verified(explorer, VAULT, "Vault", CONSTRUCTOR)
 
 
 def encoded(explorer, address, **body):
@@ -103,8 +100,7 @@ def test_an_abi_of_many_functions_is_called_in_part(explorer):
     functions = "".join(f"function f{n}() external pure returns (uint) {{ return {n}; }}\n"
                         for n in range(60))  # fmt: skip
     source = f"pragma solidity ^0.8.0; contract Wide {{ {functions} }}"
-    address = deploy(explorer, source, "Wide")
-    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
+    address = verified(explorer, source, "Wide")
     answer = explorer.client.get(f"/api/v1/contracts/{address}/values").json
     assert answer["complete"] is False and len(answer["values"]) == 40
     assert all(value["result"] == value["function"][1:-2] for value in answer["values"])

@@ -14,8 +14,9 @@ from scan.contracts.proxy_contracts import (
     is_proxy_code,
     proxy_of_code,
 )
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import PROXY, VERSION, deploy
+from tests.support.many_functions import PROXY, VERSION, deploy, verified
 
 # Documented code; `{}` is where an address stands.
 EIP1167 = "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3"
@@ -126,7 +127,7 @@ def expect(explorer, proxy, kind, implementation):
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
     assert implementation in explorer.client.get(check).json["result"]
-    sent = explorer.send(proxy, "0x" + keccak(text="nothing()")[:4].hex())
+    sent = explorer.send(proxy, calldata("nothing()"))
     call = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
     assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
     shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
@@ -274,10 +275,7 @@ def test_an_account_that_delegates(explorer, many):
 
 
 def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
-    facets = [deploy(explorer, DIAMOND, name) for name in ("Loupe", "Other")] + [many]
-    for name, facet in zip(("Loupe", "Other"), facets, strict=False):
-        answer = explorer.verify(facet, DIAMOND, VERSION, contractName=name, optimizationUsed=0)
-        assert answer.status_code == 200, answer.json
+    facets = [*(verified(explorer, DIAMOND, name) for name in ("Loupe", "Other")), many]
     diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(each)[2:] for each in facets))
     expected = {"result": "5", "implementation": facets[1]}
     assert explorer.call(diamond, "grown", 4).json == expected
@@ -286,7 +284,7 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text
     assert "is a proxy (eip2535)" in page and all(f"/address/{each}" in page for each in facets)
     assert "grown(" in page and "facetAddresses" in page
-    sent = explorer.send(diamond, "0x" + keccak(text="grow(uint256)")[:4].hex() + f"{3:064x}")
+    sent = explorer.send(diamond, calldata("grow(uint256)", 3))
     found = explorer.client.get(f"/api/v1/transactions/{sent}").json
     assert found["logs"][0]["event"]["name"] == "Grown"
     answer = explorer.verify(diamond, DIAMOND, VERSION, contractName="Diamond", optimizationUsed=0)

@@ -1,6 +1,7 @@
 """The gateway before a node that is slow, gone, busy or back again."""
 
 import threading
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
@@ -9,10 +10,12 @@ import pytest
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, served_chain
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
+from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
 from tests.support import faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
 
@@ -268,6 +271,23 @@ def test_a_refusal_with_status_400_is_of_the_call(node, gateway):
     assert isinstance(failure(gateway.session("a")), UpstreamFailed)
     node.fault = lambda calls, _: Reply(400, {"error": {"message": "x" * 100_000}})
     assert isinstance(failure(gateway.session("a")), UpstreamFailed)
+
+
+def test_a_node_over_tls_is_of_a_trusted_authority_and_is_sent_the_user_of_its_url(
+    authority, receiver
+):
+    body = b'{"jsonrpc": "2.0", "id": 0, "result": "0x7"}'
+    receiver.behaviour = lambda *_: Answer(200, body=body)
+    url = receiver.url("/v3/key?token=t").replace("//", "//anna:p%40ss@")
+    node = Node([url], ca_bundle=str(authority.bundle))
+    assert [node.call("eth_blockNumber") for _ in range(2)] == ["0x7"] * 2
+    request = receiver.received[0]
+    assert (request.path, receiver.connections) == ("/v3/key?token=t", 1)
+    assert b64decode(request.headers["Authorization"].removeprefix("Basic ")) == b"anna:p@ss"
+    for untrusted in (url, url.replace("localhost", "127.0.0.1")):
+        bundle = "" if untrusted == url else str(authority.bundle)
+        with pytest.raises(NodeError, match="cannot be reached or cut the connection"):
+            Node([untrusted], ca_bundle=bundle).call("eth_blockNumber")
 
 
 def test_several_nodes_share_the_time(node):

@@ -11,7 +11,7 @@ from eth_utils import keccak
 from scan.verification.compiler_run import compile_source
 from scan.verification.languages.vyper import VYPER
 from tests.support.explorer import compilation, standard_input
-from tests.support.lists import get
+from tests.support.lists import get, post
 
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 OTHER = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
@@ -132,12 +132,6 @@ def plain(value):
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-def post(explorer, path, **body):
-    answer = explorer.client.post(f"/api/v1{path}", json=body)
-    assert answer.status_code == 200, (body, answer.json)
-    return answer.json
-
-
 def check_functions(explorer, address, identifiers, values):
     """Every function is encoded, called and decoded as the compiler says."""
     for text, selector in identifiers.items():
@@ -146,9 +140,13 @@ def check_functions(explorer, address, identifiers, values):
         if name not in "fer" or number not in values:
             continue
         value = values[number]
-        call = post(explorer, f"/contracts/{address}/encode", functionName=text, args=[value])
+        call = post(
+            explorer.client, f"/contracts/{address}/encode", functionName=text, args=[value]
+        )
         assert call["function"] == text and call["data"][2:10] == selector
-        [decoded] = post(explorer, "/decode", data=call["data"], address=address)["candidates"]
+        [decoded] = post(explorer.client, "/decode", data=call["data"], address=address)[
+            "candidates"
+        ]
         assert (decoded["signature"], decoded["source"]) == (text, "verified")
         assert decoded["arguments"][0]["value"] == value, text
         if name == "f":
@@ -167,7 +165,7 @@ def check_events(explorer, address, identifiers, values):
     sent, sender = {}, explorer.anvil.accounts[0]
     for text, number in ((t, n) for t, n in numbers.items() if n in values):
         body = {"functionName": text, "args": [values[number]]}
-        data = post(explorer, f"/contracts/{address}/encode", **body)["data"]
+        data = post(explorer.client, f"/contracts/{address}/encode", **body)["data"]
         sent[text] = explorer.anvil.send(sender, address, data=data, gas=1_000_000)
     explorer.send(sender, "0x")  # all of them are indexed with the last one
     for text, hash_ in sent.items():
@@ -203,13 +201,13 @@ def test_every_type_of_a_library(explorer, version):
         results = [explorer.call(library, f"over({t})", v).json for t, v in overloads.items()]
         assert [result["result"] for result in results] == ["1", "2", "3"]
     put = post(
-        explorer,
+        explorer.client,
         f"/contracts/{library}/encode",
         functionName="put(Set.Data storage,uint256)",
         args=[3, 4],
     )
     assert put["data"][2:10] == identifiers["put(Set.Data storage,uint256)"]
-    [decoded] = post(explorer, "/decode", data=put["data"], address=library)["candidates"]
+    [decoded] = post(explorer.client, "/decode", data=put["data"], address=library)["candidates"]
     assert [a["value"] for a in decoded["arguments"]] == ["3", "4"]
     chain = int(explorer.anvil.call("eth_chainId"), 16)
     listed = explorer.client.get(f"/v2/contract/{chain}/{library}?fields=signatures").json
@@ -272,7 +270,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     record = explorer.client.get(f"/api/v1/contracts/{address}").json
     assert record["constructor"][0]["value"] == price.json["result"]
     body = {"functionName": "e1", "args": [decimals]}
-    data = post(explorer, f"/contracts/{address}/encode", **body)["data"]
+    data = post(explorer.client, f"/contracts/{address}/encode", **body)["data"]
     sent = explorer.send(address, data, gas=1_000_000)
     event = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"]
     assert [argument["value"] for argument in event["arguments"]] == [decimals, decimals]

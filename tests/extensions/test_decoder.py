@@ -17,7 +17,7 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     work,
 )
 from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
-from tests.support import database, value_names
+from tests.support import value_names
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]
@@ -81,11 +81,8 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     # A selector that is also that of a signature which an operator imported.
     text = "collate_propagate_storage(bytes16)"
     alike = call(text, b"\1" * 16)
-    database.execute(
-        explorer.settings.database_url,
-        "INSERT INTO signatures (selector, signature) VALUES (%s, %s)",
-        alike[:4],
-        text,
+    explorer.execute(
+        "INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text
     )
     expected = ["call standard burn(uint256)", f"call imported {text}"]
     assert names(decoded(client, alike)["candidates"]) == expected

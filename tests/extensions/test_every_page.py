@@ -18,7 +18,6 @@ from scan.hex import data
 from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import page_checks, page_fixtures
-from tests.support.database import execute
 from tests.support.serving import serving
 
 __all__ = ["chain"]
@@ -67,7 +66,7 @@ def mailing(explorer):
     )
     person = data(explorer.anvil.accounts[0])
     views.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
-    [(token,)] = execute(explorer.settings.database_url, "SELECT token FROM mail_subscriptions")
+    [(token,)] = explorer.execute("SELECT token FROM mail_subscriptions")
     paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
     with site_of(create_app(settings), paths) as site:
         yield site

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import threading
 import time
@@ -132,8 +133,11 @@ class Explorer:
         """What a response's job asks of the verifier, where no job runs; the job is removed."""
         assert response.status_code == 200, response.text
         sql = "DELETE FROM verification_jobs WHERE request IS NOT NULL RETURNING request"
-        [(request,)] = execute(self.settings.database_url, sql)
+        [(request,)] = self.execute(sql)
         return parse(request)
+
+    def execute(self, sql, *parameters):
+        return execute(self.settings.database_url, sql, *parameters)
 
     def contract(self, address):
         return self.client.get(f"/api/v1/contracts/{address}")
@@ -254,6 +258,11 @@ def compiled(version, standard, path, name):
         evm["bytecode"]["object"],
         evm["deployedBytecode"]["object"],
     )
+
+
+def linked(creation, library):
+    """Creation code with a library's address in all places of libraries."""
+    return re.sub("__.{38}", library[2:].lower(), creation)
 
 
 def from_node_modules(*paths):

@@ -126,6 +126,12 @@ def get(client, path, **arguments):
     return answer.json
 
 
+def post(client, path, **body):
+    answer = client.post(f"/api/v1{path}", json=body)
+    assert answer.status_code == 200, (path, body, answer.text)
+    return answer.json
+
+
 def pages(client, path, name, limit, **arguments):
     """All rows of a list by its numbered pages, whose totals must agree with what comes."""
     rows = []

@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import signal
+import threading
 
 import hypothesis
 import psutil
@@ -110,6 +111,20 @@ def _configure_hypothesis(config):
         derandomize=config.option.hypothesis_seed is None,
     )
     hypothesis.settings.load_profile("scan")
+
+
+@pytest.fixture
+def caplog(caplog):
+    """Without what threads log that earlier tests have left, such as of an application whose
+    database is gone."""
+    earlier = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
+
+    def is_of_test(record):
+        return record.thread not in earlier
+
+    caplog.handler.addFilter(is_of_test)
+    yield caplog
+    caplog.handler.removeFilter(is_of_test)
 
 
 def pytest_assertrepr_compare(op, left, right):

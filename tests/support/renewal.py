@@ -11,7 +11,8 @@ from scan.http.application import Application
 @contextmanager
 def renewing():
     """A function that renews the applications which have served since it was last called: what one
-    has cached, counted and learnt of its database and node is then gone, in 2 ms."""
+    has cached, counted and learnt of its database and node is then gone, in 2 ms, and its thread
+    that writes counts ends."""
     served = set()
     plainly = Application.__call__
 
@@ -24,6 +25,7 @@ def renewing():
             application = served.pop()
             if listener := application.wsgi_app.index_version._listener:
                 listener.close()  # its session is used again
+            application.extensions["scan"].key_usage.close()
             renew(application)
 
     with pytest.MonkeyPatch.context() as patch:

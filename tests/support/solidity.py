@@ -118,6 +118,12 @@ def _bytes(text):
     return bytes.fromhex(text.removeprefix("0x"))
 
 
+def marked_line(source, end):
+    """The number of the line that ends so."""
+    [number] = [n for n, line in enumerate(source.split("\n"), 1) if line.endswith(end)]
+    return number
+
+
 # The SMT checker never ends on it.
 ENDLESS = Path(__file__).with_name("Endless.sol").read_text()
 

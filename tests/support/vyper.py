@@ -122,6 +122,13 @@ class Vyper:
         standard = {"language": "Vyper", "sources": {"Box.vy": {"content": source}}}
         return self.creation(version, "Box.vy", {**standard, "settings": settings or {}})
 
+    def verified(self, explorer, version, source, name, arguments=""):
+        """The address of a contract of a single file, `path:name`, deployed and verified."""
+        address = explorer.deploy(self.creation_of(version, source), arguments)
+        answer = explorer.verify(address, source, version, language="vyper", contractName=name)
+        assert answer.status_code == 200, answer.json
+        return address
+
     def creation(self, version, path, standard):
         """The creation code of a file, by a run of the compiler itself; where runs differ, by one
         with a seed that verification does not try first."""

@@ -1,10 +1,9 @@
 """Contracts of Vyper of many kinds, over its releases: full, partial and no match told apart."""
 
 import pytest
-from eth_abi.abi import encode
-from eth_utils.crypto import keccak
 
 from scan.verification.languages.vyper import VYPER
+from tests.support.anvil import calldata
 from tests.support.vyper import blueprint_of, source_of, vyper_contracts
 
 QUICK = {("immutables", "0.4.3"), ("interface_in_source", "0.3.10"), ("modules", "0.4.3")}
@@ -65,7 +64,6 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
 
 
 BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.7", "0.4.0"))]
-MAKE = "0x" + keccak(text="make(address,uint256)")[:4].hex()
 
 
 def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
@@ -96,7 +94,7 @@ def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(explorer, vyp
     blueprint = explorer.deploy(blueprint_of(creation_of("child")))
     factory = explorer.deploy(creation_of("factory"))
     assert verify(factory, "factory").status_code == 200
-    explorer.send(factory, MAKE + encode(["address", "uint256"], [blueprint, 7]).hex())
+    explorer.send(factory, calldata("make(address,uint256)", blueprint, 7))
 
     sources = {"child.vy": {"content": source_of("child.vy", version).replace("1000", "1001")}}
     standard = {"language": "Vyper", "sources": sources, "settings": settings_of(version)}

@@ -19,6 +19,7 @@ from scan.extensions.clear_signing.tests.exchange import (
 )
 from tests.support.anvil import encoded_call
 from tests.support.explorer import compiled, standard_input
+from tests.support.lists import post
 
 SAFE, OTHER = "0x" + "5a" * 20, "0x" + "07" * 20
 EXECUTE = (
@@ -101,9 +102,8 @@ def test_a_sender_or_value_that_is_not_known_shows_nothing_false(chain, client_o
 def test_what_is_no_call_of_the_contract_is_not_described(chain, client_of, fields):
     client = client_of(token=chain.descriptor({TRANSFER: PAY}))
     body = {"data": f"0x{transfer().hex()}", "address": chain.exchange, "value": "0", **fields}
-    answer = client.post("/api/v1/decode", json=body)
-    assert answer.status_code == 200, answer.json
-    assert (answer.json["clearSigning"], answer.json["clearSignedCalls"]) == (None, [])
+    record = post(client, "/decode", **body)
+    assert (record["clearSigning"], record["clearSignedCalls"]) == (None, [])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,11 @@ SHARING = {"path": "value", "$ref": "$.display.shared"}
 
 
 def document(**format_):
-    return {"context": DEPLOYED, "display": {"formats": {TRANSFER: format_}}}
+    return of_formats({TRANSFER: format_})
+
+
+def of_formats(formats, **display):
+    return {"context": DEPLOYED, "display": {"formats": formats, **display}}
 
 
 @pytest.fixture
@@ -165,17 +169,13 @@ HOSTILE = {
     "many fields": document(fields=[FIELD] * (formats.MAX_FIELDS + 1)),
     "too many fields": document(fields=[FIELD] * 2_000),
     "groups": document(fields=[TOO_DEEP_GROUPS]),
-    "many fields of several functions": {
-        "context": DEPLOYED,
-        "display": {"formats": {f"f{n}(int8 value)": {"fields": [FIELD] * 180} for n in range(28)}},
-    },
-    "many parameters of several functions": {
-        "context": DEPLOYED,
-        "display": {
-            "formats": {f"f{n}(int8 value)": {"fields": [SHARING] * 125} for n in range(2)},
-            "shared": {"params": {f"p{n}Path": "a" + ".b" * 31 for n in range(20)}},
-        },
-    },
+    "many fields of several functions": of_formats(
+        {f"f{n}(int8 value)": {"fields": [FIELD] * 180} for n in range(28)}
+    ),
+    "many parameters of several functions": of_formats(
+        {f"f{n}(int8 value)": {"fields": [SHARING] * 125} for n in range(2)},
+        shared={"params": {f"p{n}Path": "a" + ".b" * 31 for n in range(20)}},
+    ),
     "many parameters": document(fields=[{**FIELD, "params": {str(n): n for n in range(21)}}]),
     "fields that are none": document(fields=[7]),
     "an object of fields": document(fields={}),
@@ -191,18 +191,12 @@ HOSTILE = {
     "a map": document(fields=[{"path": "to", "params": {"token": {"map": 7}}}]),
     "visibility": document(fields=[{"path": "to", "visible": "sometimes"}]),
     "visibility of another kind": document(fields=[{"path": "to", "visible": [1]}]),
-    "no function": {"context": DEPLOYED, "display": {"formats": {"transfer": {}}}},
-    "no types": {"context": DEPLOYED, "display": {"formats": {"f(nonsense a)": {}}}},
-    "a nested function": {"context": DEPLOYED, "display": {"formats": {"f" + "(" * 900: {}}}},
-    "many arguments": {
-        "context": DEPLOYED,
-        "display": {"formats": {f"f({','.join(['int8'] * 101)})": {}}},
-    },
-    "a function twice": {
-        "context": DEPLOYED,
-        "display": {"formats": {TRANSFER: {}, "transfer(address a,uint256 b)": {}}},
-    },
-    "a format that is none": {"context": DEPLOYED, "display": {"formats": {TRANSFER: 7}}},
+    "no function": of_formats({"transfer": {}}),
+    "no types": of_formats({"f(nonsense a)": {}}),
+    "a nested function": of_formats({"f" + "(" * 900: {}}),
+    "many arguments": of_formats({f"f({','.join(['int8'] * 101)})": {}}),
+    "a function twice": of_formats({TRANSFER: {}, "transfer(address a,uint256 b)": {}}),
+    "a format that is none": of_formats({TRANSFER: 7}),
     "another version": {**document(), "$schema": "https://example.org/erc7730-v3.0.0.schema.json"},
 }
 

@@ -9,6 +9,7 @@ from eth_abi import encode
 from scan.extensions.clear_signing.tests.exchange import ANN, TRANSFER, field
 from scan.extensions.clear_signing.tests.test_calls_to_sign import SAFE, deployed, transfer
 from scan.extensions.contract_details.decoder.typed_data import parse
+from tests.support.lists import post
 
 KEY = (
     "Batch(Details[] details,address spender,uint256 deadline,bytes call)"
@@ -57,9 +58,7 @@ def descriptor(chain, key=KEY, format_=APPROVE, **bound):
 
 
 def decoded(client, data, **more):
-    answer = client.post("/api/v1/decode", json={"typedData": data, **more})
-    assert answer.status_code == 200, answer.json
-    return answer.json["clearSigning"]
+    return post(client, "/decode", typedData=data, **more)["clearSigning"]
 
 
 def test_a_message_is_a_sentence_with_labels(chain, client_of):

@@ -9,7 +9,6 @@ import pytest
 from eth_utils import keccak
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
-from tests.support.database import execute
 from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 from tests.support.page_checks import least_shift
@@ -255,8 +254,7 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
     source = VAULT.replace("contract Vault", "contract Abi")
     address = verified(explorer, source, "Abi", CONSTRUCTOR)
     paths = {"/".join("a" * n): {"content": "x"} for n in range(1, 400)}
-    execute(
-        explorer.settings.database_url,
+    explorer.execute(
         "UPDATE verified_contracts SET abi = %s, sources = %s WHERE address = %s",
         json.dumps(abi),
         json.dumps(paths),

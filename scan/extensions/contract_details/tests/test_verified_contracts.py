@@ -34,8 +34,7 @@ def test_lists_follow_the_chain(own_explorer):
     anvil.revert(before)
     anvil.mine(5)
     key = bytes.fromhex(address[2:])
-    url = own_explorer.settings.database_url
-    serving.wait_until(lambda: execute(url, CODE_AT, key) == [])
+    serving.wait_until(lambda: own_explorer.execute(CODE_AT, key) == [])
     serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     assert own_explorer.contract(address).status_code == 404
     # The same account creates it again, at the same address.
@@ -44,10 +43,12 @@ def test_lists_follow_the_chain(own_explorer):
     assert own_explorer.contract(address).json["contractName"] == "LogicE"
     # Other code at the same address.
     other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
-    execute(url, "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1")
-    execute(url, other, key, b"\1" * 32)
+    own_explorer.execute(
+        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1"
+    )
+    own_explorer.execute(other, key, b"\1" * 32)
     serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
-    execute(url, "DELETE FROM contracts WHERE block_number = 1000000")
+    own_explorer.execute("DELETE FROM contracts WHERE block_number = 1000000")
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
 
 

@@ -11,7 +11,7 @@ from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest, test_limits_of_cached_responses
 from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
-from tests.support import database, indexing, serving
+from tests.support import indexing, serving
 from tests.support.anvil import Anvil
 
 # Calls itself with its argument and one more, up to 200.
@@ -69,8 +69,7 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
 
 @pytest.mark.parametrize(("of_block", "most"), [(4_000_000, 2_000_000), (2**50, ANONYMOUS_GAS)])
 def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, monkeypatch):
-    url = explorer.settings.database_url
-    database.execute(url, "UPDATE blocks SET gas_limit = %s", of_block)
+    explorer.execute("UPDATE blocks SET gas_limit = %s", of_block)
     body = {"calls": [{"to": CALLED, "gas": most + 1}]}
     refused = explorer.client.post("/api/v1/simulate", json=body)
     assert refused.status_code == 400 and str(most) in refused.json["error"]

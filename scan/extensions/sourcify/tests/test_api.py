@@ -20,9 +20,9 @@ from scan.extensions.sourcify.tests.submissions import (
     submit,
 )
 from scan.extensions.transaction_details import storage_layouts
-from tests.support import database, serving
+from tests.support import serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
-from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
+from tests.support.many_functions import PROXY, SLOT, VERSION, verified
 from tests.support.vyper import BOX, NEWEST, SEVEN
 
 MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
@@ -174,8 +174,7 @@ contract Spelled {
 
 
 def test_proxies_are_resolved(explorer, stored):
-    proxy = deploy(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
-    assert explorer.verify(proxy, PROXY, VERSION, contractName="Proxy").status_code == 200
+    proxy = verified(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
     found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
     [implementation] = found["proxyResolution"]["implementations"]
     assert (found["proxyResolution"]["isProxy"], implementation["name"]) == (True, "Stored")
@@ -202,8 +201,7 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     address = deployed(explorer, SOURCE.replace("4711", "4790"))
     body = standard_request(SOURCE.replace("4711", "4790"))
     ended(explorer, submit(explorer, address, body))
-    database.execute(
-        explorer.settings.database_url,
+    explorer.execute(
         "UPDATE verified_contracts SET metadata = NULL, creation_match = NULL WHERE address = %s",
         bytes.fromhex(address[2:]),
     )

@@ -51,17 +51,15 @@ def test_what_a_proxy_calls_is_named_without_the_node(explorer, many):
     proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
     called = selector("over(address)")
     assert methods(explorer, (proxy, called), (NOBODY, called)) == ["over", called]
-    url = explorer.settings.database_url
-    execute(url, "INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))
+    explorer.execute("INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))
     assert methods(explorer, (proxy, called)) == [called]
-    execute(url, "DELETE FROM verified_functions WHERE signature = 'z()'")
+    explorer.execute("DELETE FROM verified_functions WHERE signature = 'z()'")
 
 
 def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
-    url = explorer.settings.database_url
     for number, name in ((1, "first"), (2, "second"), (2, "third")):
-        execute(
-            url, "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
+        explorer.execute(
+            "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
         )
     found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
     assert found == ["first", "0x09090902"]

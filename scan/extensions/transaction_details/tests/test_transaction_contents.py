@@ -208,8 +208,9 @@ def test_a_verification_and_an_import_end_what_was_cached(work):
     calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
     sent = work.send(address, calldata)
     assert work.details(sent)["method"] is None
-    url = work.explorer.settings.database_url
-    execute(url, "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)")
+    work.explorer.execute(
+        "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)"
+    )
     wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
     assert (imported["name"], imported["source"]) == ("toil", "imported")
@@ -283,7 +284,7 @@ def no_storage(calls, forward):
 def forget_block(work):
     """Leave the newest block as it is with SCAN_BODIES=off."""
     newest = "DELETE FROM block_bodies WHERE block_number = (SELECT max(number) FROM blocks)"
-    execute(work.explorer.settings.database_url, newest)
+    work.explorer.execute(newest)
 
 
 def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeypatch):

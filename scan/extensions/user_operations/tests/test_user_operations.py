@@ -20,7 +20,7 @@ from tests.support.entry_points import (
     EntryPoint,
     read_operations,
 )
-from tests.support.lists import Listed, by_links
+from tests.support.lists import Listed, by_links, get
 
 
 class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
@@ -106,12 +106,6 @@ def test_operations_are_counted_as_the_node_has_them(chain):
     require_rows(chain.settings, operations)
 
 
-def read(chain, path):
-    answer = chain.client.get(f"/api/v1{path}")
-    assert answer.status_code == 200, answer.text
-    return answer.json
-
-
 def rows_of(chain, path, limit=4):
     """A list by its cursors, whose total, where it has one, is that of its rows."""
     return by_links(chain.client, Listed(path, "userOperations", is_counted=False), limit)
@@ -188,7 +182,7 @@ def test_blockscouts_search_has_operations_by_hash(chain):
 def test_an_operation_has_its_calls_and_its_reason(chain):
     """Also where a contract sent the bundle: from the trace of its transaction."""
     for place, operation in enumerate(chain.operations):
-        detail = read(chain, f"/user-operations/{operation['hash']}")
+        detail = get(chain.client, f"/user-operations/{operation['hash']}")
         assert {name: detail[name] for name in operation} == operation
         version, kind = list(ADDRESSES)[place // 5], place % 5
         assert detail["entryPointVersion"] == version
@@ -212,13 +206,15 @@ def test_a_transaction_has_its_operations(chain):
     hashes = {o["transactionHash"] for o in chain.operations}
     for hash_ in hashes:
         own = [o for o in chain.operations if o["transactionHash"] == hash_]
-        record = read(chain, f"/transactions/{hash_}")
+        record = get(chain.client, f"/transactions/{hash_}")
         assert (record["userOperations"], record["userOperationCount"]) == (own, len(own))
         assert rows_of(chain, f"/transactions/{hash_}/user-operations", 1) == own
-    others = {t["hash"] for t in read(chain, "/transactions?limit=100")["transactions"]} - hashes
+    others = {
+        t["hash"] for t in get(chain.client, "/transactions?limit=100")["transactions"]
+    } - hashes
     for hash_ in others:
-        assert "userOperations" not in read(chain, f"/transactions/{hash_}")
-        assert read(chain, f"/transactions/{hash_}/user-operations")["total"] == 0
+        assert "userOperations" not in get(chain.client, f"/transactions/{hash_}")
+        assert get(chain.client, f"/transactions/{hash_}/user-operations")["total"] == 0
     missing = "0x" + "ab" * 32
     for path in (f"/user-operations/{missing}", f"/transactions/{missing}/user-operations"):
         assert chain.client.get(f"/api/v1{path}").status_code == 404

@@ -4,7 +4,7 @@ import json
 from collections import namedtuple
 from pathlib import Path
 
-from tests.support.explorer import compilation, standard_input
+from tests.support.explorer import compilation, linked, standard_input
 
 VERSION, LONG_VERSION = "0.8.28", "0.8.28+commit.7893614a"
 HALVES_PATH, STORE_PATH = "src/Halves.sol", "src/Store.sol"
@@ -30,21 +30,17 @@ class Project(namedtuple("Project", "sources standard")):
 STORES = Project(SOURCES, STANDARD)
 
 
-def creation_of(name, library=None):
-    """The creation code, linked to a library at an address."""
+def creation_of(name, library="0x"):
     path = HALVES_PATH if name == "Halves" else STORE_PATH
     bytecode = STORES.output()["contracts"][path][name]["evm"]["bytecode"]
-    code = bytecode["object"]
-    for links in bytecode["linkReferences"].values():
-        for place in (place for places in links.values() for place in places):
-            start, end = 2 * place["start"], 2 * (place["start"] + place["length"])
-            code = code[:start] + library.removeprefix("0x") + code[end:]
-    return code
+    return linked(bytecode["object"], library)
 
 
-def _write(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
+def write(file, value):
+    """The file's folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(value))
+    return file.parent
 
 
 def _with_prefix(code):
@@ -58,7 +54,7 @@ def foundry(project, of=STORES):
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(content)
     for path, name, contract in of.contracts():
-        _write(
+        write(
             project / "out" / Path(path).name / f"{name}.json",
             {
                 "abi": contract["abi"],
@@ -70,7 +66,7 @@ def foundry(project, of=STORES):
                 "id": of.output()["sources"][path]["id"],
             },
         )
-    _write(project / "out/build-info/0123.json", {"id": "0123", "source_id_to_path": {}})
+    write(project / "out/build-info/0123.json", {"id": "0123", "source_id_to_path": {}})
     return project / "out"
 
 
@@ -79,12 +75,12 @@ def hardhat_3(project, of=STORES):
     info = {"id": name, "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
     folder = project / "artifacts/build-info"
     given = {"_format": "hh3-sol-build-info-1", **info, "input": of.standard}
-    _write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
+    write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
     result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": of.output()}
-    _write(folder / f"{name}.output.json", result)
+    write(folder / f"{name}.output.json", result)
     for path, contract_name, contract in of.contracts():
         deployed = contract["evm"]["deployedBytecode"]
-        _write(
+        write(
             project / "artifacts" / path / f"{contract_name}.json",
             {
                 "contractName": contract_name,

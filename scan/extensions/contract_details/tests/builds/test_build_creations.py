@@ -12,6 +12,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
     Project,
     foundry,
     hardhat_3,
+    write,
 )
 from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
@@ -29,12 +30,6 @@ def contract():
 
 def creation(number):
     return f"0x{contract()['evm']['bytecode']['object']}{number:064x}"
-
-
-def write(file, value):
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(value))
-    return file.parent
 
 
 def build_info(project):

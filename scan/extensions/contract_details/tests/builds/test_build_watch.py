@@ -23,7 +23,6 @@ from scan.extensions.contract_details.tests.builds.projects import (
 from scan.verification import submission_compilations
 from scan.verification.request import parse
 from tests.support.anvil import calldata
-from tests.support.database import execute
 from tests.support.vyper import BOX, NEWEST, SEVEN
 
 NOWHERE = f"0x{'00' * 20}"
@@ -48,10 +47,9 @@ class Watched:
 @pytest.fixture
 def running(explorer):
     """Without the contracts of other tests, which builds of the same code would verify again."""
-    url = explorer.settings.database_url
-    execute(url, "DELETE FROM built_abis")
-    execute(url, "DELETE FROM verified_contracts")
-    execute(url, "DELETE FROM contracts")
+    explorer.execute("DELETE FROM built_abis")
+    explorer.execute("DELETE FROM verified_contracts")
+    explorer.execute("DELETE FROM contracts")
     yield explorer
 
 
@@ -101,7 +99,6 @@ def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
 
 
 def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
-    url = running.settings.database_url
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
     with monkeypatch.context() as dying:
@@ -109,7 +106,7 @@ def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, mo
         first.watch.step()
     second.step()
     assert match_of(running, library) == (None, None)
-    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    running.execute("UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
     second.step()
     assert match_of(running, library) == (None, None)
     second.watch._again_at = 0.0  # after a minute
@@ -322,20 +319,19 @@ def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
 
 
 def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_path):
-    url = running.settings.database_url
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()
     watched = Watched(running, folder)
     running.deploy(creation_of("Store", running.deploy(creation_of("Halves"))), f"{5:064x}")
     watched.step()
     stored = "SELECT stored_at FROM built_abis ORDER BY stored_at"
-    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
-    before = execute(url, stored)
+    running.execute("UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    before = running.execute(stored)
     for artifact in folder.rglob("*.json"):
         artifact.write_text(artifact.read_text() + " ")
     watched.watch._builds._next_at = 0.0
     watched.step()
-    assert execute(url, stored) == before
+    assert running.execute(stored) == before
 
 
 def test_a_vyper_build_verifies(running, vyper, tmp_path):

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from eth_abi import encode
-from eth_utils import keccak
 
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, built_of
@@ -15,14 +13,14 @@ from scan.extensions.contract_details.tests.builds.test_build_watch import (
     running,
 )
 from scan.verification.request import parse
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
 __all__ = ["running"]
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
-INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
-MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
+INCREASE = calldata("increase()")
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS = {
@@ -103,7 +101,7 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, t
         compiled("0.8.28", standard_input({"M.sol": MAKER}), "M.sol", "Maker").creation
     )
     step = 300 + [*TOOLS].index(tool)
-    running.send(maker, MAKE + encode(["address", "uint256"], [blueprint, step]).hex(), gas=500_000)
+    running.send(maker, calldata("make(address,uint256)", blueprint, step), gas=500_000)
     [made] = running.client.get(f"/api/v1/contract-creations?factory={maker}").json[
         "contractCreations"
     ]

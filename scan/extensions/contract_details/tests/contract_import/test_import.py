@@ -37,8 +37,7 @@ class Chain:
     def __init__(self, explorer, vyper, folder):
         self.explorer = explorer
         self.folder = folder  # of the programs that commands have: a missing compiler stays so
-        programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
-        for program in programs:
+        for program in ("node", "sh", "cat", "rm", "env", "unshare", "mkfifo"):
             (folder / program).symlink_to(shutil.which(program) or program)
         self.elsewhere = Elsewhere(str(int(explorer.anvil.call("eth_chainId"), 16)))
         self.url = ""
@@ -81,13 +80,12 @@ class Chain:
         return sorted([*self.elsewhere.contracts, self.unknown])
 
     def forget(self):
-        url = self.explorer.settings.database_url
-        execute(url, "DELETE FROM verified_contracts")
-        execute(url, "DELETE FROM contract_claims")
+        self.explorer.execute("DELETE FROM verified_contracts")
+        self.explorer.execute("DELETE FROM contract_claims")
         self.elsewhere.requests.clear()
 
     def stored(self):
-        return execute(self.explorer.settings.database_url, STORED)
+        return self.explorer.execute(STORED)
 
     def scan(self, *arguments, **changes):
         settings = self.explorer.settings
@@ -169,22 +167,23 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     file.write_text('{"address": "0x12"}\nno JSON\n')
     done = chain.scan("import", str(file))
     assert done.returncode == 1 and "address" in done.stderr
-    url = chain.explorer.settings.database_url
     maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
     found = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
-    known, findings = execute(url, maps), execute(url, found)
+    known, findings = chain.explorer.execute(maps), chain.explorer.execute(found)
     assert len(known) == 4 and findings
-    execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
-    execute(
-        url, "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
+    chain.explorer.execute(
+        "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)"
+    )
+    chain.explorer.execute(
+        "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
     )
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
-    assert (execute(url, maps), chain.stored()) == (known, before)
-    assert execute(url, found) == findings
-    execute(url, "DELETE FROM source_maps")
+    assert (chain.explorer.execute(maps), chain.stored()) == (known, before)
+    assert chain.explorer.execute(found) == findings
+    chain.explorer.execute("DELETE FROM source_maps")
     other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
-    execute(url, other, "contracts/Box.sol")
+    chain.explorer.execute(other, "contracts/Box.sol")
     done = chain.scan("source-maps")
     assert f"{chain.box}: " in done.stdout and "0.9.9" in done.stdout
     assert done.stdout.endswith("3 source maps added, 1 contracts left without one\n"), done

@@ -34,8 +34,7 @@ def creation(source, name):
 def verify(explorer, source, name, arguments=""):
     """Deploy and verify a contract of the explorer's chain; return its code's hash."""
     address = verified(explorer, source, name, arguments)
-    [(code_hash,)] = execute(
-        explorer.settings.database_url,
+    [(code_hash,)] = explorer.execute(
         "SELECT encode(code_hash, 'hex') FROM verified_contracts WHERE address = decode(%s, 'hex')",
         address[2:],
     )

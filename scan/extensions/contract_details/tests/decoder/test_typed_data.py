@@ -12,6 +12,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES
 from scan.extensions.contract_details.decoder.typed_data import MAX_MEMBERS, MAX_STRUCTURES, parse
+from tests.support.lists import post
 
 ANN, BOB = (
     "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826",
@@ -218,9 +219,7 @@ def test_shared_structures_are_read_once():
 
 
 def test_typed_data_is_decoded_by_its_own_types(client):
-    answer = client.post("/api/v1/decode", json={"typedData": DATA})
-    assert answer.status_code == 200, answer.json
-    record = answer.json
+    record = post(client, "/decode", typedData=DATA)
     assert bytes.fromhex(record["data"][2:]) == signable(DATA)
     assert record["digest"] == "0x" + keccak(signable(DATA)).hex()
     [candidate] = record["candidates"]

@@ -74,10 +74,8 @@ def wait_for_match(explorer, address, name):
 
 def jobs_of(explorer, address):
     """The matches of the jobs that verified a contract."""
-    rows = database.execute(
-        explorer.settings.database_url,
-        "SELECT match FROM verification_jobs WHERE address = decode(%s, 'hex') LIMIT 1",
-        address[2:],
+    rows = explorer.execute(
+        "SELECT match FROM verification_jobs WHERE address = decode(%s, 'hex') LIMIT 1", address[2:]
     )
     return [match for (match,) in rows]
 

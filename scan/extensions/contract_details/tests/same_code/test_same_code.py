@@ -3,7 +3,6 @@
 import pytest
 
 from scan.extensions.contract_details import comparison
-from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 
 SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
@@ -44,14 +43,10 @@ def test_pages_by_number_and_by_cursor(explorer, twins):
 
 def test_one_that_has_another_code_by_now_says_so(explorer):
     first, second = explorer.place("6001600255"), explorer.place("6001600255")
-    execute(
-        explorer.settings.database_url,
-        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)",
-        b"other".rjust(32),
-        b"other",
+    explorer.execute(
+        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"other".rjust(32), b"other"
     )
-    execute(
-        explorer.settings.database_url,
+    explorer.execute(
         "INSERT INTO contracts VALUES (%s, 1000000, %s)",
         bytes.fromhex(first[2:]),
         b"other".rjust(32),

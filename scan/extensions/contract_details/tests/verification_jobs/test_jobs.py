@@ -34,7 +34,7 @@ def address(explorer):
 @pytest.fixture
 def jobs(explorer):
     yield explorer.app.extensions["scan"].sources.get(VerificationJobs)
-    database.execute(explorer.settings.database_url, "DELETE FROM verification_jobs")
+    explorer.execute("DELETE FROM verification_jobs")
 
 
 def request(address, **fields):
@@ -57,10 +57,8 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
     assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
     assert job == jobs.get(job_id) == jobs.get(job_id.upper())
-    [(request_kept,)] = database.execute(
-        explorer.settings.database_url,
-        "SELECT request FROM verification_jobs WHERE id = %s",
-        job_id,
+    [(request_kept,)] = explorer.execute(
+        "SELECT request FROM verification_jobs WHERE id = %s", job_id
     )
     assert request_kept is None
     assert explorer.contract(address).json["match"] == "full"
@@ -96,8 +94,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     thread.start()
     thread.join(0.2)
     assert submitted == []
-    database.execute(
-        explorer.settings.database_url,
+    explorer.execute(
         "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
         " WHERE address = %s",
         bytes.fromhex(later[2:]),
@@ -148,18 +145,17 @@ def test_few_requests_wait_at_once(explorer, jobs, address):
     with ThreadPoolExecutor(8) as pool:
         waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
         serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
-        database.execute(explorer.settings.database_url, "DELETE FROM verification_jobs")
+        explorer.execute("DELETE FROM verification_jobs")
         jobs.notify()
     assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
 
 
 def test_a_claim_takes_one_job_however_it_is_planned(explorer, jobs, address):
-    url = explorer.settings.database_url
     first = jobs.submit(request(address), CLIENT)
     # As autovacuum leaves the table while it has one job.
-    database.execute(url, "VACUUM FULL verification_jobs")
-    database.execute(url, "VACUUM ANALYZE verification_jobs")
-    database.execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
+    explorer.execute("VACUUM FULL verification_jobs")
+    explorer.execute("VACUUM ANALYZE verification_jobs")
+    explorer.execute("DELETE FROM verification_jobs WHERE id = %s", first)
     for number in range(20):
         jobs.submit(request(address), f"192.0.2.{number}")
     services = explorer.app.extensions["scan"]
@@ -179,8 +175,7 @@ def test_jobs_are_swept_after_a_day(explorer, jobs, address):
         finished(jobs, old)
         finished(jobs, young)
     for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
-        database.execute(
-            explorer.settings.database_url,
+        explorer.execute(
             "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
             datetime.now(UTC) - age,
             job_id,
@@ -192,8 +187,7 @@ def test_jobs_are_swept_after_a_day(explorer, jobs, address):
 
 def test_a_job_that_ends_its_process_each_time_is_given_up(explorer, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
-    database.execute(
-        explorer.settings.database_url,
+    explorer.execute(
         "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
         job_runner.MOST_ATTEMPTS,
     )
@@ -282,7 +276,7 @@ def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):
         with explorer.running_jobs():
             job = jobs.wait(job_id, 0.5)
             assert job is not None and job.status in ("pending", "running")
-    database.execute(explorer.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
+    explorer.execute("UPDATE verification_jobs SET due_at = now()")
     with explorer.running_jobs():
         assert finished(jobs, job_id).match == "full"
     assert compiler_run.RUNNING == 2

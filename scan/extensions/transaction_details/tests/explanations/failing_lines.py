@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tests.support.solidity import marked_line
+
 FAILING = Path(__file__).with_name("Failing.sol").read_text()
 PATH = "src/Failing.sol"
 NAMES = tuple(
@@ -18,9 +20,4 @@ FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_tw
 
 
 def line_of(mark):
-    [number] = [
-        number
-        for number, line in enumerate(FAILING.split("\n"), start=1)
-        if line.endswith(f"// fails: {mark}")
-    ]
-    return number
+    return marked_line(FAILING, f"// fails: {mark}")

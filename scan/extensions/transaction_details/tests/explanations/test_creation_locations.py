@@ -3,12 +3,15 @@ another one that the same code has created."""
 
 import re
 from collections import namedtuple
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.support.anvil import calldata
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import compiled, linked, standard_input
+from tests.support.lists import post
+from tests.support.solidity import marked_line
 
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
@@ -41,13 +44,7 @@ def arguments(number, text):
     return f"{number:064x}{64:064x}{len(text):064x}{words}"
 
 
-def line_of(mark, source=SOURCE):
-    [number] = [n for n, line in enumerate(source.split("\n"), 1) if line.endswith(mark)]
-    return number
-
-
-def linked(creation, library):
-    return re.sub("__.{38}", library[2:].lower(), creation.removeprefix("0x"))
+line_of = partial(marked_line, SOURCE)
 
 
 def deploy(explorer, way, name, arguments="", library="0x"):
@@ -130,10 +127,8 @@ def test_the_page_links_to_the_verified_contract(deployed):
 
 
 def test_a_simulated_creation_has_its_line(deployed):
-    body = {"calls": [{"data": deployed.created(1)}]}
-    answer = deployed.explorer.client.post("/api/v1/simulate", json=body)
-    assert answer.status_code == 200, answer.json
-    [outcome] = answer.json["calls"]
+    calls = [{"data": deployed.created(1)}]
+    [outcome] = post(deployed.explorer.client, "/simulate", calls=calls)["calls"]
     assert outcome["error"]["location"]["line"] == line_of("fails: text")
 
 
@@ -185,13 +180,10 @@ VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
 )
 @pytest.mark.parametrize("release", VYPER_RELEASES)
 def test_the_line_of_a_creation_in_vyper(explorer, vyper, release, number, mark, function):
-    creation = vyper.creation_of(release, VYPER_SOURCE)
-    address = explorer.deploy(creation, f"{5:064x}")
-    told = {"language": "vyper", "contractName": "Counter.vy:Counter"}
-    answer = explorer.verify(address, VYPER_SOURCE, release, **told)
-    assert answer.status_code == 200, answer.json
-    sent = explorer.send(None, f"0x{creation.removeprefix('0x')}{number:064x}", gas=1_000_000)
+    vyper.verified(explorer, release, VYPER_SOURCE, "Counter.vy:Counter", f"{5:064x}")
+    creation = vyper.creation_of(release, VYPER_SOURCE).removeprefix("0x")
+    sent = explorer.send(None, f"0x{creation}{number:064x}", gas=1_000_000)
     location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
     assert location is not None
-    expected = line_of(f"fails: {mark}", VYPER_SOURCE)
+    expected = marked_line(VYPER_SOURCE, f"fails: {mark}")
     assert (location["line"], location["function"]) == (expected, function)

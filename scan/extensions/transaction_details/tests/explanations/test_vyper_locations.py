@@ -4,7 +4,9 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from eth_utils import keccak
+
+from tests.support.anvil import calldata
+from tests.support.solidity import marked_line
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
@@ -27,24 +29,16 @@ RELEASES = ["0.4.3", *(pytest.param(release, marks=pytest.mark.long) for release
 @pytest.fixture(scope="module", params=RELEASES)
 def failing(request, explorer, vyper):
     source = source_for(request.param)
-    address = explorer.deploy(vyper.creation_of(request.param, source))
-    told = {"language": "vyper", "contractName": f"{PATH}:Failing"}
-    answer = explorer.verify(address, source, request.param, **told)
-    assert answer.status_code == 200, answer.json
-    return Deployed(explorer, address)
+    return Deployed(explorer, vyper.verified(explorer, request.param, source, f"{PATH}:Failing"))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_line_of_each_kind_of_failure(failing, name):
-    data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{2:064x}"
-    sent = failing.explorer.send(failing.address, data, gas=200_000)
+    call = calldata(f"{name}(uint256)", 2)
+    sent = failing.explorer.send(failing.address, call, gas=200_000)
     error = failing.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
-    [number] = [
-        number
-        for number, line in enumerate(SOURCE.split("\n"), start=1)
-        if line.endswith(f"# fails: {name}")
-    ]
     location = error["location"]
     assert location is not None, error
-    assert (location["file"], location["line"]) == (PATH, number)
+    expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
+    assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)

@@ -6,14 +6,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from eth_utils import keccak
 
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from tests.support.explorer import behind, compiled, standard_input
+from tests.support.anvil import calldata
+from tests.support.explorer import behind, compiled, linked, standard_input
 from tests.support.faulty_node import altering
 from tests.support.lists import get
+from tests.support.solidity import marked_line
 
 VERSION, PATH = "0.8.28", "src/Costly.sol"
 SOURCE = Path(__file__).with_name("Spending.sol").read_text()
@@ -63,13 +64,11 @@ class Deployed(namedtuple("Deployed", "explorer costly creation")):
 
 
 def data_of(transaction):
-    selector = keccak(text=f"{transaction.function}(uint256)")[:4].hex()
-    return f"0x{selector}{transaction.argument:064x}"
+    return calldata(f"{transaction.function}(uint256)", transaction.argument)
 
 
 def line_of(mark):
-    [number] = [n for n, line in enumerate(SOURCE.split("\n"), 1) if line.endswith(f"// {mark}")]
-    return number
+    return marked_line(SOURCE, f"// {mark}")
 
 
 def intrinsic(data, *, is_creation=False):
@@ -84,10 +83,8 @@ def intrinsic(data, *, is_creation=False):
 def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
 
-    def deploy(name, library="", arguments=""):
-        creation = compiled(VERSION, standard, PATH, name).creation.removeprefix("0x")
-        while (start := creation.find("__")) >= 0:
-            creation = creation[:start] + library[2:] + creation[start + 40 :]
+    def deploy(name, library="0x", arguments=""):
+        creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
         verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
         return verified, creation
 

@@ -9,6 +9,7 @@ from scan.extensions.contract_details.tests.builds.projects import STANDARD, STO
 from tests.support import faulty_node
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
+from tests.support.lists import get
 
 FAILING = 101  # an amount that the store does not keep
 
@@ -17,9 +18,7 @@ class Stores(namedtuple("Stores", "explorer store factory sent")):
     """A store that calls a library, verified; and what was sent to it."""
 
     def get(self, path):
-        answer = self.explorer.client.get(f"/api/v1{path}")
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        return get(self.explorer.client, path)
 
 
 def verified_of(explorer, name, arguments=""):

@@ -5,7 +5,6 @@ import pytest
 from scan.extensions.transaction_details.tests.storage import conftest
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
-from tests.support.database import execute
 from tests.support.explorer import standard_input
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -110,8 +109,7 @@ def test_bad_paths(filled, path, status):
 
 
 def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
-    url = filled.explorer.settings.database_url
-    execute(url, "DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
+    filled.explorer.execute("DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
     assert filled.storage().status_code == 404
     standard = standard_input({conftest.PATH: conftest.KEPT}, **conftest.OPTIMIZED)
     name = f"{conftest.PATH}:Kept"

@@ -126,11 +126,7 @@ VYPER = Path(__file__).with_name("token.vy").read_text()
 
 
 def test_a_contract_of_vyper(explorer, vyper):
-    address = explorer.deploy(vyper.creation_of("0.4.3", VYPER))
-    answer = explorer.verify(
-        address, VYPER, "0.4.3", language="vyper", contractName="Named.vy:Named"
-    )
-    assert answer.status_code == 200, answer.json
+    address = vyper.verified(explorer, "0.4.3", VYPER, "Named.vy:Named")
     named = Deployed(explorer, address)
     changed = named.changed("fill(address,uint256,string)", WHO, 9, "name")
     after = {name: value for name, (_, value) in changed.items()}
