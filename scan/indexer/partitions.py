@@ -81,8 +81,8 @@ class Partitions:
         """Return whether prepare() has made all partitions that `needed` rows take."""
         return needed <= self._enough.get(table, 0)
 
-    def prepare(self, table: str, count: int, needed: int) -> None:
-        """Make the partitions that a table of `count` rows needs to have `needed` rows.
+    def prepare(self, table: str, needed: int) -> None:
+        """Make the partitions that a table needs to have `needed` rows.
 
         Raises LockNotGranted where another session holds a lock and rows would find no partition.
         """
@@ -101,11 +101,11 @@ class Partitions:
                     continue
                 self._enough[table] = needed
             else:
-                # Autovacuum analyzes partitions alone.
-                grown = max(GROWTH * needed, LEAST_ANALYZED_ROWS)
+                grown = LEAST_ANALYZED_ROWS
+                if needed >= LEAST_ANALYZED_ROWS:
+                    grown = GROWTH * needed
+                    self._analyze(table)  # autovacuum analyzes partitions alone
                 self._enough[table] = max(min(bound, grown), needed)
-                if count:
-                    self._analyze(table)
             return
 
     def _bound(self, table: str) -> int:

@@ -205,7 +205,7 @@ class Writer:
         which others may be added to unless it is written `alone`."""
         before = head.totals if head else NO_ROWS
         for table, needed in _partitioned_rows(before.plus(batch.rows), batch).items():
-            self._partitions.prepare(table, getattr(before, table, sum(before)), needed)
+            self._partitions.prepare(table, needed)
         are_few = sum(batch.rows) <= FEW_ROWS
         with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:

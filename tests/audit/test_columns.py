@@ -3,8 +3,6 @@
 import itertools
 import re
 
-import psycopg2
-
 from scan.audit import derived_tables
 from scan.audit.block_comparison import ENTITIES, NodeComparison
 from scan.database.connection import Database
@@ -116,18 +114,15 @@ ANOTHER = {
 
 def columns_to_audit(settings):
     """By table: the columns that have to be compared, and their types."""
-    connection = psycopg2.connect(settings.database_url)
     tables = {}
-    with connection, connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns"
-            " WHERE table_schema = 'public' AND NOT EXISTS ("
-            "SELECT FROM pg_class WHERE oid = to_regclass(table_name) AND relispartition)"
-        )
-        for table, column, kind in cursor.fetchall():
-            if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():
-                tables.setdefault(table, {})[column] = kind
-    connection.close()
+    for table, column, kind in execute(
+        settings.database_url,
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND NOT EXISTS ("
+        "SELECT FROM pg_class WHERE oid = to_regclass(table_name) AND relispartition)",
+    ):
+        if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():
+            tables.setdefault(table, {})[column] = kind
     keys = {table: entity.key for table, entity in ENTITIES.items()} | KEYS
     return {
         table: {name: kind for name, kind in found.items() if name not in keys.get(table, ())}

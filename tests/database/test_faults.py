@@ -3,10 +3,8 @@
 import random
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg2
 import pytest
 
 from tests.indexer.test_node_faults import status, wait_until
@@ -17,23 +15,12 @@ from tests.support.table_digest import digest, fresh_digest
 pytestmark = pytest.mark.long
 
 
-@contextmanager
-def administering(database_url):
-    connection = psycopg2.connect(database_url)
-    try:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            yield cursor
-    finally:
-        connection.close()
-
-
 def kill_backends(database_url):
-    with administering(database_url) as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-            " AND datname = current_database()"
-        )
+    database.execute(
+        database_url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        " AND datname = current_database()",
+    )
 
 
 @pytest.mark.long
@@ -93,16 +80,11 @@ def test_a_commit_whose_answer_was_lost_counts_once(scenario, finished_digest, d
 
 
 def test_a_read_only_database_is_told_and_waited_for(anvil, database_url, caplog):
-    name = database_url.split("/")[3].split("?")[0]
     with Indexing(database_url, anvil.url, until=0) as indexing:
-        with administering(database_url) as cursor:
-            cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-        kill_backends(database_url)
-        anvil.mine()
-        wait_until(lambda: "DATABASE_URL must be the primary" in caplog.text)
-        with administering(database_url) as cursor:
-            cursor.execute("SET default_transaction_read_only = off")
-            cursor.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+        with database.read_only(database_url):
+            kill_backends(database_url)
+            anvil.mine()
+            wait_until(lambda: "DATABASE_URL must be the primary" in caplog.text)
         kill_backends(database_url)
         indexing.wait_for(1)
 
@@ -113,12 +95,10 @@ FILL = Path(__file__).with_name("fill.sql").read_text()
 def test_a_full_disk_is_told_and_waited_for(anvil, database_url):
     """The server's answer is what a full disk gives; to fill one for real needs a mount."""
     with Indexing(database_url, anvil.url, until=0) as indexing:
-        with administering(database_url) as cursor:
-            cursor.execute(FILL)
+        database.execute(database_url, FILL)
         anvil.mine()
         wait_until(lambda: "disk is full" in (status(database_url)["problem"] or ""))
-        with administering(database_url) as cursor:
-            cursor.execute("DROP TRIGGER fill ON blocks")
+        database.execute(database_url, "DROP TRIGGER fill ON blocks")
         indexing.wait_for(1)
         wait_until(lambda: status(database_url)["problem"] is None)
 

@@ -18,6 +18,7 @@ def test_a_worker_starts_each_thread_beside_serving_once(indexed_template, clien
     worker = SimpleNamespace(wsgi=client.application)
     monkeypatch.setitem(hooks["post_worker_init"].__globals__, "gc", gc)
     hooks["post_worker_init"](worker)
-    worker.deliveries.stop()
+    for running in {worker.deliveries, *worker.beside_serving} - {*started}:
+        running.stop()
     names = Counter(thread._thread.name for thread in started)
     assert "creations" in names and {*names.values()} == {1}, names

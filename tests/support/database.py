@@ -285,12 +285,15 @@ EMPTY = {
     "json": "{}",
 }
 EMPTY["jsonb"] = "{}"
+_required = {}  # the values of those columns by table, which all databases have alike
 
 
 def insert(url, table, /, **values):
     """Insert a row; columns that have to have a value and are not given are empty, 0 or now."""
-    required = {name: EMPTY.get(type_, 0) for name, type_ in execute(url, REQUIRED, table)}
-    row = required | values
+    if table not in _required:
+        columns = execute(url, REQUIRED, table)
+        _required[table] = {name: EMPTY.get(type_, 0) for name, type_ in columns}
+    row = _required[table] | values
     places = ", ".join(["%s"] * len(row))
     execute(url, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())  # noqa: S608
 
@@ -303,15 +306,8 @@ def insert_key(url, key, per_minute):
 
 
 def wait_until_none(url, statement):
-    """Wait until the statement has no rows, on one connection: a new one each time takes as long as
-    what is waited for has to run."""
-    connection = psycopg2.connect(url)
-    try:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            wait_until(lambda: cursor.execute(statement) or not cursor.fetchall(), timeout_s=60)
-    finally:
-        connection.close()
+    """Wait until the statement has no rows."""
+    wait_until(lambda: not execute(url, statement), timeout_s=60)
 
 
 def wait_for_problem(url, words):

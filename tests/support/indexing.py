@@ -31,6 +31,8 @@ TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", DEFAULT_ROW
 class _Stop(threading.Event):
     """Set to stop the follower; `wake` ends its wait for the next step, which sets `waits`."""
 
+    has_waited = False  # so that what it does when it begins is done
+
     def __init__(self):
         super().__init__()
         self.waits = threading.Event()
@@ -45,6 +47,7 @@ class _Stop(threading.Event):
 
     def wait(self, timeout=None):
         if not self.is_set():
+            self.has_waited = True
             self.waits.set()
             self._awake.wait(timeout)
             self._awake.clear()
@@ -95,7 +98,7 @@ class Indexing:
     def _wait_until_head(self, is_it, block_number):
         deadline = time.monotonic() + PATIENCE_S
         self.look()
-        while not self._is_done(is_it):
+        while not (self._stop.has_waited and self._is_done(is_it)):
             if time.monotonic() > deadline or not self._thread.is_alive():
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
             self._stop.waits.wait(0.2)

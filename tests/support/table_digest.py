@@ -123,13 +123,7 @@ def _read_rows(url, table):
             table,
         )
     ]
-    connection = psycopg2.connect(url)
-    try:
-        statement = sql.SQL("SELECT to_jsonb(t) FROM {} t").format(sql.Identifier(table))
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            rows = [row for (row,) in cursor.fetchall()]
-    finally:
-        connection.close()
+    statement = sql.SQL("SELECT to_jsonb(t) FROM {} t").format(sql.Identifier(table))
+    rows = [row for (row,) in execute(url, statement)]
     kept = [{c: v for c, v in row.items() if c not in WITHOUT_MEANING or c in keys} for row in rows]
     return {tuple(row[key] for key in keys or row): row for row in kept}

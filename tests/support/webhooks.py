@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 
-import psycopg2
-
 from app import create_app
 from scan.database.connection import Database
 from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
 from tests.support import indexing, made_blocks
+from tests.support.database import execute
 
 NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
@@ -75,13 +74,8 @@ class Webhooks:
 
     def pending(self):
         """How many deliveries still wait."""
-        connection = psycopg2.connect(self.settings.database_url)
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT count(*) FROM deliveries WHERE status = 'pending'")
-                return int(cursor.fetchall()[0][0])
-        finally:
-            connection.close()
+        count = "SELECT count(*) FROM deliveries WHERE status = 'pending'"
+        return int(execute(self.settings.database_url, count)[0][0])
 
     @contextmanager
     def delivering(self, options=QUICK, **settings):

@@ -1,6 +1,5 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
-import psycopg2
 import pytest
 
 from app import create_app
@@ -182,34 +181,34 @@ def seeded(postgres, seeded_template):
 
 
 def _add_names(url):
-    connection = psycopg2.connect(url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " item_type, holder_count)"
-            " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
-            " 'Coin number ' || n, 'COIN' || n, 18, 0, NULL, n % 1000"
-            " FROM generate_series(1, 20000) AS n"
-        )
-        cursor.execute(
-            "INSERT INTO labels (address, label)"
-            " SELECT decode('b' || lpad(to_hex(n), 39, '0'), 'hex'), 'Holder ' || n"
-            " FROM generate_series(1, 20000) AS n"
-        )
-        cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
-        cursor.execute(
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " item_type, holder_count)"
-            " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
-            " name, 18, 0, NULL, 1000 FROM (VALUES"
-            " ('17'),"
-            " ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
-            " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))"
-            ") AS named (name)"
-        )
-        cursor.execute("ANALYZE tokens")
-        cursor.execute("ANALYZE labels")
-    connection.close()
+    execute(
+        url,
+        "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+        " item_type, holder_count)"
+        " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
+        " 'Coin number ' || n, 'COIN' || n, 18, 0, NULL, n %% 1000"
+        " FROM generate_series(1, 20000) AS n",
+    )
+    execute(
+        url,
+        "INSERT INTO labels (address, label)"
+        " SELECT decode('b' || lpad(to_hex(n), 39, '0'), 'hex'), 'Holder ' || n"
+        " FROM generate_series(1, 20000) AS n",
+    )
+    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", LABELLED)
+    execute(
+        url,
+        "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+        " item_type, holder_count)"
+        " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
+        " name, 18, 0, NULL, 1000 FROM (VALUES"
+        " ('17'),"
+        " ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
+        " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))"
+        ") AS named (name)",
+    )
+    execute(url, "ANALYZE tokens")
+    execute(url, "ANALYZE labels")
 
 
 @pytest.mark.parametrize(

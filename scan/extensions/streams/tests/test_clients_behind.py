@@ -76,13 +76,13 @@ def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     partitions = Partitions(database, DEFAULT_ROWS)
     locking = Database(database_url, statement_timeout_ms=0)
-    partitions.prepare("token_transfers", 0, 1)
+    partitions.prepare("token_transfers", 1)
     with ThreadPoolExecutor(1) as reader:  # whose connection keeps the plan
         with locking.transaction():
             locking.execute_script("LOCK TABLE token_transfers_0 IN ACCESS EXCLUSIVE MODE")
             planned = reader.submit(read_next, database, start)
             serving.wait_until(lambda: execute(database_url, waiting) == [(1,)])
-            partitions.prepare("transactions", 0, 1)
+            partitions.prepare("transactions", 1)
         assert planned.result().is_newest
         chain.append([made_blocks.Move(ANNA, BERT)])
         events = reader.submit(read_next, database, start).result().events

@@ -179,16 +179,12 @@ def test_a_schema_of_an_older_version(sound):
 
 def test_an_invalid_index(sound):
     """As CREATE INDEX CONCURRENTLY leaves one that was interrupted."""
-    connection = psycopg2.connect(sound.database_url)
-    connection.autocommit = True
-    cursor = connection.cursor()
-    cursor.execute("CREATE TABLE twice (value integer)")
-    cursor.execute("INSERT INTO twice VALUES (1), (1)")
+    url = sound.database_url
+    database.execute(url, "CREATE TABLE twice AS SELECT 1 AS value FROM generate_series(1, 2)")
     with pytest.raises(psycopg2.errors.UniqueViolation):
-        cursor.execute("CREATE UNIQUE INDEX CONCURRENTLY twice_value ON twice (value)")
+        database.execute(url, "CREATE UNIQUE INDEX CONCURRENTLY twice_value ON twice (value)")
     the_error(sound.examine(), "database", "invalid indexes: twice_value", "REINDEX")
-    cursor.execute("DROP TABLE twice")
-    connection.close()
+    database.execute(url, "DROP TABLE twice")
 
 
 def test_clients_that_can_choose_their_address(sound, shared_server):
