@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from tests.extensions.test_compiled_signatures import post
 from tests.support.explorer import standard_input
+from tests.support.lists import post
 
 EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
@@ -21,7 +21,7 @@ def events_of(explorer, address, text):
     listed = explorer.client.get(f"/api/v1/logs{query}").json["logs"][::-1]
     trace = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     decodings = [
-        post(explorer, "/decode", data=log["data"], topics=log["topics"], address=address)
+        post(explorer.client, "/decode", data=log["data"], topics=log["topics"], address=address)
         for log in details
     ]
     others = explorer.client.get(f"/api/v2/transactions/{sent}/logs").json

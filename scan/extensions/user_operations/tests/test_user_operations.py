@@ -84,12 +84,12 @@ def require_rows(settings, operations):
     """The lists' counts and checkpoints, and what the audit finds."""
     entries = derived_lists.entries_of_user_operations(operations)
     counts = stored(
-        settings, "list_counts WHERE list LIKE 'user_operations%'", ("list", "key"), ["count"]
+        settings, "list_counts WHERE list LIKE 'user_operations%%'", ("list", "key"), ["count"]
     )
     require_same(counts, derived_lists.list_counts(entries))
     checkpoints = stored(
         settings,
-        "list_checkpoints WHERE list LIKE 'user_operations%'",
+        "list_checkpoints WHERE list LIKE 'user_operations%%'",
         ("list", "key", "place"),
         ["ordinal", "block_number"],
     )
