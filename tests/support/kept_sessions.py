@@ -29,6 +29,8 @@ class _Kept(Connection):
         try:
             self.autocommit = True
             with self.cursor() as cursor:
+                # Else the next one's pg_stat_xact_* has what this one did in its last second, too.
+                cursor.execute("SELECT pg_stat_force_next_flush()")
                 cursor.execute("DISCARD ALL")
         except psycopg2.Error:
             super().close()

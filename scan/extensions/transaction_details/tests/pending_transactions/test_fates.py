@@ -156,6 +156,7 @@ def sending(explorer):
     yield explorer.anvil
     explorer.anvil.call("evm_setAutomine", True)
     explorer.anvil.mine()
+    explorer.wait_for_block(explorer.anvil.head())
 
 
 def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
