@@ -35,6 +35,10 @@ def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long()
     seconds = dict.fromkeys(FILES[:2], 20.0)
     worker_of = placed(FILES, 4, seconds)
     assert worker_of == placed(FILES[::-1], 4, seconds)
+    measured = json.loads(SECONDS.read_text())
+    for number in range(20):  # sums of seconds, which depend on the order of what is added
+        order = random.Random(number).sample(FILES, len(FILES))
+        assert placed(order, 4, measured) == placed(FILES, 4, measured)
     assert worker_of.keys() == {*map(group_of, FILES)} and {*worker_of.values()} == {*range(4)}
     assert worker_of[group_of(FILES[0])] != worker_of[group_of(FILES[1])]
     loads = [0.0] * 4

@@ -41,6 +41,8 @@ class OwnTests(EachScheduling):
     def schedule(self):
         session = self.config.pluginmanager.get_plugin("session")
         session.testscollected = sum(map(len, self.node2collection.values()))
+        distinct = {*chain.from_iterable(self.node2collection.values())}
+        assert len(distinct) == session.testscollected, "workers have placed files differently"
         super().schedule()
 
 
@@ -70,7 +72,7 @@ def own_arguments(config):
 def placed(files, workers, seconds):
     """The worker of each group of files, so that all of them take about equally long."""
     groups = Counter[str]()
-    for file in files:
+    for file in sorted(files):  # sums of another order would differ in their last digits
         groups[group_of(file)] += seconds.get(file, OTHERS_S)
     loads, worker_of = [0.0] * workers, {}
     for group, load in sorted(groups.items(), key=lambda item: (-item[1], item[0])):
