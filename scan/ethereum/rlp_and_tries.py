@@ -85,6 +85,11 @@ def string_item(text: str) -> str:
 string_items = partial(map, string_item)  # of texts
 
 
+def bytes_item(value: bytes) -> bytes:
+    """Return the item of bytes, such as those of a number without leading zeros."""
+    return value if len(value) == 1 and value < b"\x80" else string_prefix_bytes(len(value)) + value
+
+
 def list_item(items: str) -> str:
     """Return the list of items that are already encoded and joined."""
     return list_prefix(len(items) // 2) + items
@@ -258,7 +263,7 @@ def list_root(values: Sequence[bytes]) -> bytes:
     count = len(values)
     trie = _kept_trie(count) if count <= MAX_KEPT_VALUES else _trie(count)
     leaves = [
-        join_list((path, _string(value))) for path, value in zip(trie.paths, values, strict=True)
+        join_list((path, bytes_item(value))) for path, value in zip(trie.paths, values, strict=True)
     ]
     return keccak256(_encoded(trie.root, leaves))
 
@@ -271,7 +276,7 @@ class MapTrie:
         paths = [b""] * len(keys)
         self._root = _node(keys, 0, paths) if keys else None
         pairs = zip(paths, values.values(), strict=True)
-        self._leaves = [join_list((path, _string(value))) for path, value in pairs]
+        self._leaves = [join_list((path, bytes_item(value))) for path, value in pairs]
 
     @property
     def root(self) -> bytes:
@@ -347,8 +352,4 @@ def _node(keys: list[_Key], depth: int, paths: list[bytes]) -> _Node:
 def _hex_prefix(nibbles: str, *, is_leaf: bool) -> bytes:
     # An odd number of nibbles shares the first byte with the flag.
     flag = 2 * is_leaf + len(nibbles) % 2
-    return _string(bytes.fromhex(f"{flag}{nibbles if len(nibbles) % 2 else '0' + nibbles}"))
-
-
-def _string(value: bytes) -> bytes:
-    return value if len(value) == 1 and value < b"\x80" else string_prefix_bytes(len(value)) + value
+    return bytes_item(bytes.fromhex(f"{flag}{nibbles if len(nibbles) % 2 else '0' + nibbles}"))

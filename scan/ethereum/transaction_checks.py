@@ -22,8 +22,10 @@ from scan.ethereum.block_encoding import (
 )
 from scan.ethereum.block_hashing import NO_UNCLES, RawBlock, has_its_withdrawals
 from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
+from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
+from scan.ethereum.rlp_and_tries import bytes_item
 from scan.ethereum.signatures import recover_signer
 from scan.hex import data
 
@@ -40,26 +42,20 @@ def signer(encoded: bytes, v: int, r: bytes, s: bytes) -> bytes | None:
     (EIP-155). `v` of a transaction with a type is the parity.
     """
     is_typed = encoded[0] < rlp_and_tries.STRINGS
-    start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
-    items = len(rlp_and_tries.quantity_item(hex(v))) // 2 + _item_size(r) + _item_size(s)
-    unsigned = encoded[start : len(encoded) - items]
-    parity = v
+    parity, chain = v, b""
     if not is_typed and v >= FIRST_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
-        unsigned += bytes.fromhex(rlp_and_tries.quantity_item(hex(chain_id)))
-        unsigned += rlp_and_tries.EMPTY_STRING * 2
+        chain = bytes_item(as_unsigned(chain_id)) + rlp_and_tries.EMPTY_STRING * 2
     elif not is_typed:
         parity = v - FIRST_V
     if parity not in (0, 1) or len(r) > _WORD or len(s) > _WORD:
         return None
+    start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
+    end = len(encoded) - sum(map(len, map(bytes_item, (as_unsigned(v), r, s))))
+    unsigned = encoded[start:end] + chain
     message = encoded[:is_typed] + rlp_and_tries.list_prefix_bytes(len(unsigned)) + unsigned
     signature = r.rjust(_WORD, b"\0") + s.rjust(_WORD, b"\0") + bytes((parity,))
     return recover_signer(rlp_and_tries.keccak256(message), signature)
-
-
-def _item_size(number: bytes) -> int:
-    is_its_item = not number or (len(number) == 1 and number < rlp_and_tries.EMPTY_STRING)
-    return 1 if is_its_item else len(number) + 1
 
 
 UNSIGNED = "hashes of transactions without a signature"

@@ -1,5 +1,5 @@
-"""Reads of partitioned tables, those of scan.extensions.history among them: the same answers as of
-one table each, and few partitions opened."""
+"""Reads of partitioned tables, those of scan.extensions.history among them: the same answers as
+without partitions, few of which are opened."""
 
 import re
 from collections import namedtuple

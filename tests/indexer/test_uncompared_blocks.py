@@ -99,7 +99,7 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_n
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
     said = f"block 2, and maybe later ones, are not proven: {words}"
-    assert logged(caplog) == [said]
+    assert caplog.messages == [said]
     assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [3, 1, 1]
 
 
@@ -186,12 +186,7 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
         node.fault = with_state_sync
         block = source_of(Node([node.url])).blocks(3, 3)[0].block
     assert len(block.transactions) == 2
-    assert logged(caplog) == ["block 3, and maybe later ones, are not proven: a state sync"]
-
-
-def logged(caplog):
-    """What the indexer has: threads of other tests' applications have their own faults."""
-    return [r.getMessage() for r in caplog.records if r.name.startswith("scan.indexer")]
+    assert caplog.messages == ["block 3, and maybe later ones, are not proven: a state sync"]
 
 
 def test_before_byzantium_a_block_is_unproven_where_a_transaction_used_all_its_gas():

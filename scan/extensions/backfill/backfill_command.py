@@ -154,7 +154,6 @@ def _differences(
     Return each difference as a line, with the first and last of the blocks that were compared."""
     # Checking takes most of the time: blocks from which proven rows do not differ need none.
     brief, checked = (NodeComparison(tx, node, settings, c) for c in (Check.NONE, Check.REQUIRE))
-
     retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
     for first, last in brief.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
