@@ -23,7 +23,7 @@ from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
-from scan.http import requests
+from scan.http import credentials_and_limits
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
@@ -173,7 +173,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         services.key_lookup,
         services.key_usage,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
-        serves_own_machine=requests.serves_own_machine(settings),
+        serves_own_machine=credentials_and_limits.serves_own_machine(settings),
     )
     return Middleware(
         permanent.flask,

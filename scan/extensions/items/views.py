@@ -20,9 +20,8 @@ from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
-from scan.http.list_responses import LISTED, list_response
 from scan.http.request_state import REST, Interface, Services
-from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.http.requests import LISTED, Response, json_value, list_response, query_arguments, reader
 from scan.outbound import connection, document_fetcher
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import Record, address_of, names_of
