@@ -37,10 +37,9 @@ from scan.pages import home
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
-from scan.queries.reader import FixedValue, IndexState, Sources
-from scan.rate_limits.concurrency import unbounded_statements
+from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
-from scan.rate_limits.turns import WaitingThreads
 from scan.server.responses import Environ, Headers
 from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces

@@ -32,7 +32,7 @@ from scan.http.index_version import (
 from scan.http.requests import Prerequisite, prerequisite_of
 from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits import turns
+from scan.rate_limits import concurrency
 from scan.server import responses
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
@@ -85,7 +85,7 @@ class Middleware:
     pages: request_state.Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
     routes: application.Routes
-    waiting_threads: turns.WaitingThreads
+    waiting_threads: concurrency.WaitingThreads
     trusted_proxies: int
     logs_requests: bool
     base_path: str
@@ -105,10 +105,12 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = state.places or turns.thread.request or turns.RequestPlaces()
+                    state.places = (
+                        state.places or concurrency.thread.request or concurrency.RequestPlaces()
+                    )
                     with state.places:
                         return self._ask_flask(state, start_response)
-                except turns.Postponed as postponed:
+                except concurrency.Postponed as postponed:
                     state.steps = state.take_turn(postponed)
                     if has_loop:
                         raise

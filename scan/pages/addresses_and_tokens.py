@@ -19,8 +19,8 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.database.lists import all_links, all_lists
 from scan.errors import InvalidParameter, Unavailable
+from scan.ethereum.display_text import checksummed
 from scan.ethereum.served_chain import BlockId
-from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import formatting, hooks

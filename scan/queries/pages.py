@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Self
 
 from scan import parameters
 from scan.cached_values import LazyMapping, LazySequence
-from scan.contracts import abi, visible_text
+from scan.contracts import abi
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
+from scan.ethereum import display_text
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, require_same_chain
 from scan.queries.cursors import Value as CursorValue
@@ -58,11 +59,11 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
 
 
 def _text_hash(value: Any, name: str) -> Value:
-    """Return the hash of the text as visible_text.py has it; raises InvalidParameter."""
-    text = visible_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
+    """Return the hash of the text as display_text.py has it; raises InvalidParameter."""
+    text = display_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
     if not text:
         raise InvalidParameter(f"{name} must have a visible character.", field=name)
-    return visible_text.text_hash(text)
+    return display_text.text_hash(text)
 
 
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.rate_limits.concurrency import ALLOWED
+from scan.processors import ALLOWED
 from scan.verification.sandbox import Program
 from tests.support.serving import completed, free_port, gunicorn_started, wait_for, wait_until
 

@@ -22,8 +22,7 @@ from scan.hex import to_hex
 from scan.http import requests
 from scan.http.hooks import Service
 from scan.http.request_state import Services
-from scan.outbound.connection import tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
+from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
