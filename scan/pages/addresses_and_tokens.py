@@ -219,7 +219,7 @@ def get_address(address: str) -> Response:
     return respond(
         "address.html",
         **{**head, **values},
-        tab_template=tab.template or "address_list.html",
+        tab_template=tab.template,
         shown=tab_list,
     )
 
