@@ -12,7 +12,6 @@ from scan.hex import to_hex
 from scan.http import requests
 from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.holdings import unit_prices
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 
@@ -130,7 +129,7 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Respons
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = unit_prices(requests.reader())
+    prices = holdings.unit_prices(requests.reader())
     return requests.list_response(
         "tokens",
         arguments,

@@ -28,7 +28,6 @@ from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.ethereum.rlp_and_tries import bytes_item, keccak256
 from scan.hex import data
 
 FIRST_V = 27  # of signatures that cover no chain id
@@ -47,13 +46,13 @@ def signer(encoded: bytes, v: int, r: bytes, s: bytes) -> bytes | None:
     parity, chain = v, b""
     if not is_typed and v >= FIRST_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
-        chain = bytes_item(as_unsigned(chain_id)) + rlp_and_tries.EMPTY_STRING * 2
+        chain = rlp_and_tries.bytes_item(as_unsigned(chain_id)) + rlp_and_tries.EMPTY_STRING * 2
     elif not is_typed:
         parity = v - FIRST_V
     if parity not in (0, 1) or len(r) > _WORD or len(s) > _WORD:
         return None
     start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
-    end = len(encoded) - sum(map(len, map(bytes_item, (as_unsigned(v), r, s))))
+    end = len(encoded) - sum(map(len, map(rlp_and_tries.bytes_item, (as_unsigned(v), r, s))))
     unsigned = encoded[start:end] + chain
     message = encoded[:is_typed] + rlp_and_tries.list_prefix_bytes(len(unsigned)) + unsigned
     signature = r.rjust(_WORD, b"\0") + s.rjust(_WORD, b"\0") + bytes((parity,))
@@ -271,4 +270,4 @@ def recover_signer(hashed: bytes, signature: bytes) -> bytes | None:
         key = PublicKey.from_signature_and_message(signature, hashed, hasher=None)
     except ValueError:
         return None
-    return keccak256(key.format(compressed=False)[1:])[12:]
+    return rlp_and_tries.keccak256(key.format(compressed=False)[1:])[12:]
