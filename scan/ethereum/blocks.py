@@ -32,9 +32,9 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.hex import data
 
 PLAIN_TRANSFER_GAS = 21_000

@@ -20,10 +20,10 @@ from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.items.item_media import item_metadata, pictures
 from scan.extensions.items.item_media.item_metadata import BadContent
-from scan.outbound.document_fetcher import SVG, DocumentFetcher, NotFetched
+from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
 from scan.queries.reader import Reader
 
 MAX_LIST_BYTES = 16 * 1024 * 1024
