@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scan.database.connection import Database
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.registry import Part
-from scan.verification.contract_match import Match
-from scan.verification.submission_compilations import Compilations
+
+if TYPE_CHECKING:  # workers of the indexer, which verify nothing, import this module
+    from scan.verification.contract_match import Match
+    from scan.verification.submission_compilations import Compilations
 
 Store = Callable[[Database, bytes, bytes], bool]
 """Stores what was read of a contract, by its address and its code's hash, and returns whether that
@@ -37,6 +39,6 @@ class CompilerFindings(Part):
     """What a compiler says of a verified contract besides what is compared."""
 
     module = "compiler_findings"
-    read: Callable[[Compilations, Match], Store]
+    read: "Callable[[Compilations, Match], Store]"
     """Reads a match's findings while its compiler may still run. The source has matched, so that
     nothing here may fail the verification."""
