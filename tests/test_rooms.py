@@ -17,7 +17,7 @@ pytestmark = pytest.mark.check
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
     "settings environment brand errors parameters json_bodies hex cached_values deadlines"
-    " observability registry",
+    " observability processors registry",
     "database ethereum rate_limits",
     "contracts accounts outbound",
     "indexer webhooks verification",
@@ -57,6 +57,7 @@ PLACES = {
     "cramjam": ("scan.extensions.backfill.history_files",),
     "distributed": ("scan.extensions.backfill",),
     "msgspec": (
+        "scan.cached_values",
         "scan.ethereum",
         "scan.indexer",
         "scan.extensions.contract_details.builds",
