@@ -1,5 +1,7 @@
 """What extensions add to verification."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,6 +35,6 @@ class CreationInput(Part, module="creation_input", chapter="block_traces"):
 class CompilerFindings(Part, module="compiler_findings"):
     """What a compiler says of a verified contract besides what is compared."""
 
-    read: "Callable[[Compilations, Match], Store]"
+    read: Callable[[Compilations, Match], Store]
     """Reads a match's findings while its compiler may still run. The source has matched, so that
     nothing here may fail the verification."""
