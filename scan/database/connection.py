@@ -325,10 +325,9 @@ class Work(threading.local):
 def data_folder(database: Database) -> Path | None:
     """Return the database's data folder; None if it is on another machine, or hidden from us."""
     text = database.value("database/disk_get_folder")
-    try:
+    with suppress(OSError):  # a folder above it is closed to this user
         return Path(text) if text and Path(text).is_dir() else None
-    except OSError:  # a folder above it is closed to this user
-        return None
+    return None
 
 
 def _limit_start(connection: Any) -> AbstractContextManager[None]:
