@@ -8,13 +8,13 @@ import logging
 from typing import NamedTuple
 
 from eth_abi.abi import encode
-from eth_hash.auto import keccak
 
 from scan import errors
 from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
 from scan.ethereum import client, transaction_checks
 from scan.ethereum.request_node import NodeAway, NodeSession
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, to_hex
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     message = key_request_message(owner, timestamp_ms)
     content = message.encode()
     # What a wallet signs for a personal message (EIP-191), and ERC-1271 checks.
-    hashed = keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
+    hashed = keccak256(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
     signer, malformed = None, None
     try:
         signer = transaction_checks.recover_signer(hashed, parse_signature(signature).to_bytes())

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
-from eth_hash.auto import keccak
 
 from scan.contracts.abi import (
     MAX_LENGTH,
@@ -33,6 +32,7 @@ from scan.contracts.abi import (
     signature_of,
 )
 from scan.contracts.abi_json import MAX_NAME, AbiEntries, render
+from scan.ethereum.rlp_and_tries import keccak256
 
 BUILD = "build"  # the source of entries of an ABI that the operator has built
 FOLDER = Path(__file__).with_name("standard_abis")
@@ -113,7 +113,7 @@ def _add(index: Any, definition: Any, source: str, standard: str | None = None) 
         entry = _entry(definition, source, standard)
     except AbiError:
         return
-    digest = keccak(entry.signature.encode())
+    digest = keccak256(entry.signature.encode())
     if definition.get("type") == "error":
         alike = index.errors[digest[:4]]
     elif definition.get("type") != "event":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from eth_hash.auto import keccak
+from scan.ethereum.rlp_and_tries import keccak256
 
 BUDGET = 6_000  # steps, and words of memory that they touch
 MAX_MEMORY = 128 * 1024
@@ -175,7 +175,7 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
     0x1B: lambda _, n, a: a << n if n < 256 else 0,
     0x1C: lambda _, n, a: a >> n if n < 256 else 0,
     0x1D: lambda _, n, a: _signed(a) >> min(n, 256),
-    0x20: lambda run, start, size: int.from_bytes(keccak(run.view(start, size))),
+    0x20: lambda run, start, size: int.from_bytes(keccak256(run.view(start, size))),
     0x30: lambda run: run.address,
     **dict.fromkeys((0x31, 0x40, 0x5C), lambda _, of: 0),  # BALANCE, BLOCKHASH, TLOAD
     **dict.fromkeys((0x32, 0x33), lambda run: run.sender),

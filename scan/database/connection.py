@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -319,6 +320,14 @@ class Work(threading.local):
                 raise error
         except Exception as translated:
             return translated
+
+
+def data_folder(database: Database) -> Path | None:
+    """Return the database's data folder; None if it is on another machine, or hidden from us."""
+    text = database.value("database/disk_get_folder")
+    with suppress(OSError):  # a folder above it is closed to this user
+        return Path(text) if text and Path(text).is_dir() else None
+    return None
 
 
 def _limit_start(connection: Any) -> AbstractContextManager[None]:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from eth_hash.auto import keccak
-
 from scan.ethereum.blocks import DecodedTransaction, EventLog
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.token_metadata import TokenMetadata, word
 
@@ -19,7 +18,7 @@ _DIRTY = bytes(12)
 
 
 def _topic(signature: str) -> bytes:
-    return keccak(signature.encode())
+    return keccak256(signature.encode())
 
 
 TRANSFER = _topic("Transfer(address,address,uint256)")
@@ -137,7 +136,7 @@ def pool_event(log: EventLog) -> PoolEvent | None:
     if len(topics) != 4 or topics[0] != INITIALIZE_V4 or len(data) != 160:
         return None
     has_addresses = topics[2].startswith(_DIRTY) and topics[3].startswith(_DIRTY)
-    if not has_addresses or keccak(topics[2] + topics[3] + data[:96]) != topics[1]:
+    if not has_addresses or keccak256(topics[2] + topics[3] + data[:96]) != topics[1]:
         return None
     return PoolEvent(log.address + topics[1], topics[2][12:], topics[3][12:])
 

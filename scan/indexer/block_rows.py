@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eth_hash.auto import keccak
-
 from scan import registry
 from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
 from scan.ethereum import blocks, events, sparse_tables
 from scan.ethereum.forms.form import BURN, PLACE_BITS, Credit, numbered
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.indexer import hooks
 
@@ -59,7 +58,7 @@ def load_standard_topics() -> list[bytes]:
     """Return the first topics of the events in standard_events.json."""
     text = Path(__file__).with_name("standard_events.json").read_text(encoding="utf-8")
     return [
-        keccak(signature.encode()) for group in json.loads(text).values() for signature in group
+        keccak256(signature.encode()) for group in json.loads(text).values() for signature in group
     ]
 
 

@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
-from eth_hash.auto import keccak
 
 from scan import parameters
 from scan.contracts import abi_decoding, read_calls
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.proxy_contracts import CLONES, Proxy, current, delegation_of
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
@@ -266,7 +266,7 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
     if text[:2].lower() == "0x":
         return [parameters.method(text)]
     try:
-        return [keccak(canonical(text).encode())[:4]]
+        return [keccak256(canonical(text).encode())[:4]]
     except AbiError as error:
         raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
 

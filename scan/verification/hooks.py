@@ -1,14 +1,18 @@
 """What extensions add to verification."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scan.database.connection import Database
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.registry import Part
-from scan.verification.contract_match import Match
-from scan.verification.submission_compilations import Compilations
+
+if TYPE_CHECKING:  # workers of the indexer, which verify nothing, import this module
+    from scan.verification.contract_match import Match
+    from scan.verification.submission_compilations import Compilations
 
 Store = Callable[[Database, bytes, bytes], bool]
 """Stores what was read of a contract, by its address and its code's hash, and returns whether that

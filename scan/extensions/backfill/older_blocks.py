@@ -15,8 +15,6 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from eth_hash.auto import keccak
-
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
 from scan.commands import arguments, audit, long_work
@@ -26,6 +24,7 @@ from scan.database.transaction import binary_row, copy_binary, copy_lines
 from scan.ethereum.blocks import DELEGATION, MalformedBlock
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.backfill.history_files import command_options
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.hex import data, to_hex
@@ -192,7 +191,7 @@ class TraceBackfill:
 
     def _copy_codes(self, tx: transaction.Transaction, page: Sequence[Any]) -> None:
         codes = {code: data(code) for _, rows in page for _, code in rows["codes"] if code != "0x"}
-        hashes = {code: keccak(content) for code, content in codes.items()}
+        hashes = {code: keccak256(content) for code, content in codes.items()}
         tx.execute(
             "indexer/codes_insert",
             code_hashes=[*hashes.values()],

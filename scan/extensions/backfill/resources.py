@@ -12,11 +12,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from scan.database.connection import Database
+from scan.database.connection import Database, data_folder
 from scan.environment import is_loopback
 from scan.ethereum.client import Call, Node, NodeError
 from scan.extensions.backfill.plan import CannotBackfill, Plan
-from scan.extensions.operations.monitoring import interface
 
 if TYPE_CHECKING:  # most runs read no files of history
     from scan.extensions.backfill.history_files.history_source import ChainFiles
@@ -64,7 +63,7 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
     The database's disk is not checked where it is on another machine, or the role may not see it.
     """
     needs: dict[int, tuple[Path, int]] = {}
-    data = interface.folder(database)
+    data = data_folder(database)
     for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
         if path is not None:
             while not path.exists():
@@ -261,7 +260,7 @@ class Requirements:
     def require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
         """Check the memory for the stages from `stage` on. Raises CannotBackfill and NodeError."""
         resources = self._resources
-        is_local = interface.folder(self._database) is not None
+        is_local = data_folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
         self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
         if stage == "spool" and resources.cluster is None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import orjson
-from eth_hash.auto import keccak
 from flask import Blueprint, Response
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, to_hex
 from scan.http.requests import reader
 from scan.pages import addresses_and_tokens, records
@@ -123,7 +123,7 @@ def get(reader: Reader, address: bytes) -> Bytecode:
         similar = similar_to(reader, code)
     return Bytecode(
         code,
-        bytes(contract.code_hash) if contract.code and contract.code_hash else keccak(code),
+        bytes(contract.code_hash) if contract.code and contract.code_hash else keccak256(code),
         bytecode_metadata.read_metadata(code),
         code[len(blocks.DELEGATION) :] if is_delegating else None,
         contract.is_verified and contract.match != contract_match.RUNTIME,

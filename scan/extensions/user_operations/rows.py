@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from eth_hash.auto import keccak
-
 from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.hooks import Rows
 
 # The canonical deployments, which have the same address on every chain, and their versions.
@@ -23,14 +22,17 @@ ENTRY_POINTS = {
 }
 VERSIONS = tuple(ENTRY_POINTS.values())
 MAX_REVERT_BYTES = 2048  # the most that the entry points emit
-_OPERATION = keccak(b"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")
-_DEPLOYED = keccak(b"AccountDeployed(bytes32,address,address,address)")
+_OPERATION = keccak256(b"UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)")
+_DEPLOYED = keccak256(b"AccountDeployed(bytes32,address,address,address)")
 _REVERTS = {
-    keccak(b"UserOperationRevertReason(bytes32,address,uint256,bytes)"),
-    keccak(b"PostOpRevertReason(bytes32,address,uint256,bytes)"),
+    keccak256(b"UserOperationRevertReason(bytes32,address,uint256,bytes)"),
+    keccak256(b"PostOpRevertReason(bytes32,address,uint256,bytes)"),
 }
 # Events right before the first operation of a bundle, or of an aggregator, is executed.
-_BEFORE_OPERATIONS = {keccak(b"BeforeExecution()"), keccak(b"SignatureAggregatorChanged(address)")}
+_BEFORE_OPERATIONS = {
+    keccak256(b"BeforeExecution()"),
+    keccak256(b"SignatureAggregatorChanged(address)"),
+}
 _ADDRESS_PADDING = bytes(12)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import msgspec
-from eth_hash.auto import keccak
 from tqdm import tqdm
 
 from scan.cached_values import json_decoder
@@ -18,6 +17,7 @@ from scan.commands import arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
 from scan.errors import InvalidParameter, ScanError
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.settings import Settings
 
@@ -132,7 +132,7 @@ def _selector(text: str) -> bytes:
     try:
         if re.fullmatch(r"0x(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{64})", text):
             return bytes.fromhex(text[2:10])  # only the first four bytes of a topic are stored
-        return bytes(keccak(canonical(text).encode())[:4])
+        return bytes(keccak256(canonical(text).encode())[:4])
     except AbiError:
         raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
 
@@ -162,7 +162,7 @@ def _checked(line: Line) -> tuple[bytes, str]:
     if len(line.text) > MAX_LINE:
         raise AbiError("it is too long")
     text = canonical(line.text)
-    digest = keccak(text.encode())
+    digest = keccak256(text.encode())
     if line.hash is not None and line.hash.lower() not in (to_hex(digest[:4]), to_hex(digest)):
         raise AbiError(f"its selector is {to_hex(digest[:4])}, not {line.hash[:66]}")
     return bytes(digest[:4]), text

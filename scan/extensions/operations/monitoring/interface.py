@@ -16,7 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from scan.database.connection import Database
+from scan.database.connection import Database, data_folder
 from scan.errors import ScanError
 from scan.http.hooks import Interfaces
 from scan.http.request_state import Interface, Mark, marked, services
@@ -49,18 +49,9 @@ class Disk(NamedTuple):
     full_in_s: int | None  # at the growth of the chain's newest day; None if there was none
 
 
-def folder(database: Database) -> Path | None:
-    """Return the database's data folder; None if it is on another machine, or hidden from us."""
-    text = database.value("queries/disk_get_folder")
-    try:
-        return Path(text) if text and Path(text).is_dir() else None
-    except OSError:  # a folder above it is closed to this user
-        return None
-
-
 def forecast(database: Database) -> Disk | None:
     """Return the disk's forecast; None where the data folder is not known."""
-    data = folder(database)
+    data = data_folder(database)
     if data is None:
         return None
     free_bytes = shutil.disk_usage(data).free

@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from eth_hash.auto import keccak
-
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.token_metadata import word
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
@@ -204,7 +203,7 @@ def _pair(before: int, after: int) -> tuple[int, int] | None:
 
 def _code(value: Any) -> Code | None:
     code = data(value or "0x")
-    return Code(len(code), keccak(code)) if code else None
+    return Code(len(code), keccak256(code)) if code else None
 
 
 def _quantity(value: Any) -> int:

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from eth_hash.auto import keccak
-
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import summary_parts
@@ -22,7 +21,7 @@ Form = Mapping[str, Any]
 
 
 def topic_of(event: str) -> bytes:
-    return keccak(event.encode())
+    return keccak256(event.encode())
 
 
 def words_of(log: TransactionLog) -> list[bytes]:
