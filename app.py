@@ -23,7 +23,7 @@ from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
-from scan.http import requests
+from scan.http import credentials_and_limits
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
@@ -37,10 +37,9 @@ from scan.pages import home
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import PagePaths, Site, documentation_page, page_paths
-from scan.queries.reader import FixedValue, IndexState, Sources
-from scan.rate_limits.concurrency import unbounded_statements
+from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
-from scan.rate_limits.turns import WaitingThreads
 from scan.server.responses import Environ, Headers
 from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces
@@ -174,7 +173,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         services.key_lookup,
         services.key_usage,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
-        serves_own_machine=requests.serves_own_machine(settings),
+        serves_own_machine=credentials_and_limits.serves_own_machine(settings),
     )
     return Middleware(
         permanent.flask,

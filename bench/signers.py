@@ -12,7 +12,7 @@ import numpy
 from coincurve import PrivateKey
 
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.ethereum.signatures import CURVE_ORDER
+from scan.ethereum.transaction_checks import CURVE_ORDER
 
 SIGNERS = 4_096
 PARITY = 0

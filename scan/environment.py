@@ -255,6 +255,14 @@ def _host(text: str) -> str:
     return text
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host's name or address is the machine's own."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def absolute_path(text: str) -> str:
     return str(Path(text).absolute())
 

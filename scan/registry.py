@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
 from scan.errors import SettingError
 from scan.parameters import nearest
@@ -35,13 +35,19 @@ _Value = TypeVar("_Value")
 RIGHT = "all, none, or names of extensions, separated by commas"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Part:
-    """The hooks of a part, a field each; `module` names the module that has them, or `chapter` the
-    one that has them with other parts."""
+    """The hooks of a part, a field each of a class derived from this one, which is a frozen
+    dataclass; `module` names the module that has them, or `chapter` the one that has them with
+    other parts."""
 
     module: ClassVar[str]
-    chapter: ClassVar[str] = ""
+    chapter: ClassVar[str]
+
+    def __init_subclass__(cls, *, module: str, chapter: str = "") -> None:
+        super().__init_subclass__()
+        cls.module, cls.chapter = module, chapter
+        dataclass(frozen=True, kw_only=True)(cls)
 
 
 class Extension(NamedTuple):
@@ -175,7 +181,7 @@ def _broken(module: str, reason: str) -> SettingError:
 def _with_nearest(text: str, contract: type[Part]) -> str:
     """Return what Python says of the arguments of a contract, and the known name that is near."""
     if unknown := _UNKNOWN_HOOK.search(text):
-        similar = nearest(unknown[1], [field.name for field in fields(contract)])
+        similar = nearest(unknown[1], [field.name for field in fields(cast(Any, contract))])
         return f"it has no hook {unknown[1]}{f'; did you mean {similar}?' if similar else ''}"
     return text.partition(" ")[2]
 

@@ -102,11 +102,9 @@ _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bu
 _kept = Kind("kept blocks", _DAYS_OR_BLOCKS, _keep)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnSettings(Part):
+class OwnSettings(Part, module="settings"):
     """Settings of the extension's own."""
 
-    module = "settings"
     declared: type[Any]
     """A dataclass of settings; `brand` among them is that of the pages."""
 

@@ -61,7 +61,7 @@ OWN_THREADS = {
 WAITS = {
     ("scan.rate_limits.concurrency", "_wait"): "the door",
     (
-        "scan.rate_limits.turns",
+        "scan.rate_limits.concurrency",
         "require",
     ): "in the loop it has come; other threads are none of requests",
     ("scan.ethereum.request_node", "acquire"): "in a place, until the session's deadline",
@@ -90,7 +90,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 SPEAKS = {
     ("scan.ethereum.transport", "__init__"): "the node",
     ("scan.outbound.allowed_urls", "lookup"): "resolve()",
-    ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices; in a place",
+    ("scan.outbound.https_client", "_request"): "threads of queues and of prices; in a place",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "finish"): "in a place, among those admitted",

@@ -13,7 +13,7 @@ from eth_hash.auto import keccak
 from scan import errors
 from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
-from scan.ethereum import client, signatures
+from scan.ethereum import client, transaction_checks
 from scan.ethereum.request_node import NodeAway, NodeSession
 from scan.hex import BadHex, data, to_hex
 
@@ -31,27 +31,27 @@ class MalformedSignature(ValueError):
     """Bytes that cannot be a wallet's signature of a personal message."""
 
 
-def parse_signature(signature_bytes: bytes) -> signatures.Signature:
+def parse_signature(signature_bytes: bytes) -> transaction_checks.Signature:
     """Parse the 65 bytes r, s, v, or the 64 of EIP-2098. Raises MalformedSignature with
     the reason."""
     signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
-        if not 0 < number < signatures.CURVE_ORDER:
+        if not 0 < number < transaction_checks.CURVE_ORDER:
             raise MalformedSignature(f"{name} is outside the curve's order")
-    if signature.s > signatures.CURVE_ORDER // 2:
+    if signature.s > transaction_checks.CURVE_ORDER // 2:
         raise MalformedSignature("s is in the upper half of the curve's order (EIP-2)")
     return signature
 
 
-def _split(signature: bytes) -> signatures.Signature:
+def _split(signature: bytes) -> transaction_checks.Signature:
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
     if len(signature) == 64:
-        return signatures.Signature(s >> 255, r, s & (1 << 255) - 1)
+        return transaction_checks.Signature(s >> 255, r, s & (1 << 255) - 1)
     if len(signature) != 65:
         raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(signature)}")
     if signature[64] not in _PARITY_OF_V:
         raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {signature[64]}")
-    return signatures.Signature(_PARITY_OF_V[signature[64]], r, s)
+    return transaction_checks.Signature(_PARITY_OF_V[signature[64]], r, s)
 
 
 def is_accepted_by_contract(
@@ -114,7 +114,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     hashed = keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
     signer, malformed = None, None
     try:
-        signer = signatures.recover_signer(hashed, parse_signature(signature).to_bytes())
+        signer = transaction_checks.recover_signer(hashed, parse_signature(signature).to_bytes())
     except MalformedSignature as error:
         malformed = error
     if signer == owner:

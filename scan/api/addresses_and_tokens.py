@@ -9,10 +9,9 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import list_responses, requests
+from scan.http import requests
 from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.holdings import unit_prices
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 
@@ -106,7 +105,7 @@ def get_address(address: str) -> requests.Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> requests.Response:
-    arguments = requests.query_arguments(*list_responses.LISTED, "block", "sort")
+    arguments = requests.query_arguments(*requests.LISTED, "block", "sort")
     if "sort" in arguments:
         return _list_by_worth(parameters.address(address), arguments)
     block, key = requests.block_argument(arguments), parameters.address(address)
@@ -121,7 +120,7 @@ def list_tokens_held(address: str) -> requests.Response:
             raise InvalidParameter("A file has the newest state; leave out block.", field="block")
         return addresses.tokens_held(requests.reader(), key, window)
 
-    return list_responses.list_response(
+    return requests.list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", address=key
     )
 
@@ -130,8 +129,8 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Respons
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = unit_prices(requests.reader())
-    return list_responses.list_response(
+    prices = holdings.unit_prices(requests.reader())
+    return requests.list_response(
         "tokens",
         arguments,
         lambda window: holdings.tokens_by_worth(requests.reader(), key, window, prices),
@@ -142,9 +141,9 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Respons
 
 @blueprint.get("/tokens")
 def list_tokens() -> requests.Response:
-    return list_responses.list_response(
+    return requests.list_response(
         "tokens",
-        requests.query_arguments(*list_responses.LISTED),
+        requests.query_arguments(*requests.LISTED),
         lambda window: tokens.page(requests.reader(), window),
     )
 
@@ -167,9 +166,9 @@ def get_holder_change(address: str) -> requests.Response:
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> requests.Response:
     key = parameters.address(address)
-    return list_responses.list_response(
+    return requests.list_response(
         "holders",
-        requests.query_arguments(*list_responses.LISTED),
+        requests.query_arguments(*requests.LISTED),
         lambda window: tokens.holders(requests.reader(), key, window),
         address=key,
     )

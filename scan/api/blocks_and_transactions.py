@@ -9,7 +9,7 @@ from flask import Blueprint
 
 from scan import parameters, registry
 from scan.api.hooks import Api
-from scan.http import list_responses, request_state, requests
+from scan.http import request_state, requests
 from scan.queries import blocks, entities, network, pages, tokens, transactions
 
 blueprint = Blueprint("blocks_and_transactions", __name__)
@@ -17,9 +17,9 @@ blueprint = Blueprint("blocks_and_transactions", __name__)
 
 @blueprint.get("/blocks")
 def list_blocks() -> requests.Response:
-    arguments = requests.query_arguments("time", *list_responses.ORDERED)
+    arguments = requests.query_arguments("time", *requests.ORDERED)
     if "time" not in arguments:
-        return list_responses.list_response(
+        return requests.list_response(
             "blocks", arguments, lambda window: blocks.page(requests.reader(), window)
         )
     # The newest block at or before it; no other parameter goes with it.
@@ -44,7 +44,7 @@ def get_block(block: str) -> requests.Response:
 def list_transactions_of_block(block: str) -> requests.Response:
     """Return a block's transactions; not of `latest`, whose pages would be of different blocks."""
     keys = pages.FILTER_KEYS["transactions"]
-    arguments = requests.query_arguments(*keys, *list_responses.LISTED, "orderBy")
+    arguments = requests.query_arguments(*keys, *requests.LISTED, "orderBy")
     record = blocks.record(requests.reader(), parameters.block_number_or_hash(block))
     number = orjson.loads(record)["number"]
 
@@ -52,11 +52,11 @@ def list_transactions_of_block(block: str) -> requests.Response:
         window = window._replace(block_from=number, block_to=number)
         return entities.page(requests.reader(), "transactions", window, arguments)
 
-    return list_responses.list_response("transactions", arguments, read)
+    return requests.list_response("transactions", arguments, read)
 
 
-list_responses.add_list(blueprint, "/transactions", "transactions")
-list_responses.add_list(blueprint, "/addresses/<address>/transactions", "transactions")
+requests.add_list(blueprint, "/transactions", "transactions")
+requests.add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 
 
 @blueprint.get("/transactions/<transaction_hash>")
@@ -87,10 +87,10 @@ def indexed_transaction(transaction_hash: str) -> Any:
     return orjson.loads(requests.reader().indexed(record))
 
 
-list_responses.add_list(blueprint, "/token-transfers", "token_transfers")
-list_responses.add_list(blueprint, "/addresses/<address>/transfers", "token_transfers")
-list_responses.add_list(blueprint, "/dex-trades", "dex_trades")
-list_responses.add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("maker",))
+requests.add_list(blueprint, "/token-transfers", "token_transfers")
+requests.add_list(blueprint, "/addresses/<address>/transfers", "token_transfers")
+requests.add_list(blueprint, "/dex-trades", "dex_trades")
+requests.add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("maker",))
 
 
 @blueprint.get("/tokens/<address>/transfers")
@@ -98,7 +98,7 @@ def list_transfers_of_token(address: str) -> requests.Response:
     tokens.get(
         requests.reader(), parameters.address(address)
     )  # raises NotFound for an unknown token
-    return list_responses.entity_list("token_transfers", tokenAddress=address)
+    return requests.entity_list("token_transfers", tokenAddress=address)
 
 
 @blueprint.get("/stats")

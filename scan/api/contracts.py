@@ -8,7 +8,7 @@ from scan.contracts.abi_decoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import list_responses, request_state, requests
+from scan.http import request_state, requests
 from scan.queries import contracts
 from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
@@ -20,7 +20,7 @@ from scan.verification.verifier import Verified, message, verify
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 blueprint = Blueprint("contracts", __name__)
-list_responses.add_list(blueprint, "/contract-creations", "contract_creations")
+requests.add_list(blueprint, "/contract-creations", "contract_creations")
 
 
 @blueprint.post("/verify")
@@ -56,9 +56,9 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 @blueprint.get("/contracts")
 def list_contracts() -> requests.Response:
-    return list_responses.list_response(
+    return requests.list_response(
         "contracts",
-        requests.query_arguments(*list_responses.LISTED),
+        requests.query_arguments(*requests.LISTED),
         lambda window: contracts.verified_page(requests.reader(), window),
     )
 

@@ -1,7 +1,6 @@
 """What extensions add to the API."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint
@@ -9,12 +8,9 @@ from flask import Blueprint
 from scan.registry import Part
 
 
-@dataclass(frozen=True, kw_only=True)
-class Api(Part):
+class Api(Part, module="api", chapter="views"):
     """The API at /api/v1."""
 
-    module = "api"
-    chapter = "views"
     blueprints: Sequence[Blueprint] = ()
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}

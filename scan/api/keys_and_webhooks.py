@@ -13,11 +13,10 @@ from scan.accounts import api_keys, wallet_signatures
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
-from scan.http import list_responses, requests
+from scan.http import credentials_and_limits, requests
 from scan.http.request_state import services
 from scan.outbound import allowed_urls
 from scan.queries.pages import Page
-from scan.rate_limits.limiter import is_of_one_client
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
 
@@ -127,8 +126,8 @@ def create_webhook() -> requests.Response:
             services().waiting_threads,
         )
     except registration.UrlNotAllowed as error:
-        if requests.is_own_machine():
-            requests.advise(error, requests.ALLOW_RECEIVERS)
+        if credentials_and_limits.is_own_machine():
+            credentials_and_limits.advise(error, credentials_and_limits.ALLOW_RECEIVERS)
         raise
     created = {
         "id": registered.id,
@@ -166,8 +165,8 @@ def change_webhook(webhook_id: str) -> requests.Response:
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> requests.Response:
-    arguments = requests.query_arguments(*list_responses.PAGED)
-    window = list_responses.window_of(arguments)
+    arguments = requests.query_arguments(*requests.PAGED)
+    window = requests.window_of(arguments)
     webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
@@ -178,7 +177,7 @@ def list_deliveries(webhook_id: str) -> requests.Response:
         after=traversal.after,
     )
     assert row is not None
-    return list_responses.list_body("deliveries", Page.keyed(traversal, row), arguments)
+    return requests.list_body("deliveries", Page.keyed(traversal, row), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
@@ -211,7 +210,7 @@ def _requester() -> wallet_signatures.Requester:
         requests.api_key(),
         requests.client_address(),
         request.headers.get("X-Webhook-Secret"),
-        is_of_one_client(request.environ, proxies),
+        credentials_and_limits.is_of_one_client(request.environ, proxies),
     )
 
 

@@ -8,7 +8,7 @@ from flask import Blueprint
 from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
-from scan.http import list_responses, requests
+from scan.http import requests
 from scan.queries import cursors, entities
 from scan.queries.pages import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.pages import MAX_ENTRIES, QUERIED, Window
@@ -38,7 +38,7 @@ def query() -> requests.Response:
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     page = entities.page(requests.reader(), entity, _window(body, filters), filters)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
-    return requests.json_body(begin.encode() + list_responses.facts_of(page))
+    return requests.json_body(begin.encode() + requests.facts_of(page))
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
@@ -64,7 +64,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        list_responses.time_of(filters, "timeFrom"),
-        list_responses.time_of(filters, "timeTo"),
+        requests.time_of(filters, "timeFrom"),
+        requests.time_of(filters, "timeTo"),
         max_entries=MAX_ENTRIES,
     )

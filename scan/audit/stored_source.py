@@ -13,11 +13,11 @@ from scan.database.transaction import Transaction
 from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.forms.form import BURN, Credit
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_rows import FetchedBlock
 

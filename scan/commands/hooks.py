@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scan.registry import Part
@@ -31,28 +30,22 @@ class CommandOptions(NamedTuple):
     run_without_node: Callable[[Settings], int] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Commands(Part):
+class Commands(Part, module="command_options"):
     """Additions to commands."""
 
-    module = "command_options"
     options: Mapping[str, CommandOptions]
     """Options by the command that has them, and what it does with them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AutomaticBackfill(Part):
+class AutomaticBackfill(Part, module="automatic_backfill"):
     """Filling an empty index that is far behind."""
 
-    module = "automatic_backfill"
     run: Callable[[Settings, threading.Event], BackfillEnd]
     """Fills the index until the end, or until the event is set."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Indexing(Part):
+class Indexing(Part, module="indexing"):
     """What runs beside indexing."""
 
-    module = "indexing"
     run: Callable[[Settings, threading.Event], None]
     """Runs in a thread of the indexer's process until the event is set."""

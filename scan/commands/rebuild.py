@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from scan.audit import derived_tables, rebuild
 from scan.commands import audit, long_work
 from scan.commands.arguments import count
-from scan.commands.long_work import DONE, NOT_DONE
 from scan.database import connection
 from scan.errors import SettingError, Unavailable
 from scan.indexer import block_rows
@@ -59,9 +58,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             run_.request(tables, is_optional=not options.tables, logs=settings.logs)
         _show(run_)
         if not stop.is_set():
-            return DONE
+            return long_work.DONE
         long_work.report("stopped")
-    return NOT_DONE
+    return long_work.NOT_DONE
 
 
 def _chosen(names: Sequence[str]) -> list[str]:

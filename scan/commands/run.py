@@ -277,14 +277,15 @@ def _greet(settings: Settings) -> bool:
 def _advice(settings: Settings) -> str:
     """Return advice on limits that a developer's own machine does not need; "" where others reach
     the service."""
-    from scan.http import requests  # which imports Flask and more, while the service starts
+    # It imports Flask and more, while the service starts.
+    from scan.http import credentials_and_limits
 
-    if not requests.serves_own_machine(settings):
+    if not credentials_and_limits.serves_own_machine(settings):
         return ""
-    raised = f"{requests.RAISE_REQUESTS} {requests.RAISE_PAGES}"
+    raised = f"{credentials_and_limits.RAISE_REQUESTS} {credentials_and_limits.RAISE_PAGES}"
     return (
         "\nLimits are those of a public service. On your own machine, start it with\n"
         f"  {raised}\n"
-        f"to raise them, and with {requests.ALLOW_RECEIVERS}\n"
+        f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}\n"
         "to have webhooks delivered to https servers on it."
     )

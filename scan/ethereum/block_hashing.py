@@ -15,25 +15,12 @@ from typing import Any
 
 import msgspec
 
-from scan.ethereum import rlp_and_tries
-from scan.ethereum.block_encoding import (
-    TRANSACTION_FIELDS,
-    encode_header,
-    encode_header_of_chains,
-    encode_receipts,
-    encode_transactions,
-    encode_withdrawals,
-    type_number,
-)
+from scan.cached_values import json_decoder
+from scan.ethereum import block_encoding, rlp_and_tries
 from scan.ethereum.blocks import BlockJson, ReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
+from scan.ethereum.forms import matching
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
-from scan.ethereum.forms.matching import (
-    FORM_OF_CHAIN,
-    RECEIPT_TAILS,
-    has_uncovered_end,
-    match_of_records,
-)
 from scan.hex import BadHex, data
 
 ETHEREUM = Form("Ethereum")
@@ -44,7 +31,7 @@ OUT_OF_PLACE = TRANSACTION_HASH, LOG_INDEX = "transactionHash of receipts", "log
 
 def header_hash(header: Any) -> bytes:
     """Return the hash of a header as Ethereum encodes it."""
-    return rlp_and_tries.keccak256(encode_header(header))
+    return rlp_and_tries.keccak256(block_encoding.encode_header(header))
 
 
 def has_its_hash(header: Any) -> bool:
@@ -57,7 +44,7 @@ def encoded_header(header: Any, values: Sequence[str] = ()) -> bytes | None:
     has its block's hash; None where none has it."""
     with suppress(ValueError, TypeError, AttributeError):
         hash_ = data(header.hash, 32)
-        encodings = encode_header_of_chains(header)
+        encodings = block_encoding.encode_header_of_chains(header)
         if values:
             added = [bytes.fromhex(_item(value)) for value in values]
             encodings = (rlp_and_tries.join_list([*items, *added]) for items in _items(header))
@@ -67,7 +54,7 @@ def encoded_header(header: Any, values: Sequence[str] = ()) -> bytes | None:
 
 def uncles_hash(uncles: Sequence[Any]) -> bytes:
     """Return the hash of a block's uncles, given as headers, that sha3Uncles has to be."""
-    items = "".join([encode_header(uncle).hex() for uncle in uncles])
+    items = "".join([block_encoding.encode_header(uncle).hex() for uncle in uncles])
     return rlp_and_tries.keccak256(bytes.fromhex(rlp_and_tries.list_item(items)))
 
 
@@ -77,12 +64,14 @@ NO_UNCLES = uncles_hash(())
 def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
-    types = {type_number(type_) for type_ in {sent.type for sent in header.transactions}}
-    if types <= TRANSACTION_FIELDS.keys():
+    types = {
+        block_encoding.type_number(type_) for type_ in {sent.type for sent in header.transactions}
+    }
+    if types <= block_encoding.TRANSACTION_FIELDS.keys():
         return ETHEREUM
-    if chain_id in FORM_OF_CHAIN:
-        return FORM_OF_CHAIN[chain_id] or ETHEREUM
-    return match_of_records(header, receipts, chain_id).form or ETHEREUM
+    if chain_id in matching.FORM_OF_CHAIN:
+        return matching.FORM_OF_CHAIN[chain_id] or ETHEREUM
+    return matching.match_of_records(header, receipts, chain_id).form or ETHEREUM
 
 
 def uncompared(
@@ -93,10 +82,10 @@ def uncompared(
     words = ["a state sync"] if has_state_sync else []
     is_plain = type(header) is BlockJson.plain
     are_plain = is_plain and ReceiptJson.of_forms not in map(type, receipts)
-    form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
+    form, is_proven = matching.match_of_records(header, receipts, chain_id, are_plain=are_plain)
     if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
-    chain_form = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+    chain_form = matching.FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
     if chain_form and not form and chain_form.l1_fees is not no_amounts and receipts:
         words.append(f"no transaction shows {chain_form.name}")
     if (
@@ -128,25 +117,29 @@ def covered_by_roots(
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Return the transactions and receipts that roots cover: all but the state sync of a chain of
     bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
-    if receipts and has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
-        form = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
-        if chain_id not in FORM_OF_CHAIN or (form and form.has_uncovered_end):
+    if receipts and matching.has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
+        form = matching.FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+        if chain_id not in matching.FORM_OF_CHAIN or (form and form.has_uncovered_end):
             return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts
 
 
 def transactions_root(transactions: Sequence[Any]) -> bytes:
     """Return the root of Ethereum's transactions; raises Unencodable for an unknown type."""
-    return rlp_and_tries.list_root(encode_transactions(transactions, ETHEREUM.encodings))
+    return rlp_and_tries.list_root(
+        block_encoding.encode_transactions(transactions, ETHEREUM.encodings)
+    )
 
 
 def receipt_leaf(receipt: Any) -> bytes:
     """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
-    number = type_number(receipt.type)
+    number = block_encoding.type_number(receipt.type)
     encodings = (
-        {} if number in TRANSACTION_FIELDS else {number: RECEIPT_TAILS.get(number, Encoding(()))}
+        {}
+        if number in block_encoding.TRANSACTION_FIELDS
+        else {number: matching.RECEIPT_TAILS.get(number, Encoding(()))}
     )
-    [leaf] = encode_receipts([receipt], encodings)
+    [leaf] = block_encoding.encode_receipts([receipt], encodings)
     return leaf
 
 
@@ -158,7 +151,9 @@ def has_its_withdrawals(header: Any, form: Form) -> bool:
     if root is None:  # a proven header has none where there are no withdrawals
         return not header.withdrawals
     # EIP-4895
-    return rlp_and_tries.list_root(encode_withdrawals(header.withdrawals)) == data(root)
+    return rlp_and_tries.list_root(block_encoding.encode_withdrawals(header.withdrawals)) == data(
+        root
+    )
 
 
 def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) -> str:
@@ -265,7 +260,7 @@ MOST_ADDED = 3  # fields, by all forks that this version does not know
 MOST_NAMES = 8  # of a header; their arrangements are 400
 MOST_HEADER_ITEMS = 64
 _WORD_CHARACTERS, _MOST_CHARACTERS = 66, 1_024
-_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_OBJECT, _ANY = json_decoder(dict[str, msgspec.Raw]), json_decoder(Any)
 
 
 @cache
@@ -280,7 +275,7 @@ def unknown_fields(header: Any) -> dict[str, str]:
     if isinstance(fields, msgspec.Raw):
         raw = _OBJECT.decode(fields)
         fields = {
-            name: msgspec.json.decode(value)
+            name: _ANY.decode(value)
             for name, value in raw.items()
             if name not in known and bytes(memoryview(value)[:3]) == b'"0x'
         }
@@ -328,7 +323,7 @@ def are_within(items: Sequence[bytes], others: Sequence[bytes]) -> bool:
 
 
 def _items(header: Any) -> Iterator[list[bytes]]:
-    for encoded in encode_header_of_chains(header):
+    for encoded in block_encoding.encode_header_of_chains(header):
         yield rlp_and_tries.split_list(encoded, MOST_HEADER_ITEMS)
 
 

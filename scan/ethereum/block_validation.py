@@ -13,18 +13,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.ethereum import block_hashing
+from scan.ethereum import rlp_and_tries as rlp
 from scan.ethereum.block_encoding import Unencodable, encode_log, encode_receipts, type_number
 from scan.ethereum.fork_schedule import unproven_blob_prices
 from scan.ethereum.forms.form import Encoding, Form
-from scan.ethereum.rlp_and_tries import (
-    keccak256,
-    list_item,
-    list_root,
-    quantity_item,
-    split_list,
-    string_item,
-    strings_within,
-)
 from scan.ethereum.transaction_checks import MALFORMED, Contradiction, check_sent
 from scan.hex import data
 
@@ -35,7 +27,12 @@ _NO_BYTES = block_hashing.RawBlock(block_hashing.RawBlocks(), 0)
 _WITH_GAS_PRICE = ("0x0", "0x1", None)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
-_SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item}
+_SIGNED = {
+    "nonce": rlp.quantity_item,
+    "value": rlp.quantity_item,
+    "to": rlp.string_item,
+    "input": rlp.string_item,
+}
 
 
 class Verdict(NamedTuple):
@@ -76,7 +73,7 @@ def check_body(
             encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
             proof, leaves = _proof_of_receipts(header, received, unknown, encodings, raw)
         else:
-            is_proven = list_root(leaves[: len(received)]) == data(header.receiptsRoot)
+            is_proven = rlp.list_root(leaves[: len(received)]) == data(header.receiptsRoot)
             proof = Proof.FIELDS if is_proven else _no_proof(unknown)
         if out_of_place := block_hashing.fields_out_of_place(header.transactions, receipts):
             raise Contradiction(out_of_place)
@@ -128,10 +125,10 @@ def _proof_of_receipts(
     root = data(header.receiptsRoot)
     with suppress(*MALFORMED if unknown else ()):
         leaves = encode_receipts(receipts, encodings)
-        if list_root(leaves) == root:
+        if rlp.list_root(leaves) == root:
             return Proof.FIELDS, leaves
     raw_leaves = raw.receipts()
-    if raw_leaves is None or len(raw_leaves) != len(receipts) or list_root(raw_leaves) != root:
+    if raw_leaves is None or len(raw_leaves) != len(receipts) or rlp.list_root(raw_leaves) != root:
         return _no_proof(unknown), ()
     with suppress(ValueError):  # an unknown type's receipt may be no RLP
         if all(map(partial(_is_within, unknown, encodings), receipts, raw_leaves)):
@@ -156,14 +153,16 @@ def _is_within(
         return False
     if number not in unknown:
         [encoded] = encode_receipts([receipt], encodings)
-        items = split_list(encoded[1:] if number else encoded, _MOST_RECEIPT_ITEMS)
-        return block_hashing.are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
+        items = rlp.split_list(encoded[1:] if number else encoded, _MOST_RECEIPT_ITEMS)
+        return block_hashing.are_within(items, rlp.split_list(content, _MOST_RECEIPT_ITEMS))
     payer = getattr(receipt, "payer", None)
-    items = split_list(content, _MOST_RECEIPT_ITEMS)
-    if payer is not None and bytes.fromhex(string_item(payer)) not in items:
+    items = rlp.split_list(content, _MOST_RECEIPT_ITEMS)
+    if payer is not None and bytes.fromhex(rlp.string_item(payer)) not in items:
         return False
-    gas = bytes.fromhex(quantity_item(receipt.cumulativeGasUsed))
-    return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
+    gas = bytes.fromhex(rlp.quantity_item(receipt.cumulativeGasUsed))
+    return gas in rlp.strings_within(content) and all(
+        encode_log(log) in leaf for log in receipt.logs
+    )
 
 
 def _unproven_types(
@@ -186,7 +185,7 @@ def _unproven_types(
             continue
         strings: set[bytes] = set()
         with suppress(ValueError):
-            strings = strings_within(leaf[1:])
+            strings = rlp.strings_within(leaf[1:])
         for name, item in _SIGNED.items():
             value = getattr(transaction, name)
             is_absent = value is not None and bytes.fromhex(item(value)) not in strings
@@ -261,6 +260,6 @@ def _creates(transaction: Any, receipt: Any) -> bool:
         return True
     # Some nodes give a deposit's nonce with its receipt alone.
     nonce = getattr(receipt, "depositNonce", None) or transaction.nonce
-    creation = string_item(_sender(transaction)) + quantity_item(nonce)
-    address = keccak256(bytes.fromhex(list_item(creation)))[12:]
+    creation = rlp.string_item(_sender(transaction)) + rlp.quantity_item(nonce)
+    address = rlp.keccak256(bytes.fromhex(rlp.list_item(creation)))[12:]
     return data(receipt.contractAddress) == address

@@ -7,13 +7,12 @@ rows are written, copied, exported, filled and compared with the node, by these 
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from scan.cached_values import cached_property
+from scan.cached_values import cached_property, json_decoder
 from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -33,9 +32,9 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.hex import data
 
 PLAIN_TRANSFER_GAS = 21_000
@@ -362,9 +361,9 @@ def read_json(result: Any, json: Json, number: int) -> Any:
     if isinstance(first, msgspec.Struct):
         return result
     try:
-        read = _converted(result, json.plain)
+        read = converted(result, json.plain)
         if json.of_forms is not None and _has_own_form(read):
-            read = _converted(result, json.of_forms)
+            read = converted(result, json.of_forms)
     except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
     if json is BlockJson:
@@ -372,13 +371,12 @@ def read_json(result: Any, json: Json, number: int) -> Any:
     return read
 
 
-_decoder = cache(msgspec.json.Decoder)
-
-
-def _converted(result: Any, type_: Any) -> Any:
+def converted(result: Any, type_: Any) -> Any:
+    """Return msgspec.Raw, parsed JSON or a struct of another form as a type."""
+    decoder = json_decoder(type_)
     if isinstance(result, msgspec.Raw):
-        return _decoder(type_).decode(result)
-    return msgspec.convert(result, type_)
+        return decoder.decode(result)
+    return msgspec.convert(result, type_, from_attributes=True)  # noqa: TID251
 
 
 def _has_own_form(read: Any) -> bool:

@@ -18,7 +18,6 @@ from scan.ethereum.node_errors import RpcError as RpcError
 from scan.ethereum.node_errors import StateUnavailable as StateUnavailable
 from scan.ethereum.node_errors import TimedOut as TimedOut
 from scan.ethereum.node_errors import WrongChain as WrongChain
-from scan.ethereum.served_chain import BlockId, ServedChain
 from scan.ethereum.transport import Call as Call
 from scan.ethereum.transport import Transport, results_of
 
@@ -45,7 +44,7 @@ class Node:
         *,
         timeout_s: float = 30.0,
         ca_bundle: str = "",
-        chain: ServedChain | None = None,
+        chain: served_chain.ServedChain | None = None,
     ) -> None:
         """With `chain` a node that serves another one is a node that fails, by WrongChain; without,
         whoever calls it compares the chain."""
@@ -246,7 +245,7 @@ class Node:
         raw: bool = False,
     ) -> tuple[list[Any], int]:
         """Return the results of one request, and the bytes of its answer."""
-        blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
+        blocks = {p for call in calls for p in call.params if isinstance(p, served_chain.BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         written = calls
         if blocks:

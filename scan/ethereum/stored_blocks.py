@@ -16,23 +16,14 @@ from typing import Any, NamedTuple
 import msgspec
 import zstandard
 
+from scan.cached_values import json_decoder
 from scan.errors import Unavailable
 from scan.ethereum import encoded_parts
+from scan.ethereum import rlp_and_tries as rlp
 from scan.ethereum.block_encoding import AUTHORIZATION, TRANSACTION_FIELDS, type_number
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.forms.form import Encoding
 from scan.ethereum.forms.matching import RECEIPT_TAILS
-from scan.ethereum.rlp_and_tries import (
-    EMPTY_STRING,
-    LISTS,
-    LONG,
-    STRINGS,
-    Item,
-    count_items,
-    items_of,
-    join_list,
-    string_prefix_bytes,
-)
 from scan.hex import data, quantity, quantity_or_none, to_hex
 
 MOST_BYTES = 256 * 1024 * 1024  # of a stored block, decompressed
@@ -48,7 +39,7 @@ _HASH_ITEM, _HASH_PREFIX = 33, 0xA0
 _LEFT_OUT = frozenset("blockHash transactionHash transactionIndex logsBloom blobs".split())
 _NO_FIELDS: Mapping[str, Any] = {}
 _MALFORMED = (ValueError, LookupError, TypeError, msgspec.DecodeError, zstandard.ZstdError)
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = json_decoder(dict[str, Any])
 _compressors = threading.local()  # one is not for several threads at once
 
 
@@ -91,28 +82,28 @@ class DamagedBody(Unavailable):
 
 def transaction_item(encoded: bytes) -> bytes:
     """Return an encoded transaction as an item of a block's list."""
-    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
+    return encoded if encoded[0] >= rlp.LISTS else rlp.string_prefix_bytes(len(encoded)) + encoded
 
 
 def slim_receipt(encoded: bytes) -> bytes:
     """Return a receipt as encode_receipts() makes it without its bloom, and with its type inside.
     Raises ValueError for another form."""
-    start = int(encoded[0] < LISTS)  # a type precedes the list
-    type_item = encoded[:1] if start else EMPTY_STRING
-    start += encoded[start] - LISTS - LONG + 1  # the list is long, as the bloom is
+    start = int(encoded[0] < rlp.LISTS)  # a type precedes the list
+    type_item = encoded[:1] if start else rlp.EMPTY_STRING
+    start += encoded[start] - rlp.LISTS - rlp.LONG + 1  # the list is long, as the bloom is
     gas = start + (_HASH_ITEM if encoded[start] == _HASH_PREFIX else 1)
     prefix = encoded[gas]
-    cut = gas + (1 if prefix < STRINGS else prefix - STRINGS + 1)
+    cut = gas + (1 if prefix < rlp.STRINGS else prefix - rlp.STRINGS + 1)
     after = cut + len(encoded_parts.BLOOM_PREFIX) + encoded_parts.BLOOM_BYTES
     if encoded[cut : cut + len(encoded_parts.BLOOM_PREFIX)] != encoded_parts.BLOOM_PREFIX:
         raise ValueError("a receipt has another form")
-    return join_list((type_item, encoded[start:cut], encoded[after:]))
+    return rlp.join_list((type_item, encoded[start:cut], encoded[after:]))
 
 
 def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> StoredBody | None:
     """Return a block's row, given the items of both lists; None for a block without transactions,
     or beyond MOST_BYTES."""
-    content = b"".join((_FORM, join_list(sent), join_list(received)))
+    content = b"".join((_FORM, rlp.join_list(sent), rlp.join_list(received)))
     if not sent or len(content) > MOST_BYTES:
         return None
     if not hasattr(_compressors, "zstandard"):
@@ -166,9 +157,9 @@ class StoredBlock:
         with self._reading():
             if self._content[:1] != _FORM:
                 raise ValueError("their form is unknown to this version of Scan")
-            sent, received = items_of(self._content, 1, self.bytes)
-            self._sent = items_of(self._content, *sent[1:])
-            self._received = items_of(self._content, *received[1:])
+            sent, received = rlp.items_of(self._content, 1, self.bytes)
+            self._sent = rlp.items_of(self._content, *sent[1:])
+            self._received = rlp.items_of(self._content, *received[1:])
             if len(self._sent) != len(self._received):
                 raise ValueError("a receipt is missing")
         self.bytes += ITEM_BYTES * len(self._sent)
@@ -202,15 +193,15 @@ class StoredBlock:
 
     def _item(self, index: int) -> bytes:
         start, content, end = self._sent[index]
-        return self._content[start if self._content[start] >= LISTS else content : end]
+        return self._content[start if self._content[start] >= rlp.LISTS else content : end]
 
     def receipt(self, index: int, *, with_logs: bool = True) -> Receipt:
         """Return a receipt, perhaps without logs, whose indexes take counting those before them."""
         with self._reading():
             start, content, end = self._received[index]
-            if self._content[start] < LISTS:
+            if self._content[start] < rlp.LISTS:
                 return self._json_receipt(content, end)
-            type_item, outcome, gas, logs, *tail = items_of(self._content, content, end)
+            type_item, outcome, gas, logs, *tail = rlp.items_of(self._content, content, end)
             type_ = int.from_bytes(self._content[type_item[1] : type_item[2]])
             logs = logs if with_logs else (logs[0], logs[1], logs[1])
             raw = encoded_parts.raw_receipt(type_, self._content, outcome, gas, logs)
@@ -238,7 +229,7 @@ class StoredBlock:
         all values, which are addresses or topics."""
         find = self._content.find
         for index, (start, _, end) in enumerate(self._received):
-            is_json = self._content[start] < LISTS
+            is_json = self._content[start] < rlp.LISTS
             if is_json or all(find(value, start, end) >= 0 for value in values):
                 yield index, self.receipt(index)
 
@@ -251,12 +242,12 @@ class StoredBlock:
             self._first_logs = firsts = [*firsts[:-1], *accumulate(counts, initial=firsts[-1])]
         return firsts[index]
 
-    def _log_count(self, item: Item) -> int:
+    def _log_count(self, item: rlp.Item) -> int:
         start, content, end = item
-        if self._content[start] < LISTS:
+        if self._content[start] < rlp.LISTS:
             return len(_OBJECT.decode(self._content[content:end])["logs"])
-        logs = items_of(self._content, content, end)[3]
-        return count_items(self._content, *logs[1:])
+        logs = rlp.items_of(self._content, content, end)[3]
+        return rlp.count_items(self._content, *logs[1:])
 
     def _json_receipt(self, start: int, end: int) -> Receipt:
         fields = _OBJECT.decode(self._content[start:end])

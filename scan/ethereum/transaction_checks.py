@@ -1,6 +1,8 @@
 """Whether a block's transactions and its other lists agree with its header: their root, hashes and
 senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
 unknown types. Records are the structs of scan/ethereum/blocks.py.
+
+Also the signers of signatures on secp256k1, those of wallets' messages and of authorizations.
 """
 
 from binascii import unhexlify
@@ -10,6 +12,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import msgspec
+from coincurve import PublicKey
 
 from scan.ethereum import rlp_and_tries
 from scan.ethereum.block_encoding import (
@@ -25,8 +28,6 @@ from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.ethereum.rlp_and_tries import bytes_item
-from scan.ethereum.signatures import recover_signer
 from scan.hex import data
 
 FIRST_V = 27  # of signatures that cover no chain id
@@ -45,13 +46,13 @@ def signer(encoded: bytes, v: int, r: bytes, s: bytes) -> bytes | None:
     parity, chain = v, b""
     if not is_typed and v >= FIRST_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
-        chain = bytes_item(as_unsigned(chain_id)) + rlp_and_tries.EMPTY_STRING * 2
+        chain = rlp_and_tries.bytes_item(as_unsigned(chain_id)) + rlp_and_tries.EMPTY_STRING * 2
     elif not is_typed:
         parity = v - FIRST_V
     if parity not in (0, 1) or len(r) > _WORD or len(s) > _WORD:
         return None
     start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
-    end = len(encoded) - sum(map(len, map(bytes_item, (as_unsigned(v), r, s))))
+    end = len(encoded) - sum(map(len, map(rlp_and_tries.bytes_item, (as_unsigned(v), r, s))))
     unsigned = encoded[start:end] + chain
     message = encoded[:is_typed] + rlp_and_tries.list_prefix_bytes(len(unsigned)) + unsigned
     signature = r.rjust(_WORD, b"\0") + s.rjust(_WORD, b"\0") + bytes((parity,))
@@ -240,3 +241,33 @@ def _is_signed(transaction: Any) -> bool:
     """Return whether a transaction has a signature; those that test nodes send in another account's
     name have zeros, and a hash of their own."""
     return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))
+
+
+# Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
+# turn a signature into a second valid one.
+CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+
+class Signature(NamedTuple):
+    y_parity: int
+    r: int
+    s: int
+
+    @property
+    def is_in_range(self) -> bool:
+        """Whether its values are those of a valid signature in its one canonical form (EIP-2)."""
+        is_in_curve = 0 < self.r < CURVE_ORDER and 0 < self.s <= CURVE_ORDER // 2
+        return is_in_curve and self.y_parity in (0, 1)
+
+    def to_bytes(self) -> bytes:
+        """Return its 65 bytes: r, s and the parity."""
+        return self.r.to_bytes(32) + self.s.to_bytes(32) + bytes([self.y_parity])
+
+
+def recover_signer(hashed: bytes, signature: bytes) -> bytes | None:
+    """Return the 20-byte address that signed a message hash; None if r is not on the curve."""
+    try:
+        key = PublicKey.from_signature_and_message(signature, hashed, hasher=None)
+    except ValueError:
+        return None
+    return rlp_and_tries.keccak256(key.format(compressed=False)[1:])[12:]

@@ -1,6 +1,6 @@
 """The steps of every HTTP request before and after Flask.
 
 Input: a WSGI request. Output: a response with its id, its limits and its metrics.
-Start with middleware.py (the steps in order), then rate_limit.py (which key or address is charged)
-and response_cache.py; views use requests.py and responses.py.
+Start with middleware.py (the steps in order), then credentials_and_limits.py (which key or address
+is charged) and response_cache.py; views use requests.py, for their responses and lists, too.
 """

@@ -1,7 +1,6 @@
 """What extensions add to what serves: interfaces, services, threads, and lists as files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from flask import Flask, Response
@@ -14,21 +13,16 @@ from scan.settings import Settings
 Kind = TypeVar("Kind")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interfaces(Part):
+class Interfaces(Part, module="interface", chapter="views"):
     """Interfaces beside the API."""
 
-    module = "interface"
-    chapter = "views"
     register: Callable[[Flask, Settings], Sequence[Interface]]
     """Adds the routes to the application, and returns their interfaces."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListFiles(Part):
+class ListFiles(Part, module="list_files"):
     """Lists as files."""
 
-    module = "list_files"
     send: Callable[
         [str, Callable[[Window], Page], Format, Window, Mapping[str, str], bytes | None], Response
     ]
@@ -36,13 +30,10 @@ class ListFiles(Part):
     in its path."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Service(Part, Generic[Kind]):
+class Service(Part, Generic[Kind], module="api", chapter="views"):
     """What lives as long as the process, where it is made of the core's; Sources.get() returns it
     by type, and makes what needs no arguments."""
 
-    module = "api"
-    chapter = "views"
     make: Callable[[Services], Kind]
     """Makes it."""
     base: type[Kind] | None = None
@@ -55,11 +46,8 @@ class Startable(Protocol):
     def stop(self) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Worker(Part):
+class Worker(Part, module="api", chapter="views"):
     """What runs beside serving."""
 
-    module = "api"
-    chapter = "views"
     threads: Callable[[Services], Iterable[Startable]]
     """What a worker starts, and stops at its end, such as WorkerThread."""

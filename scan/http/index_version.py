@@ -20,7 +20,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import InvalidParameter, ScanError, Unavailable
-from scan.rate_limits.turns import WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads
 
 CHANNEL = "scan_chain"
 # A notification may never come, as through a pooler that lends a connection for a transaction.
@@ -294,8 +294,8 @@ class ReplicaPoller:
             return
         with self._lock:
             if self._process != os.getpid():
-                self._process = os.getpid()
                 threading.Thread(target=self._run, name="replica-poller", daemon=True).start()
+                self._process = os.getpid()
 
     def _run(self) -> None:
         while True:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote_plus
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing.exceptions import RoutingException
@@ -28,10 +29,10 @@ from scan.http.index_version import (
     ReplicaPoller,
     required,
 )
-from scan.http.requests import Prerequisite, prerequisite_of, without_ignored
+from scan.http.requests import Prerequisite, prerequisite_of
 from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits import limiter, turns
+from scan.rate_limits import concurrency
 from scan.server import responses
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
@@ -45,6 +46,29 @@ MAX_PARSED_FIELD = 1_000
 READ_AGAIN_S = 0.01
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+# Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
+# utm_; they mean nothing here.
+TRACKERS = frozenset(
+    """
+    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
+    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
+    """.split()
+)
+
+
+def without_ignored(query: str, *, is_page: bool) -> str:
+    """Return a query string without parameters that begin with `_`, and of a page without those of
+    campaigns and trackers, so that neither views nor keys of cached responses have them."""
+    if not query or not (is_page or "_" in query or "%" in query):
+        return query
+    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
+
+
+def _is_ignored(field: str, is_page: bool) -> bool:
+    name = unquote_plus(field.partition("=")[0]).lower()
+    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
 
 
 @dataclass(eq=False)
@@ -61,7 +85,7 @@ class Middleware:
     pages: request_state.Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
     routes: application.Routes
-    waiting_threads: turns.WaitingThreads
+    waiting_threads: concurrency.WaitingThreads
     trusted_proxies: int
     logs_requests: bool
     base_path: str
@@ -81,10 +105,12 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = state.places or turns.thread.request or turns.RequestPlaces()
+                    state.places = (
+                        state.places or concurrency.thread.request or concurrency.RequestPlaces()
+                    )
                     with state.places:
                         return self._ask_flask(state, start_response)
-                except turns.Postponed as postponed:
+                except concurrency.Postponed as postponed:
                     state.steps = state.take_turn(postponed)
                     if has_loop:
                         raise
@@ -108,7 +134,7 @@ class Middleware:
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
-        return limiter.client_address(environ, self.trusted_proxies)
+        return credentials_and_limits.client_address(environ, self.trusted_proxies)
 
     def step(
         self, environ: responses.Environ, start_response: Any
@@ -142,7 +168,7 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         method, began = environ["REQUEST_METHOD"], time.perf_counter()
-        client = limiter.client_address(environ, self.trusted_proxies)
+        client = credentials_and_limits.client_address(environ, self.trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = request_state.RequestState(

@@ -30,7 +30,7 @@ from scan.database import connection, notifications
 from scan.errors import ForeignForm, ScanError, Unavailable
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits import turns, windows
+from scan.rate_limits import concurrency, windows
 from scan.rate_limits.limiter import Limiter
 from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 from scan.settings import Settings
@@ -191,7 +191,7 @@ class Wait(Enum):
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[windows.RateLimitResult] | turns.Turn
+WaitsFor = Wait | Future[windows.RateLimitResult] | concurrency.Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -231,7 +231,7 @@ class RequestState:
     cache_key: CacheKey | None = None
     route: str = "unknown"
     reader: Reader | None = None  # None until Flask runs
-    places: turns.RequestPlaces | None = None  # None until Flask runs
+    places: concurrency.RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
@@ -274,7 +274,7 @@ class RequestState:
             response: WsgiResponse | None = end.value
             return response
 
-    def take_turn(self, postponed: turns.Postponed) -> Steps:
+    def take_turn(self, postponed: concurrency.Postponed) -> Steps:
         """Wait for a place that was not free, and return a response where it does not come."""
         assert self.places is not None
         refusal = None
@@ -312,7 +312,7 @@ class Services:
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
-    waiting_threads: turns.WaitingThreads
+    waiting_threads: concurrency.WaitingThreads
 
     @property
     def reads(self) -> connection.Database:

@@ -1,82 +1,49 @@
-"""Reads a request for its view: the query string, the body, which may be a form whose parsing is
-bounded, the API key and the client's address; and makes responses of JSON.
+"""What views use: it reads a request, its query string, its body, which may be a form whose parsing
+is bounded, and makes responses of JSON, and of lists as one page of JSON or whole as a file.
 
 Prerequisites of views beside the database: while one is missing, the middleware refuses their
 requests in the loop, instead of having a thread find out.
-
-Clients on a developer's own machine are told the setting that lifts a bound. Behind a proxy every
-client seems to come from loopback: it is not told the setting, since its request has a header of
-the proxy or another host's name, or Scan listens or trusts proxies beyond this machine.
 """
 
 import re
 from binascii import a2b_qp
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
+from functools import cache, lru_cache, partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import parse_qsl, quote, quote_plus
 
 import flask
 import orjson
-from flask import request
+from flask import Blueprint, request
 from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
-from scan import json_bodies, parameters
+from scan import json_bodies, parameters, registry
 from scan.accounts.api_keys import ApiKey
+from scan.database.lists import all_entities
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.ethereum.served_chain import BlockId
-from scan.http.request_state import View, attributed, current_request, services
-from scan.queries import blocks
+from scan.http import request_state
+from scan.http.hooks import ListFiles
+from scan.parameters import BIGINT_MAX
+from scan.queries import blocks, entities
+from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
 from scan.queries.reader import Reader
-from scan.rate_limits import concurrency, limiter
+from scan.rate_limits import concurrency
 from scan.server import connection, responses
-from scan.settings import Settings
-
-RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
-RAISE_PAGES = "SCAN_RATE_LIMIT_PAGES=100000/minute"
-RAISE_FILES = "SCAN_RATE_LIMIT_FILES=100000/hour"
-ALLOW_RECEIVERS = "SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"
-_LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I)
-
-
-def serves_own_machine(settings: Settings) -> bool:
-    return settings.trusted_proxies == 0 and limiter.is_loopback(settings.host)
-
-
-def is_from_own_machine(environ: responses.Environ) -> bool:
-    return (
-        limiter.is_loopback(environ.get("REMOTE_ADDR") or "")
-        and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
-        and not any(name in environ for name in limiter.OF_PROXIES)
-    )
-
-
-def advise(error: ScanError, setting: str) -> None:
-    """Add the setting to an error's message."""
-    error.message += f" On your own machine, start Scan with {setting}."
-
 
 USUAL_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
-
-# Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
-# utm_; they mean nothing here.
-TRACKERS = frozenset(
-    """
-    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
-    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
-    """.split()
-)
 
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")  # as surrogateescape marks bytes
 
 
 def api_key() -> ApiKey | None:
     """Return the key that the request was charged to."""
-    charged = current_request().charged
+    charged = request_state.current_request().charged
     return None if charged is None else charged.key
 
 
@@ -85,43 +52,25 @@ def client_address() -> str:
 
     Waiting requests are counted by it even if they have a key: an address may have many keys.
     """
-    return current_request().client
-
-
-def is_own_machine() -> bool:
-    """Return whether the client may be told which setting lifts a bound."""
-    return serves_own_machine(services().settings) and is_from_own_machine(request.environ)
+    return request_state.current_request().client
 
 
 def reader() -> Reader:
     """Return the request's Reader of the chain; the versions that it reads decide on caching."""
-    request_reader = current_request().reader
+    request_reader = request_state.current_request().reader
     assert request_reader is not None
     return request_reader
 
 
 def note_changed_index() -> None:
     """Have this process's next responses show the index as this request leaves it."""
-    current_request().has_changed_index = True
-
-
-def without_ignored(query: str, *, is_page: bool) -> str:
-    """Return a query string without parameters that begin with `_`, and of a page without those of
-    campaigns and trackers, so that neither views nor keys of cached responses have them."""
-    if not query or not (is_page or "_" in query or "%" in query):
-        return query
-    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
-
-
-def _is_ignored(field: str, is_page: bool) -> bool:
-    name = unquote_plus(field.partition("=")[0]).lower()
-    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
+    request_state.current_request().has_changed_index = True
 
 
 def query_arguments(*allowed: str) -> Mapping[str, str]:
     """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
     given twice, or is not UTF-8. Flask's own request.args takes 25 us."""
-    text: str = current_request().environ["QUERY_STRING"]
+    text: str = request_state.current_request().environ["QUERY_STRING"]
     if not text:
         return {}
     if text.isascii() and "%" not in text and "+" not in text:
@@ -222,7 +171,7 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
         return request.form
     client = client_address()
     with (
-        services().waiting_threads.place_in_turn(client),
+        request_state.services().waiting_threads.place_in_turn(client),
         reader().sources.get(LargeForms).place(client, wait_s=WAIT_S),
     ):
         if request.mimetype == URLENCODED:
@@ -296,13 +245,143 @@ class Prerequisite(Enum):
 Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
-def requires(prerequisite: Of) -> Callable[[View], View]:
+def requires(prerequisite: Of) -> Callable[[request_state.View], request_state.View]:
     """Decorate a view with its prerequisite, or with a function that returns it for a query. The
     view waits for its turn where it first needs the node, as caches may have what it needs."""
-    return attributed(_ATTRIBUTE, prerequisite)
+    return request_state.attributed(_ATTRIBUTE, prerequisite)
 
 
 def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:
     """Return the prerequisite that a view, or another object, was decorated with."""
     prerequisite: Of = getattr(view, _ATTRIBUTE, None)
     return prerequisite(query) if callable(prerequisite) else prerequisite
+
+
+PAGED = ("page", "limit", "cursor")
+# Parameters of a list, and of one that is ordered along the chain.
+LISTED = (*PAGED, request_state.PARAMETER)
+ORDERED = (*LISTED, *entities.RANGE, "orderBy")
+ReadPage = Callable[[Window], Page]
+
+
+def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
+    """Return a list's window by the parameters PAGED, RANGE and orderBy; may raise
+    InvalidParameter."""
+    if "orderBy" in arguments:
+        direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
+    cursor = arguments.get("cursor")
+    number = parameters.integer_text(arguments, "page", default=1, least=1)
+    limit = parameters.integer_text(
+        arguments, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
+    )
+    if cursor is not None and number != 1:
+        raise InvalidParameter("cursor and page exclude each other.", field="cursor")
+    offset = min((number - 1) * limit, BIGINT_MAX)
+    window = Window(limit, offset, direction, cursor=cursor, max_entries=MAX_ENTRIES)
+    if arguments.keys().isdisjoint(entities.RANGE):
+        return window
+    return window._replace(
+        block_from=parameters.integer_text(arguments, "blockFrom", default=0, least=0),
+        block_to=parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
+        time_from=time_of(arguments, "timeFrom"),
+        time_to=time_of(arguments, "timeTo"),
+    )
+
+
+def time_of(values: Mapping[str, Any], name: str) -> int | None:
+    """Return a time of a Window, `timeFrom` or `timeTo` of a query string or a filter, if it is
+    there."""
+    if name not in values:
+        return None
+    return parameters.time_s(values[name], name, is_upper=name == "timeTo")
+
+
+def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+    """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
+
+    `arguments` are the request's.
+    """
+    body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page)
+    response = JsonResponse(b"".join(body))
+    if page.next is not None:
+        response.headers["Link"] = next_link(page.next, arguments)
+    return response
+
+
+def facts_of(page: Page) -> bytes:
+    """Return what a page says beside its rows, as the end of a JSON object: total, more, next."""
+    more = {**page.more}
+    if page.untraced_blocks is not None:
+        more["untracedBlocks"] = page.untraced_blocks
+    if page.kept_from is not None:
+        more["keptFrom"] = page.kept_from.record()
+    if page.complete_from is not None:
+        more["completeFrom"] = page.complete_from
+    return b"," + orjson.dumps({"total": page.total, **more, "next": page.next})[1:]
+
+
+def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
+    """Return the header Link: the request's URL with `cursor` instead of `page`."""
+    kept = ""
+    for name, text in arguments.items():
+        if name and name not in ("page", "cursor"):
+            quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
+            kept += f"{name}={quoted}&"
+    return f'<{_quoted(request_state.current_request().path)}?{kept}cursor={cursor}>; rel="next"'
+
+
+@lru_cache(maxsize=256)
+def _quoted(path: str) -> str:
+    return quote(path, encoding="latin-1")  # as WSGI has its bytes
+
+
+def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
+    """Return a list with all filters of its entity, except those `fixed` by its path and those
+    `left_out`, which mean the same."""
+    arguments = query_arguments(*_known(entity, (*fixed, *left_out)))
+    of_request = reader()
+    values = entities.read_filters(of_request, entity, {**arguments, **fixed})
+    read = partial(entities.PAGES[entity], of_request, entity, values)
+    address: Any = values.get("address")
+    return list_response(all_entities()[entity].json_name, arguments, read, address=address)
+
+
+def add_list(blueprint: Blueprint, path: str, entity: str, left_out: Collection[str] = ()) -> None:
+    """Have a path answer with the list of an entity; an argument in the path is a filter of it."""
+    blueprint.add_url_rule(path, path, partial(entity_list, entity, left_out))
+
+
+@cache
+def _known(entity: str, left_out: tuple[str, ...]) -> tuple[str, ...]:
+    return (*(key for key in FILTER_KEYS[entity] if key not in left_out), *ORDERED)
+
+
+def list_response(
+    name: str,
+    arguments: Mapping[str, str],
+    read: ReadPage,
+    *,
+    direction: str = "desc",
+    kind: str = "",
+    address: bytes | None = None,
+    read_for_file: ReadPage | None = None,
+) -> Response:
+    """Return a page of a list, or all of it as a file.
+
+    `name` is the list's key in JSON, `kind` that of its file where it is another; `address` is
+    that in its path. `read_for_file` reads a file's rows where `read` cannot.
+    """
+    file = request_state.current_request().accepted_file
+    if request_state.PARAMETER in arguments:  # it takes precedence over Accept
+        chosen = parameters.one_of(
+            arguments[request_state.PARAMETER], request_state.PARAMETER, request_state.FORMATS
+        )
+        file = None if chosen == request_state.JSON else request_state.Format(chosen)
+    if file is None:
+        return list_body(name, read(window_of(arguments, direction)), arguments)
+    for paged in ("page", "limit"):
+        if paged in arguments:
+            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
+    window = window_of(arguments, direction)
+    [files] = registry.parts(ListFiles)
+    return files.send(kind or name, read_for_file or read, file, window, arguments, address)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scan import registry
@@ -44,11 +43,9 @@ class BlockRange(NamedTuple):
     listed: list[str]  # the tables with rows in the range whose lists list_counts counts
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rows(Part):
+class Rows(Part, module="rows"):
     """Tables whose rows follow from a block."""
 
-    module = "rows"
     tables: Mapping[str, SparseTable]
     """Tables by name. The indexer notes from which block on each has all rows, and lists say it."""
 
@@ -68,13 +65,10 @@ class DerivedTable(NamedTuple):
     bulk_accept: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Derived(Part):
+class Derived(Part, module="derived", chapter="rows"):
     """Derived tables. `<table>_expected()` of the schema returns all rows of one, from which the
     indexer fills a table whose extension was off."""
 
-    module = "derived"
-    chapter = "rows"
     tables: Mapping[str, DerivedTable]
     """The tables by name."""
     derive: Callable[[transaction.Transaction, BlockRange], list[transaction.Row]]
@@ -123,11 +117,9 @@ class TraceReader:
         return TracedBlock([], [], False if block.ran_code else None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockTraces(Part):
+class BlockTraces(Part, module="block_traces"):
     """What contracts created and moved in blocks to index."""
 
-    module = "block_traces"
     reader: Callable[[Node, threading.Lock, str], TraceReader]
     """A reader of a node's traces, with the lock of large responses; the last is SCAN_TRACES."""
 
@@ -136,11 +128,9 @@ class Completer(Protocol):
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockCompletion(Part):
+class BlockCompletion(Part, module="block_completion"):
     """What a block to index has beside its JSON."""
 
-    module = "block_completion"
     completer: Callable[[Node, Callable[[], int]], Completer]
     """Completes blocks of a node; the second returns the chain's id."""
 
@@ -149,20 +139,16 @@ class Task(Protocol):
     def advance(self, head: int) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Maintenance(Part):
+class Maintenance(Part, module="maintenance"):
     """What the indexer does between commits."""
 
-    module = "maintenance"
     task: Callable[[connection.Database, Settings], Task]
     """A task that is advanced after commits, with the head."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrunedHistory(Part):
+class PrunedHistory(Part, module="pruned_history"):
     """Blocks that an empty index needs and the node has pruned."""
 
-    module = "pruned_history"
     cure: str
     """What helps, in the words of an advice."""
     has_blocks: Callable[[Settings], bool]

@@ -20,7 +20,6 @@ from scan.ethereum import client, node_errors
 from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
 from scan.indexer.block_rows import BlockRows, LogSelection, event_count, long_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
-from scan.indexer.prefetch_process import MAX_CONCURRENCY
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
@@ -72,7 +71,7 @@ class FetchLimit:
         if was_waited_for:
             with self._changed:
                 grown = self._concurrency + 1 / self._concurrency
-                self._concurrency = min(grown, float(MAX_CONCURRENCY))
+                self._concurrency = min(grown, float(prefetch_process.MAX_CONCURRENCY))
                 self._changed.notify_all()
 
     def run(self, request: Callable[[], _T]) -> _T:
@@ -121,7 +120,7 @@ class BlockPrefetcher:
         self._processes: prefetch_process.FetchProcesses | None = None
         self._may_start_processes = len(os.sched_getaffinity(0)) > 1
         # Its threads stay, with their connections to the node.
-        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
+        self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
 
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: progress.StageSeconds

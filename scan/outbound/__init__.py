@@ -2,5 +2,5 @@
 
 Input: a URL. Output: a connection to a public address that was checked, within a deadline.
 Start with connection.py (CheckedConnection), then allowed_urls.py (which URLs and addresses are
-allowed) and document_fetcher.py.
+allowed) and https_client.py (connections and documents).
 """

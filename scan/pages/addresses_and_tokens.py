@@ -19,8 +19,8 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.database.lists import all_links, all_lists
 from scan.errors import InvalidParameter, Unavailable
+from scan.ethereum.display_text import checksummed
 from scan.ethereum.served_chain import BlockId
-from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import formatting, hooks
@@ -29,7 +29,6 @@ from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
-from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
 
 FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
@@ -45,7 +44,7 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     at = read[0].number if read else None
     if at is not None:
         token_list = replace(token_list, api_arguments={"block": str(at)})
-    elif isinstance(token_list.source, WorthPage):
+    elif isinstance(token_list.source, holdings.WorthPage):
         token_list = replace(token_list, api_arguments={"sort": "worth"})
     return token_list, {
         "at": None if at is None else orjson.loads(blocks.get(reader(), at) or "null")
@@ -61,14 +60,14 @@ def first_page(token_list: hooks.TabList, values: Mapping[str, Any], rows: int) 
 
 
 def tokens_held(
-    key: bytes, window: Window, prices: UnitPrices | None, most: int | None = None
+    key: bytes, window: Window, prices: holdings.UnitPrices | None, most: int | None = None
 ) -> Page:
     """Return the tokens held, by worth where there are prices, no more than `most` tokens, and,
     for many, a place for their read."""
     if prices is not None:
         try:
             return holdings.tokens_by_worth(reader(), key, window, prices, most)
-        except TooManyTokens:
+        except holdings.TooManyTokens:
             pass
         except Unavailable:
             reader().do_not_cache()
@@ -78,7 +77,7 @@ def tokens_held(
 def _page(key: bytes, read: list[BlockId], window: Window, arguments: Mapping[str, str]) -> Page:
     block = _block(window, arguments)
     if block is None:
-        return tokens_held(key, window, unit_prices(reader()))
+        return tokens_held(key, window, holdings.unit_prices(reader()))
     read.append(block)
     return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
@@ -135,7 +134,7 @@ def address_head(
     `records` of its list, and of `more`. `first` is the first page of the tokens held, where the
     tab has read it. A section may return `implementation_name`, the name of the contract whose code
     a proxy runs: the page has it where nothing but the proxy's own source names the address."""
-    prices = unit_prices(reader())
+    prices = holdings.unit_prices(reader())
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contracts.indexed(reader(), key)
@@ -155,7 +154,7 @@ def address_head(
         "implementation_name": None,
         "holdings": orjson.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
-        "worth": held.worth if isinstance(held, WorthPage) else None,
+        "worth": held.worth if isinstance(held, holdings.WorthPage) else None,
         "prices": prices,
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
@@ -216,12 +215,7 @@ def get_address(address: str) -> Response:
     respond = (
         tab_list.response if tab_list else partial(page, status_code=error.status if error else 200)
     )
-    return respond(
-        "address.html",
-        **{**head, **values},
-        tab_template=tab.template or "address_list.html",
-        shown=tab_list,
-    )
+    return respond("address.html", **{**head, **values}, tab_template=tab.template, shown=tab_list)
 
 
 @blueprint.get("/address/<address>/qr.svg")
@@ -272,13 +266,13 @@ def list_tokens() -> Response:
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
     transfers = entity_list("token_transfers", "/token-transfers", "/token-transfers")
-    return transfers.show("token_transfers.html", prices=unit_prices(reader()))
+    return transfers.show("token_transfers.html", prices=holdings.unit_prices(reader()))
 
 
 @blueprint.get("/trades")
 def list_trades() -> Response:
     trades = entity_list("dex_trades", "/trades", "/dex-trades")
-    return trades.show("trades.html", prices=unit_prices(reader()))
+    return trades.show("trades.html", prices=holdings.unit_prices(reader()))
 
 
 @blueprint.get("/token/<address>")
@@ -303,7 +297,7 @@ def get_token(address: str) -> Response:
         tab=tab,
         tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
         tab_template=open_tab.template,
-        prices=unit_prices(reader()),
+        prices=holdings.unit_prices(reader()),
         shown=tab_list,
         shares=[
             formatting.percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)

@@ -9,8 +9,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from scan.ethereum.signatures import checksummed
-from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.ethereum.display_text import COIN_DECIMALS, checksummed
 from scan.pages import formatting
 from scan.pages.records import Names, Record
 from scan.queries.holdings import UnitPrices

@@ -16,9 +16,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from scan.contracts.visible_text import clean, short
-from scan.ethereum.signatures import checksummed
-from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS, in_units
+from scan.ethereum.display_text import (
+    COIN_DECIMALS,
+    GWEI_DECIMALS,
+    checksummed,
+    clean,
+    in_units,
+    short,
+)
 from scan.queries.holdings import exact_worth
 
 MAX_NAME = 60

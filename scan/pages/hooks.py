@@ -152,13 +152,10 @@ class TransactionTab(NamedTuple):
         return f"transaction_{self.name}.html"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pages(Part):
+class Pages(Part, module="pages", chapter="views"):
     """Pages, and what pages of the core show besides. Templates are in templates/, scripts and
     pictures in static/, under names of their own."""
 
-    module = "pages"
-    chapter = "views"
     blueprints: Sequence[Blueprint] = ()
     """Views of pages."""
     menu: Sequence[tuple[str, str, str]] = ()
@@ -174,11 +171,9 @@ class Pages(Part):
     """Adds to records of transactions what lists show besides."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Markdown(Part):
+class Markdown(Part, module="markdown"):
     """Pages as Markdown, for those that accept it."""
 
-    module = "markdown"
     to_markdown: Callable[[str, str], str]
     """A page at a path as Markdown, of its HTML."""
 

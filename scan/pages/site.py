@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.hex import to_hex
 from scan.http import request_state, requests
 from scan.http.application import TYPES, StaticFile, static_file

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Self
 
 from scan import parameters
 from scan.cached_values import LazyMapping, LazySequence
-from scan.contracts import abi, visible_text
+from scan.contracts import abi
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
-from scan.parameters import BIGINT_MAX
+from scan.ethereum import display_text
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, require_same_chain
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
@@ -58,11 +58,11 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
 
 
 def _text_hash(value: Any, name: str) -> Value:
-    """Return the hash of the text as visible_text.py has it; raises InvalidParameter."""
-    text = visible_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
+    """Return the hash of the text as display_text.py has it; raises InvalidParameter."""
+    text = display_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
     if not text:
         raise InvalidParameter(f"{name} must have a visible character.", field=name)
-    return visible_text.text_hash(text)
+    return display_text.text_hash(text)
 
 
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
@@ -73,7 +73,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "flag": parameters.flag,
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=abi.MAX_LENGTH),  # which method_names.selectors() reads
-    "nonce": partial(parameters.unsigned, most=BIGINT_MAX),
+    "nonce": partial(parameters.unsigned, most=parameters.BIGINT_MAX),
     "pool": parameters.pool,
     "pubkey": parameters.pubkey,
     "text": _text_hash,
@@ -100,8 +100,8 @@ MAX_ENTRIES = 262_144
 # Of a list of all rows, where no filter has a list of its own: each row is joined to what it is
 # compared with, at about a microsecond.
 MAX_UNLISTED_ENTRIES = 32_768
-UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
-ALL_BLOCKS = 0, BIGINT_MAX
+UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": parameters.BIGINT_MAX}
+ALL_BLOCKS = 0, parameters.BIGINT_MAX
 
 
 class Window(NamedTuple):
@@ -115,7 +115,7 @@ class Window(NamedTuple):
     offset: int
     direction: str = "desc"
     block_from: int = 0
-    block_to: int = BIGINT_MAX
+    block_to: int = parameters.BIGINT_MAX
     cursor: str | None = None
     time_from: int | None = None
     time_to: int | None = None
@@ -163,7 +163,7 @@ def in_blocks(reader: Reader, window: Window) -> Window:
     first, last = window.block_from, window.block_to
     if window.time_from is not None:
         _, after = reader.row("queries/blocks_get_by_time", time_s=window.time_from)
-        first = BIGINT_MAX if after is None else max(first, after)
+        first = parameters.BIGINT_MAX if after is None else max(first, after)
     if window.time_to is not None:
         before, _ = reader.row("queries/blocks_get_by_time", time_s=window.time_to)
         last = -1 if before is None else min(last, before)
@@ -307,7 +307,7 @@ def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bo
     from_cursor = window.direction if traversal is not None and traversal.cursor else None
     return {
         "has_lower": window.block_from > 0 or from_cursor == "asc",
-        "has_upper": window.block_to < BIGINT_MAX or from_cursor == "desc",
+        "has_upper": window.block_to < parameters.BIGINT_MAX or from_cursor == "desc",
     }
 
 

@@ -18,7 +18,7 @@ from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum import request_node
 from scan.indexer.hooks import Rows
-from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
+from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 
 PROCESSOR_WAIT_S = 1.0
 READ_AGAIN_S = 5.0
@@ -99,6 +99,34 @@ class IndexState:
         if not self._tables:
             return {}
         return dict(self._database.rows("queries/filled_tables_list", tables=self._tables))
+
+
+def unbounded_statements() -> ConcurrencyLimit:
+    """Return the limit of statements that no index bounds, which may run up to their time-out.
+
+    It leaves most threads free. A client's next statements wait for its last one.
+    """
+    return ConcurrencyLimit(
+        3,
+        places_per_client=1,
+        clients_wait=True,
+        places_in_line=2,
+        takes_turns=True,
+        busy="Too many queries with combined filters are running; try again shortly.",
+    )
+
+
+def processor_places() -> ConcurrencyLimit:
+    """Return the limit of requests that take the processor long, as for a transaction's 12,000 logs
+    or a page as Markdown: others share the interpreter with each of them. One of a client
+    waits, as the next turn is no matter of milliseconds."""
+    return ConcurrencyLimit(
+        2,
+        places_per_client=1,
+        clients_wait=True,
+        places_in_line=2,
+        busy="Too many large answers are being made; try again shortly.",
+    )
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,18 @@
-"""Bounds on what runs at once: costly operations in this process and per client, and the processor
-that a worker keeps its threads on.
+"""Bounds on what runs at once, in this process and per client: places, for which threads wait, or
+requests in turn without a thread, in a queue of each client.
 
-Python runs one thread of a process at a time. Spread over two processors, a thread that becomes
-able to run wakes the other processor, only to wait there for the interpreter's lock: a request that
-runs Flask took 25 futex calls instead of 7, and a worker served 0.58 of the uncached pages, also
-with two threads. The kernel cannot know that; so threads are bound, and what they start is not.
+A request that needs a place which is not free is postponed: its thread leaves it, and once it has
+its turn it is served anew, with the place. The worker's loop waits for that with the connection;
+under another server its thread does.
 """
 
-import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from scan.errors import ClientBusy, Unavailable
 
@@ -104,20 +102,17 @@ class ConcurrencyLimit:
             self._waiting.remove(client)
 
     def _line_is_full(self, client: Hashable) -> bool:
+        # None of the places that a client would have to wait for has changed hands since then: of
+        # its own, where it holds its maximum, whatever becomes of those of others.
+        since = self._changed_hands_at
+        if not self._may_hold_more(client):
+            since = self._changed_hands_of.get(client, since)
         turns = (len(self._waiting) + 1) / self.places_per_client
-        held_s = max(self._held_s, self._unchanged_s(client))
+        held_s = max(self._held_s, time.monotonic() - since)
         has_turn_soon = self.takes_turns and turns * held_s <= PLACE_WAIT_S
         if self.places_in_line is None or has_turn_soon:
             return False
         return len(self._waiting) >= self.places_in_line or client in self._waiting
-
-    def _unchanged_s(self, client: Hashable) -> float:
-        """Return how long none of the places that a client would have to wait for has changed
-        hands: its own, where it holds its maximum, whatever becomes of those of others."""
-        since = self._changed_hands_at
-        if not self._may_hold_more(client):
-            since = self._changed_hands_of.get(client, since)
-        return time.monotonic() - since
 
     def give_back(self, client: Hashable = None) -> None:
         with self._changed:
@@ -148,81 +143,257 @@ class ConcurrencyLimit:
         return client is None or self._taken_by[client] < self.places_per_client
 
 
-def unbounded_statements() -> ConcurrencyLimit:
-    """Return the limit of statements that no index bounds, which may run up to their time-out.
-
-    It leaves most threads free. A client's next statements wait for its last one.
-    """
-    return ConcurrencyLimit(
-        3,
-        places_per_client=1,
-        clients_wait=True,
-        places_in_line=2,
-        takes_turns=True,
-        busy="Too many queries with combined filters are running; try again shortly.",
-    )
+QUEUED_PER_CLIENT = 32  # requests that wait for their turn
+QUEUED_S = 8.0
 
 
-def processor_places() -> ConcurrencyLimit:
-    """Return the limit of requests that take the processor long, as for a transaction's 12,000 logs
-    or a page as Markdown: others share the interpreter with each of them. One of a client
-    waits, as the next turn is no matter of milliseconds."""
-    return ConcurrencyLimit(
-        2,
-        places_per_client=1,
-        clients_wait=True,
-        places_in_line=2,
-        busy="Too many large answers are being made; try again shortly.",
-    )
+class Turn(Future[bool]):
+    """A request's turn at a place; its result is whether the place came within QUEUED_S."""
 
-
-# At import, before threads are bound: within the cpuset of a container, or what taskset allows.
-ALLOWED: set[int] = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-
-# Other processes, such as another worker, may need the processor: for a moment the kernel may move
-# the threads to another one.
-CHOOSE_EVERY_S, CHOOSE_FOR_S = 10.0, 0.05
-# A processor. Threads of a busier machine take whichever becomes free: at a load of 22 to 30 on two
-# processors a worker served 8 to 17 % fewer requests with its own.
-MAX_LOAD = 4.0
-
-_PROCESS = Path("/proc/self")
-
-
-class OneProcessor:
-    """Binds a process to the processor on which the kernel runs its main thread."""
-
-    def __init__(self) -> None:
-        self._is_bound = False
-        self._check_at = float("-inf")
+    def __init__(self, places: "QueuedPlaces", client: Hashable) -> None:
+        super().__init__()
+        self.places = places
+        self.client = client
+        self._ends_at = time.monotonic() + QUEUED_S
+        self.has_place = False  # as the lock of the queue has it; the result follows
 
     def check(self, now: float) -> None:
-        """Bind the threads, or free them for a moment. The worker's loop calls this each time."""
-        if now < self._check_at or len(ALLOWED) < 2:
+        """End the wait where its time is over (time.monotonic())."""
+        if now > self._ends_at and self.places.dequeue(self):
+            self.set_result(False)
+
+    def require(self) -> None:
+        """Wait for the place. Raises Unavailable where it does not come in time."""
+        try:
+            if self.result(QUEUED_S):
+                return
+        except TimeoutError:
+            self.leave()
+        raise self.places.refusal_of(self.client)
+
+    def leave(self) -> None:
+        """Give the turn back, whether it has come or not."""
+        if not self.places.dequeue(self) and self.has_place:
+            self.has_place = False
+            self.places.give_back(self.client)
+
+
+class Postponed(BaseException):
+    """A request needs a place that is not free, and is to be served anew when it has its turn. No
+    view can take this for a failure of the node, as it is no Exception."""
+
+    def __init__(self, places: "QueuedPlaces", client: Hashable) -> None:
+        super().__init__()
+        self.places = places
+        self.client = client
+
+
+@dataclass(eq=False)
+class RequestPlaces:
+    """The places of one request, which it holds until its end."""
+
+    held: "dict[QueuedPlaces, Hashable]" = field(default_factory=dict)  # by whom
+    depth: int = 0  # of a request inside another one, as of MCP, 2: it must not wait for a turn
+    _turn: Turn | None = None
+
+    def __enter__(self) -> None:
+        """Count the places that this thread takes in the `with` block as the request's, and give
+        them back after it, unless the request is postponed."""
+        self.depth += 1
+        thread.request = self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            thread.request = None
+            if kind is not Postponed and (self.held or self._turn):
+                self.end()
+
+    def queue(self, postponed: Postponed) -> Turn:
+        """Wait for the place that was not free. Raises ClientBusy."""
+        self._turn = postponed.places.queue(postponed.client)
+        return self._turn
+
+    def require_turn(self) -> None:
+        """Hold the place of the turn, for which a thread waits here and the worker's loop has
+        waited. Raises Unavailable where it did not come."""
+        assert self._turn is not None
+        turn, self._turn = self._turn, None
+        turn.require()
+        self.held[turn.places] = turn.client
+
+    def end(self) -> None:
+        """Give back what the request holds, and leave the queue in which it waits."""
+        if self._turn is not None:
+            self._turn.leave()
+            self._turn = None
+        for places in [*self.held]:
+            self.give_back(places)
+
+    def give_back(self, places: "QueuedPlaces") -> None:
+        """Give back one place where the request holds it."""
+        if places in self.held:
+            places.give_back(self.held.pop(places))
+
+
+class Thread(threading.local):
+    """`request` has the places of the request that this thread serves."""
+
+    request: RequestPlaces | None = None
+
+
+thread = Thread()
+
+
+class QueuedPlaces(ConcurrencyLimit):
+    """A limit whose requests wait for their turn without a thread, in a queue of each client.
+
+    Clients take turns. A request holds its place until its end. Up to QUEUED_PER_CLIENT of a client
+    wait, for QUEUED_S.
+    """
+
+    def __init__(self, places: int, places_per_client: int, *, busy: str) -> None:
+        super().__init__(places, places_per_client=places_per_client, busy=busy, retry_after_s=1)
+        self._queues: dict[Hashable, deque[Turn]] = {}  # the client whose turn is next comes first
+
+    @contextmanager
+    def place_in_turn(self, client: Hashable, *, is_optional: bool = False) -> Iterator[None]:
+        """Hold a place for the `with` block, and for the request that the thread serves.
+
+        Raises Postponed where such a request has to wait, or Unavailable if that `is_optional` or
+        the request is inside another one. A thread that serves no request waits here, and
+        Unavailable is raised after QUEUED_S.
+        """
+        request = thread.request
+        if request is None:
+            self.queue(client).require()
+            try:
+                yield
+            finally:
+                self.give_back(client)
             return
-        if self._is_bound:
-            _bind(ALLOWED)
-            self._is_bound, self._check_at = False, now + CHOOSE_FOR_S
+        if self not in request.held:
+            if not self.take(client):
+                must_not_wait = is_optional or request.depth > 1
+                raise self.refusal_of(client) if must_not_wait else Postponed(self, client)
+            request.held[self] = client
+        yield
+
+    def refusal(self, client: Hashable) -> Unavailable | None:
+        """Return the error of queue(), None if none. It is read without a lock, so queue() may
+        still do otherwise."""
+        is_full = len(self._queues.get(client, ())) >= QUEUED_PER_CLIENT
+        return ClientBusy(retry_after_s=self.retry_after_s) if is_full else None
+
+    def queue(self, client: Hashable) -> Turn:
+        """Return a request's turn. Raises ClientBusy where too many requests of its client wait."""
+        with self._changed:
+            if (refusal := self.refusal(client)) is not None:
+                raise refusal
+            turn = Turn(self, client)
+            self._queues.setdefault(client, deque()).append(turn)
+        self._grant()
+        return turn
+
+    def dequeue(self, turn: Turn) -> bool:
+        """Take a turn out of its queue; return False where it was not there any more."""
+        with self._changed:
+            queue = self._queues.get(turn.client, ())
+            if turn not in queue:
+                return False
+            self._queues[turn.client].remove(turn)
+            if not queue:
+                del self._queues[turn.client]
+            return True
+
+    def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
+        with self._changed:  # whoever waits comes first
+            return client not in self._queues and super().take(client)
+
+    def give_back(self, client: Hashable = None) -> None:
+        super().give_back(client)
+        if self._queues:
+            self._grant()
+
+    def _grant(self) -> None:
+        """Give free places to those whose turn is next."""
+        granted = []
+        with self._changed:
+            while self.taken < self.places:
+                client = next((c for c in self._queues if self._is_free_for(c)), None)
+                if client is None:
+                    break
+                queue = self._queues.pop(client)
+                turn = queue.popleft()
+                turn.has_place = super().take(client)
+                granted.append(turn)
+                if queue:
+                    self._queues[client] = queue  # after all others
+        for turn in granted:
+            turn.set_result(True)
+
+
+class WaitingThreads(QueuedPlaces):
+    """The limit of server threads that wait for something other than PostgreSQL.
+
+    They wait for the node, compilers, running verifications, future blocks, and the place of large
+    forms. Even if none of these become free, half of the threads still serve requests from the
+    database. One client leaves a place to others, and its long waits one to its own next request.
+    """
+
+    def __init__(self, places: int = 4, places_per_client: int = 3) -> None:
+        """The defaults are for the eight threads of gunicorn.conf.py."""
+        super().__init__(
+            places,
+            places_per_client,
+            busy="Too many requests are waiting for the node or a compiler; try again shortly.",
+        )
+        busy = "The node is tracing for others; try again shortly."
+        self.costly = QueuedPlaces(max(places // 2, 1), 1, busy=busy)
+
+    @contextmanager
+    def costly_place_in_turn(
+        self, client: Hashable, *, is_optional: bool = False
+    ) -> Iterator[None]:
+        """Hold a place as place_in_turn() does, and one of those of costly calls, which are half as
+        many. A request that waits for the latter leaves the former to others."""
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.costly.place_in_turn(client, is_optional=is_optional))
+            except Postponed:
+                request = thread.request
+                assert request is not None
+                request.give_back(self)
+                raise
+            held.enter_context(self.place_in_turn(client, is_optional=is_optional))
+            yield
+
+    def refusal_for_long(self, client: Hashable) -> Unavailable | None:
+        """Return the error that place_for_long() would raise, as refusal() does for queue()."""
+        return None if self._is_free_for_long(client) else self.refusal_of(client)
+
+    def _is_free_for_long(self, client: Hashable) -> bool:
+        is_one_left = self._taken_by[client] + 1 < self.places_per_client
+        return is_one_left and self.taken + 1 < self.places and self._is_free_for(client)
+
+    def take_for_long(self, client: Hashable) -> bool:
+        """Take a place, without waiting, for an operation that takes seconds. Return whether that
+        leaves one free for the node."""
+        with self._changed:
+            return self._is_free_for_long(client) and self.take(client)
+
+    @contextmanager
+    def place_for_long(self, client: Hashable) -> Iterator[None]:
+        """Hold a place of take_for_long() for the `with` block, or until the end of the request.
+        Raises Unavailable."""
+        if not self.take_for_long(client):
+            raise self.refusal_of(client)
+        request = thread.request
+        if request is not None and self not in request.held:
+            request.held[self] = client
+            yield
             return
-        if os.getloadavg()[0] <= MAX_LOAD * (os.cpu_count() or 1):
-            _bind({_last_processor()} & ALLOWED)
-            self._is_bound = True
-        self._check_at = now + CHOOSE_EVERY_S
-
-
-def use_all() -> None:
-    """Let this thread, and what it starts from now on, use all processors."""
-    if ALLOWED:
-        with suppress(OSError):  # they were taken from the process
-            os.sched_setaffinity(0, ALLOWED)
-
-
-def _bind(processors: set[int]) -> None:
-    for thread in (_PROCESS / "task").iterdir():
-        with suppress(OSError):  # it has ended, or the processors were taken from the process
-            os.sched_setaffinity(int(thread.name), processors)
-
-
-def _last_processor() -> int:
-    """Return the main thread's processor: field 39 of proc_pid_stat(5); field 2 has brackets."""
-    return int((_PROCESS / "stat").read_text().rpartition(")")[2].split()[36])
+        try:
+            yield
+        finally:
+            self.give_back(client)

@@ -15,8 +15,9 @@ from typing import Any
 
 from gunicorn.http import errors
 
+from scan import processors
 from scan.errors import ScanError, Unavailable
-from scan.rate_limits import concurrency, turns
+from scan.rate_limits import concurrency
 from scan.server import accepted_connections, connection, responses
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
@@ -29,7 +30,7 @@ class Worker(accepted_connections.AcceptedConnections):
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
-        self._processor = concurrency.OneProcessor()
+        self._processor = processors.OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
@@ -141,7 +142,7 @@ class Worker(accepted_connections.AcceptedConnections):
                 return False
             if isinstance(made, Future):
                 conn.state, conn.waits_for = connection.State.IN_THREAD, made
-                if isinstance(made, turns.Turn):
+                if isinstance(made, concurrency.Turn):
                     self.watch(conn, selectors.EVENT_READ, self._look_for_end)
                 else:
                     self.watch(conn, 0)
@@ -194,7 +195,7 @@ class Worker(accepted_connections.AcceptedConnections):
     def _flask_ran(self, conn: connection.Connection, future: "Future[bool]") -> None:
         conn.state = connection.State.RECEIVING
         error = future.exception()
-        if isinstance(error, turns.Postponed):
+        if isinstance(error, concurrency.Postponed):
             if conn in self._connections and not self._take_step(conn):
                 self._advance(conn)
         elif error is not None:
@@ -287,7 +288,7 @@ class Worker(accepted_connections.AcceptedConnections):
             return
         self._checked_at = now
         for conn in list(self._connections):
-            if isinstance(conn.waits_for, turns.Turn):
+            if isinstance(conn.waits_for, concurrency.Turn):
                 conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()

@@ -1,7 +1,6 @@
 """What extensions add to verification."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from scan.database.connection import Database
@@ -22,21 +21,16 @@ class InputReader(Protocol):
     ) -> bytes | None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class CreationInput(Part):
+class CreationInput(Part, module="creation_input", chapter="block_traces"):
     """The creation code of contracts created by contracts."""
 
-    module = "creation_input"
-    chapter = "block_traces"
     reader: Callable[[str], InputReader]
     """A reader of such code, by SCAN_TRACES."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompilerFindings(Part):
+class CompilerFindings(Part, module="compiler_findings"):
     """What a compiler says of a verified contract besides what is compared."""
 
-    module = "compiler_findings"
     read: Callable[[Compilations, Match], Store]
     """Reads a match's findings while its compiler may still run. The source has matched, so that
     nothing here may fail the verification."""

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.rate_limits import concurrency
+from scan import processors
 from scan.verification import confined_process
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class Program(NamedTuple):
 def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process in a session of its own, which end_session() ends. It may use all processors,
     though the threads of a worker are bound to one."""
-    concurrency.use_all()  # it inherits what this thread may use
+    processors.use_all()  # it inherits what this thread may use
     return subprocess.Popen(command, start_new_session=True, **options)
 
 

@@ -15,7 +15,7 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener, Waker
 from scan.errors import ScanError
 from scan.observability import metrics
-from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
+from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
 from scan.webhooks import hooks, queues, sender
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now

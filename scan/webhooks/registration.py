@@ -17,7 +17,7 @@ from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpsUrl, NotResolved, Purpose, RefusedUrl
-from scan.rate_limits.turns import WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.registry import enabled
 from scan.settings import Settings
 

@@ -16,7 +16,7 @@ import urllib3
 
 from scan.deadlines import Deadline
 from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
-from scan.outbound.connection import CheckedConnection, Outbound
+from scan.outbound.https_client import CheckedConnection, Outbound
 
 _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 

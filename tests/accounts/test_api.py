@@ -8,7 +8,7 @@ import requests
 from eth_account import Account
 
 from app import create_app
-from scan.ethereum.signatures import CURVE_ORDER
+from scan.ethereum.transaction_checks import CURVE_ORDER
 from scan.settings import Settings
 from tests.support.database import execute
 from tests.support.serving import at_once, gunicorn, statuses, wait_until

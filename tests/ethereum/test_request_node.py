@@ -12,7 +12,7 @@ from scan.ethereum import request_node, served_chain
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
-from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
+from scan.rate_limits.concurrency import Postponed, RequestPlaces, WaitingThreads
 from tests.support import faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.receiver import Answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.rate_limits.concurrency import ALLOWED
+from scan.processors import ALLOWED
 from scan.verification.sandbox import Program
 from tests.support.serving import completed, free_port, gunicorn_started, wait_for, wait_until
 
@@ -16,12 +16,12 @@ BOUND = "tests.support.bound_worker.BoundWorker"
 # By a thread that started before, too: at first, 9 s, 10 s and 10.05 s later.
 CHECKS = """
 import os, sys, threading
-from scan.rate_limits import concurrency
-concurrency.MAX_LOAD = float(sys.argv[1])
+from scan import processors
+processors.MAX_LOAD = float(sys.argv[1])
 waiting = threading.Event()
 thread = threading.Thread(target=waiting.wait)
 thread.start()
-one = concurrency.OneProcessor()
+one = processors.OneProcessor()
 for now in (0.0, 9.0, 10.0, 10.05):
     one.check(now)
     allowed = [os.sched_getaffinity(number) for number in (0, thread.native_id)]

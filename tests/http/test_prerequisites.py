@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.errors import ClientBusy
-from scan.rate_limits.turns import QUEUED_PER_CLIENT
+from scan.rate_limits.concurrency import QUEUED_PER_CLIENT
 from scan.settings import Settings
 
 CLIENT = "192.0.2.1"

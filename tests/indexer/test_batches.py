@@ -8,7 +8,7 @@ from concurrent.futures import Future
 import pytest
 
 from scan.ethereum import client, node_errors
-from scan.indexer import block_rows, block_source, prefetch
+from scan.indexer import block_rows, block_source, prefetch, prefetch_process
 
 pytestmark = pytest.mark.check
 
@@ -87,7 +87,7 @@ def test_requests_that_are_waited_for_become_more(limit):
     assert limit.concurrency == prefetch.FIRST_CONCURRENCY
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=True)
-    assert limit.concurrency == prefetch.MAX_CONCURRENCY
+    assert limit.concurrency == prefetch_process.MAX_CONCURRENCY
 
 
 def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):

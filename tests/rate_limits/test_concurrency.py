@@ -1,4 +1,4 @@
-"""Places for threads that wait: who waits for one."""
+"""Places: who waits for one, in a thread, or in turn, client by client, without a thread."""
 
 import threading
 import time
@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.errors import ClientBusy
+from scan.errors import ClientBusy, Unavailable
+from scan.queries import reader
 from scan.rate_limits import concurrency
 from tests.support.serving import wait_until
 
@@ -27,7 +28,7 @@ def test_without_a_length_of_the_line_all_wait_for_a_place():
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     """Of one client's eight requests at once, two or three had their turn and the others not."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
-    places, served, begin = concurrency.unbounded_statements(), [], threading.Barrier(8)
+    places, served, begin = reader.unbounded_statements(), [], threading.Barrier(8)
 
     def read():
         begin.wait()
@@ -41,7 +42,7 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     assert len(served) == 8 and max(served) == 1
 
 
-@pytest.mark.parametrize("make", [concurrency.unbounded_statements, concurrency.processor_places])
+@pytest.mark.parametrize("make", [reader.unbounded_statements, reader.processor_places])
 def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, monkeypatch):
     """Its next requests held all other threads, as its last one had been quick."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
@@ -58,7 +59,7 @@ def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, 
 
 
 def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
-    places = concurrency.unbounded_statements()
+    places = reader.unbounded_statements()
     places._held_s = 60.0
     with ThreadPoolExecutor(1) as pool, places.place("a"):
         waiting = pool.submit(places.take, "a", wait_s=20.0)
@@ -90,3 +91,118 @@ def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
     assert places.take("a") and places.take("b")
     places.give_back("a")
     assert {*places._paused_until} == {"a"}
+
+
+def test_clients_have_their_turns_one_after_the_other():
+    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    assert places.take("holder")
+    queued = [places.queue(client) for client in "aaaabbc"]
+    order, holder = [], "holder"
+    for _ in queued:
+        places.give_back(holder)
+        [turn] = [turn for turn in queued if turn.has_place and turn not in order]
+        order.append(turn)
+        holder = str(turn.client)
+    assert "".join(str(turn.client) for turn in order) == "abcabaa"
+    places.give_back(holder)
+    assert places.taken == 0 and not places._queues
+
+
+def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait():
+    places = concurrency.WaitingThreads()
+    queued = [places.queue("a") for _ in range(3 + concurrency.QUEUED_PER_CLIENT)]
+    assert sum(turn.done() for turn in queued) == 3
+    with pytest.raises(ClientBusy):
+        places.queue("a")
+    assert places.take("b") and not places.take("a") and not places.take("c")
+    # Who comes later is served after those who wait, and clients in turn.
+    later = places.queue("c")
+    queued[0].leave()
+    assert queued[3].result(0) and not later.done()
+    queued[1].leave()
+    assert later.result(0) and not queued[4].done()
+
+
+def test_whoever_leaves_gives_back_what_it_has_or_would_have():
+    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    first, second, third = (places.queue(client) for client in "abc")
+    assert first.result(0)
+    second.leave()
+    first.leave()
+    assert third.result(0) and not second.done()
+    for _ in range(2):  # a connection may be closed twice
+        third.leave()
+    assert places.taken == 0 and places.take("d")
+
+
+def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
+    places = concurrency.QueuedPlaces(2, 1, busy="busy")
+    assert places.take("a") and places.take("b")
+    for client, kind in (("a", ClientBusy), ("c", Unavailable)):
+        turn = places.queue(client)
+        turn.check(turn._ends_at - 0.1)
+        assert not turn.done()
+        turn.check(turn._ends_at + concurrency.QUEUED_S)
+        with pytest.raises(kind):
+            turn.require()
+    assert not places._queues
+
+
+def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
+    places, other = concurrency.WaitingThreads(1, 1), concurrency.QueuedPlaces(1, 1, busy="busy")
+    held, late = concurrency.RequestPlaces(), concurrency.RequestPlaces()
+    with held, places.place_in_turn("a"):
+        with places.place_in_turn("a"):  # it has it
+            pass
+        assert places.taken == 1
+        with held:  # as a request within another one
+            assert concurrency.thread.request is held
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(getattr, concurrency.thread, "request").result() is None
+    assert places.taken == 0 and concurrency.thread.request is None
+    assert places.take("b")
+    with pytest.raises(concurrency.Postponed) as postponed, late, other.place_in_turn("a"):
+        places.place_in_turn("a").__enter__()
+    assert other.taken == 1  # it goes on with what it has
+    turn = late.queue(postponed.value)
+    places.give_back("b")
+    assert turn.result(0)
+    late.require_turn()
+    with pytest.raises(ZeroDivisionError), late, places.place_in_turn("a"):
+        raise ZeroDivisionError
+    assert places.taken == other.taken == 0
+
+
+def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
+    places, held = concurrency.WaitingThreads(), concurrency.RequestPlaces()
+    assert places.costly.take("a")
+    with pytest.raises(concurrency.Postponed) as postponed, held, places.place_in_turn("a"):
+        places.costly_place_in_turn("a").__enter__()
+    assert postponed.value.places is places.costly and places.taken == 0
+    # A request inside another one waits in no thread, and keeps what the other one has.
+    with held, places.place_in_turn("a"):
+        with pytest.raises(ClientBusy), held:
+            places.costly_place_in_turn("a").__enter__()
+        assert places.taken == 1
+        with pytest.raises(concurrency.Postponed):
+            places.costly_place_in_turn("a").__enter__()
+    assert places.taken == 0 and places.costly.taken == 1
+    turn = held.queue(postponed.value)
+    places.costly.give_back("a")
+    assert turn.result(0)
+    held.require_turn()
+    with held, places.costly_place_in_turn("a"):
+        assert places.taken == places.costly.taken == 1
+    assert places.taken == places.costly.taken == 0
+
+
+def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
+    places = concurrency.WaitingThreads(1, 1)
+    with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):
+        waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(30)])])
+        while "b" not in places._queues:
+            pass
+        monkeypatch.setattr(concurrency, "QUEUED_S", 0.0)
+        with pytest.raises(Unavailable), places.place_in_turn("c"):
+            pass
+    assert waiting.result() == [True]

@@ -2,7 +2,7 @@
 
 import math
 
-from scan.rate_limits import concurrency
+from scan import processors
 from scan.server.worker import Worker
 
 
@@ -10,7 +10,7 @@ class BoundWorker(Worker):
     """Binds its threads to one processor however busy the machine is."""
 
     def init_process(self):
-        concurrency.MAX_LOAD = math.inf
+        processors.MAX_LOAD = math.inf
         super().init_process()
 
 

@@ -33,7 +33,7 @@ def readers_of_modules():
 def _contracts(file):
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
-            modules = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            modules = [keyword.value.value for keyword in node.keywords]
             module, chapter = [*modules, ""][:2]
             declared_in = file.relative_to(ROOT).as_posix()
             meaning = _line(ast.get_docstring(node))

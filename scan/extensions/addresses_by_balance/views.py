@@ -8,8 +8,7 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
-from scan.http.list_responses import LISTED, list_response
-from scan.http.requests import Response, query_arguments, reader
+from scan.http.requests import LISTED, Response, list_response, query_arguments, reader
 from scan.pages import filtered_lists, hooks
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.pages import Page, Window

@@ -11,7 +11,7 @@ from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, Approvals
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.hex import to_hex
-from scan.http import list_responses, requests
+from scan.http import requests
 from scan.pages import filtered_lists, hooks, records
 
 FILTERS = ("tokenAddress", "spender", "kind", "ended")
@@ -22,9 +22,9 @@ api_views = Blueprint("approvals", __name__)
 @api_views.get("/addresses/<address>/approvals")
 def list_approvals(address: str) -> requests.Response:
     key = parameters.address(address)
-    arguments = requests.query_arguments(*FILTERS, *list_responses.LISTED)
+    arguments = requests.query_arguments(*FILTERS, *requests.LISTED)
     approvals = approvals_of(key, arguments)
-    return list_responses.list_response("approvals", arguments, approvals.page, address=key)
+    return requests.list_response("approvals", arguments, approvals.page, address=key)
 
 
 def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:

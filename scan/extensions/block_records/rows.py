@@ -33,8 +33,8 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
-from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import SparseTable
+from scan.ethereum.transaction_checks import Signature, recover_signer
 from scan.hex import BadHex, data
 from scan.indexer.hooks import BlockRange, Derived, DerivedTable, Rows
 

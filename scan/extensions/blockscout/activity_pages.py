@@ -16,7 +16,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.blockscout import routing, transaction_objects
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number, one_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import NAMES, STANDARDS, Object, renamed, text
 from scan.extensions.transaction_details.decoding import add_methods

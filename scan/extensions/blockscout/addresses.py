@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, entity_lists, lists, routing
 from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
 from scan.extensions.blockscout.decoded_objects import log_objects

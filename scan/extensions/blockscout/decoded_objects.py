@@ -9,7 +9,7 @@ from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.account_state import ViewCall
-from scan.ethereum import blocks, node_errors, signatures
+from scan.ethereum import blocks, display_text, node_errors
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
@@ -74,7 +74,7 @@ def shown(value: Any, type_: str) -> Any:
     if isinstance(members, list | tuple):
         types = _member_types(type_, len(members))
         return [shown(*member) for member in zip(members, types, strict=True)]
-    return signatures.checksummed(value) if type_ == "address" and value else str(value)
+    return display_text.checksummed(value) if type_ == "address" and value else str(value)
 
 
 def _member_types(type_: str, count: int) -> Sequence[str]:
@@ -167,7 +167,7 @@ def trace_objects(record: Record, frames: Sequence[transaction_traces.TraceFrame
 def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int) -> Object:
     creates = traces.is_creation(frame.type)
     action = {
-        "from": signatures.checksummed(to_hex(frame.from_address)),
+        "from": display_text.checksummed(to_hex(frame.from_address)),
         "gas": hex(frame.gas or 0),
         "value": hex(frame.value),
         "input": to_hex(frame.input),
@@ -177,7 +177,7 @@ def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int)
     else:
         action["callType"] = CALL_TYPES.get(frame.type, "call")
         if frame.to_address is not None:
-            action["to"] = signatures.checksummed(to_hex(frame.to_address))
+            action["to"] = display_text.checksummed(to_hex(frame.to_address))
     shown: Object = {
         "action": action,
         "subtraces": subtraces,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,11 +13,9 @@ if TYPE_CHECKING:
 from scan.registry import Part
 
 
-@dataclass(frozen=True, kw_only=True)
-class Blockscout(Part):
+class Blockscout(Part, module="blockscout"):
     """The Blockscout-compatible API."""
 
-    module = "blockscout"
     blueprint: Blueprint | None = None
     """Views below /api/v2."""
     search_result: Callable[[Reader, bytes], Mapping[str, Any] | None] = lambda reader, hash_: None

@@ -10,7 +10,7 @@ from flask import request
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
-from scan.ethereum import signatures, token_metadata
+from scan.ethereum import display_text
 from scan.extensions.blockscout import hooks, routing
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
@@ -26,7 +26,7 @@ SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
-TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**token_metadata.COIN_DECIMALS
+TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**display_text.COIN_DECIMALS
 # The prices of /gas, and within how many blocks a transaction is expected, as Blockscout says where
 # it has seen none wait.
 GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 1)}
@@ -81,7 +81,7 @@ def _gas_prices(
 
 
 def _gwei(wei: int) -> float:
-    return float(token_metadata.in_units(wei, token_metadata.GWEI_DECIMALS))
+    return float(display_text.in_units(wei, display_text.GWEI_DECIMALS))
 
 
 @blueprint.path("/stats/charts/transactions")
@@ -177,7 +177,7 @@ def check_redirect() -> Response:
         return json_value({"redirect": kind is not None, "type": kind, "parameter": parameter})
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
-        kind, value = "address", signatures.checksummed(value)
+        kind, value = "address", display_text.checksummed(value)
     if kind == "block":
         value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
     # A reorganisation may have removed the block meanwhile.
@@ -235,7 +235,7 @@ def _result(
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)
         of_address = {
-            "url": f"/address/{signatures.checksummed(value)}",
+            "url": f"/address/{display_text.checksummed(value)}",
             "ens_info": None,
             "name": result["name"] or party["name"],
             "is_smart_contract_address": objects.is_contract(value),
@@ -247,6 +247,6 @@ def _result(
         **shown,
         **routing.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
-        "token_url": f"/token/{signatures.checksummed(value)}",
-        "address_url": f"/address/{signatures.checksummed(value)}",
+        "token_url": f"/token/{display_text.checksummed(value)}",
+        "address_url": f"/address/{display_text.checksummed(value)}",
     }

@@ -12,7 +12,7 @@ from flask import Blueprint, g, request
 
 from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.http import request_state
 from scan.queries import network, pages
 from scan.rate_limits.windows import RateLimitResult

@@ -13,7 +13,7 @@ import orjson
 from scan import VERSION, parameters
 from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
-from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
+from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout import lists, routing
 from scan.extensions.chain_statistics import statistics
 from scan.http.requests import Response, json_value, reader

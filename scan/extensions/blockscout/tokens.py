@@ -4,7 +4,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, entity_lists, lists
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.search import views as search

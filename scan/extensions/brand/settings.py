@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scan.environment import Kind, absolute_path, https_url, one_of, setting, short_text
-from scan.outbound.document_fetcher import SVG, picture_type
+from scan.outbound.https_client import SVG, picture_type
 from scan.registry import FOLDER
 from scan.settings import UNBRANDED, Brand, Logo, OwnSettings, Palette
 

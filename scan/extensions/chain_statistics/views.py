@@ -14,7 +14,7 @@ from flask import Blueprint, request
 from scan import parameters
 from scan.api.hooks import Api
 from scan.cached_values import LazySequence
-from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.chain_statistics import statistics
 from scan.extensions.exports.csv_columns import csv_text
 from scan.hex import to_hex

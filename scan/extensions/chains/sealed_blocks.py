@@ -16,7 +16,7 @@ from typing import Any
 
 from scan.ethereum.forms import form
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
-from scan.ethereum.signatures import recover_signer
+from scan.ethereum.transaction_checks import recover_signer
 from scan.hex import BadHex, data, quantity
 
 ADDRESS_BYTES = 20

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from scan.contracts.visible_text import clean
-from scan.ethereum import signatures, token_metadata
+from scan.ethereum import display_text
+from scan.ethereum.display_text import clean
 from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.clear_signing.formats import one_line
 from scan.extensions.transaction_details.explanations.summary_parts import (
@@ -52,7 +52,7 @@ def raw(typed: TypedValue) -> Part:
     """Show a value as it is."""
     match typed.type.kind:
         case "address":
-            return Part(signatures.checksummed(typed.value), "address", typed.value)
+            return Part(display_text.checksummed(typed.value), "address", typed.value)
         case "string":
             return Part(in_quotes(clean(typed.value, MAX_CHARACTERS)), "text")
         case "bool":
@@ -116,7 +116,7 @@ def _address_name(typed: TypedValue, params: Params, names: Names) -> Part:
         return Part("Sender", "text")
     part = address_part(names, address)
     is_named = bool(names.of(address).get("label") or names.of(address).get("contract"))
-    return part if is_named else Part(signatures.checksummed(address), "address", address)
+    return part if is_named else Part(display_text.checksummed(address), "address", address)
 
 
 def _amount(typed: TypedValue, params: Params, names: Names) -> Part:
@@ -178,7 +178,7 @@ def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
         exponent = len(str(abs(value))) - 1 - decimals
         power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
         prefix, decimals = PREFIXES[power], decimals + power
-    number = token_metadata.in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
+    number = display_text.in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
     return Part(f"{cut(number)}{prefix}{base}", "text")
 
 

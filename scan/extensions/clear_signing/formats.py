@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, canonical, parse_signature
 from scan.contracts.abi_decoding import Entry, entries_of, index_abi, only
-from scan.contracts.visible_text import clean
+from scan.ethereum.display_text import clean
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.clear_signing.descriptor_files import (
     MAX_STEPS,

@@ -33,7 +33,7 @@ from scan.extensions.contract_details.factory_children.factory_children import F
 from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
-from scan.http import list_responses, request_state, requests
+from scan.http import request_state, requests
 from scan.http.hooks import Service, Startable, Worker
 from scan.http.worker_threads import WorkerThread
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
@@ -170,9 +170,9 @@ def encode_any_call() -> requests.Response:
 @blueprint.get("/contracts/<address>/same-code")
 def list_same_code(address: str) -> requests.Response:
     key = parameters.address(address)
-    return list_responses.list_response(
+    return requests.list_response(
         "sameCode",
-        requests.query_arguments(*list_responses.LISTED),
+        requests.query_arguments(*requests.LISTED),
         lambda window: comparison.page(requests.reader(), key, window),
         address=key,
     )

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.token_metadata import in_units
+from scan.ethereum.display_text import in_units
 from scan.extensions.chain_statistics import statistics
 from scan.extensions.etherscan import account, replies
 from scan.extensions.transaction_details.explanations import queries as explanations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,10 +11,8 @@ if TYPE_CHECKING:
 from scan.registry import Part
 
 
-@dataclass(frozen=True, kw_only=True)
-class Etherscan(Part):
+class Etherscan(Part, module="etherscan"):
     """The Etherscan-compatible API."""
 
-    module = "etherscan"
     actions: Mapping[tuple[str, str], Callable[[Parameters], Reply]]
     """Actions by module and name, before those of the API's own."""

@@ -18,7 +18,7 @@ import orjson
 from scan import parameters
 from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, RateLimited, ScanError
-from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
+from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
 from scan.queries import network, pages

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from scan import registry
 from scan.api.openapi.schemas import declared, renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.token_metadata import COIN_DECIMALS, in_units
+from scan.ethereum.display_text import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
 from scan.queries import holdings, network
 

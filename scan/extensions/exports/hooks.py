@@ -1,7 +1,6 @@
 """What other extensions add to exports, in their exports.py."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,10 +24,8 @@ class Context(NamedTuple):
     currency: str = ""  # of the prices
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exports(Part):
+class Exports(Part, module="exports"):
     """Lists and tables as files."""
 
-    module = "exports"
     cells: Mapping[str, Callable[[Any, Context], Any]]
     """CSV cells computed from a record, not a field, by the column's source."""

@@ -21,10 +21,10 @@ from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
 from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
-from scan.http import hooks, list_responses, requests
-from scan.http.credentials_and_limits import over_limit
+from scan.http import hooks, requests
+from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
-from scan.http.requests import client_address, is_own_machine, reader
+from scan.http.requests import client_address, reader
 from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
@@ -212,7 +212,7 @@ def send(
             if not charged.allowed:
                 refusal = over_limit(charged, "files")
                 if is_own_machine():
-                    requests.advise(refusal, requests.RAISE_FILES)
+                    advise(refusal, RAISE_FILES)
                 raise refusal
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
@@ -231,7 +231,7 @@ def _response(
         "X-Scan-Complete": "true" if written.last.next is None else "false",
     }
     if written.last.next is not None:
-        headers["Link"] = list_responses.next_link(written.last.next, arguments)
+        headers["Link"] = requests.next_link(written.last.next, arguments)
     if written.last.untraced_blocks is not None:
         headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
     if written.last.kept_from is not None:

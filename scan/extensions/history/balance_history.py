@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.history import queries as history
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, network, tokens

@@ -21,10 +21,9 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
-from scan.http import list_responses, request_state
+from scan.http import request_state, requests
 from scan.http.hooks import Service
-from scan.http.list_responses import window_of
-from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.http.requests import Response, json_value, query_arguments, reader, window_of
 from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import address_of, names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
@@ -54,7 +53,7 @@ def list_history(address: str) -> Response:
         parameters.one_of(arguments["group"], "group", history.GROUPS)
     read = partial(history.page, reader(), key, filters=filters, is_grouped=is_grouped)
     kind = "historyEntries" if is_grouped else ""
-    return list_responses.list_response("history", arguments, read, kind=kind, address=key)
+    return requests.list_response("history", arguments, read, kind=kind, address=key)
 
 
 @blueprint.get("/addresses/<address>/balances")
@@ -65,7 +64,7 @@ def list_balances(address: str) -> Response:
     )
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
-    read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
+    read = balance_history.page(reader(), key, points, token, requests.window_of(arguments))
     unexplained = read.check.unexplained
     shown = {
         "balances": read.points,
@@ -79,7 +78,7 @@ def list_balances(address: str) -> Response:
     }
     response = json_value(shown if read.at is None else {**shown, "at": read.at})
     if read.next is not None:
-        response.headers["Link"] = list_responses.next_link(read.next, arguments)
+        response.headers["Link"] = requests.next_link(read.next, arguments)
     return response
 
 
@@ -130,7 +129,7 @@ def list_sums(summed: Summed, address: str) -> Response:
         sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
         return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
-    return list_responses.list_response(
+    return requests.list_response(
         "sums", arguments, read, kind=FILES[summed.entity], address=party, read_for_file=of_months
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, hooks, lists, routing, tokens
 from scan.extensions.blockscout.addresses import TOKEN, tokens_held
 from scan.extensions.items import queries as items

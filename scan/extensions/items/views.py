@@ -20,10 +20,9 @@ from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
-from scan.http.list_responses import LISTED, list_response
 from scan.http.request_state import REST, Interface, Services
-from scan.http.requests import Response, json_value, query_arguments, reader
-from scan.outbound import connection, document_fetcher
+from scan.http.requests import LISTED, Response, json_value, list_response, query_arguments, reader
+from scan.outbound import https_client
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import Record, address_of, names_of
 from scan.queries import pages, tokens
@@ -95,7 +94,7 @@ def item_media(core: Services) -> ItemMedia:
     settings, media = core.settings, core.settings.of(MediaSettings)
     if not media.nft_media:
         return ItemMedia(None)
-    fetcher = document_fetcher.DocumentFetcher(connection.tls_context(settings.ca_bundle))
+    fetcher = https_client.DocumentFetcher(https_client.tls_context(settings.ca_bundle))
     return ItemMedia(fetcher, media.ipfs_gateway, settings.webhook_allow_networks)
 
 

@@ -14,8 +14,7 @@ from scan.errors import NotFound
 from scan.extensions.logs import queries
 from scan.extensions.logs import queries as logs
 from scan.hex import to_hex
-from scan.http.list_responses import ORDERED, list_response
-from scan.http.requests import Response, query_arguments, reader
+from scan.http.requests import ORDERED, Response, list_response, query_arguments, reader
 from scan.pages import addresses_and_tokens, filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, names_of
 from scan.queries.hooks import Entities

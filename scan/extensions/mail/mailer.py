@@ -24,7 +24,7 @@ from scan.database.lists import all_event_types
 from scan.errors import SettingError
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import to_hex
-from scan.outbound.connection import tls_context
+from scan.outbound.https_client import tls_context
 from scan.settings import Settings
 
 UNFOLDED = SMTP.clone(max_line_length=998)  # else a long List-Unsubscribe would be encoded

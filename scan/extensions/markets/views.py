@@ -19,12 +19,10 @@ from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings
 from scan.hex import to_hex
+from scan.http import requests
 from scan.http.hooks import Service
-from scan.http.list_responses import LISTED, list_response
 from scan.http.request_state import Services
-from scan.http.requests import Response, json_body, json_value, query_arguments, reader
-from scan.outbound.connection import tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
+from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
@@ -34,22 +32,24 @@ api_views = Blueprint("markets", __name__)
 
 
 @api_views.get("/pools")
-def list_pools() -> Response:
-    arguments = query_arguments("dex", "tokenAddress", "orderBy", *LISTED)
+def list_pools() -> requests.Response:
+    arguments = requests.query_arguments("dex", "tokenAddress", "orderBy", *requests.LISTED)
     filters = pools.read_filters(arguments)
-    return list_response("pools", arguments, lambda window: pools.page(reader(), window, **filters))
+    return requests.list_response(
+        "pools", arguments, lambda window: pools.page(requests.reader(), window, **filters)
+    )
 
 
 @api_views.get("/pools/<address>")
-def get_pool(address: str) -> Response:
-    query_arguments()
-    return json_body(pools.get(reader(), parameters.pool(address)))
+def get_pool(address: str) -> requests.Response:
+    requests.query_arguments()
+    return requests.json_body(pools.get(requests.reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/candles")
-def list_candles(address: str) -> Response:
+def list_candles(address: str) -> requests.Response:
     key = parameters.pool(address)
-    arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
+    arguments = requests.query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
     first_s, last_s = (
         parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
@@ -60,39 +60,39 @@ def list_candles(address: str) -> Response:
     limit = parameters.integer_text(
         arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
     )
-    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
+    candles = pools.candles(requests.reader(), key, interval, first_s, last_s, limit)
     next_s = "null" if candles.next_s is None else candles.next_s
     ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
-    return json_body(f'{{{ends},"candles":{candles.data}}}')
+    return requests.json_body(f'{{{ends},"candles":{candles.data}}}')
 
 
 @api_views.get("/pools/<address>/state")
-def get_state(address: str) -> Response:
-    query_arguments()
-    return json_value(queries.state(reader(), parameters.pool(address)))
+def get_state(address: str) -> requests.Response:
+    requests.query_arguments()
+    return requests.json_value(queries.state(requests.reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/volume")
-def get_volume(address: str) -> Response:
-    query_arguments()
-    return json_body(pools.volume(reader(), parameters.pool(address)))
+def get_volume(address: str) -> requests.Response:
+    requests.query_arguments()
+    return requests.json_body(pools.volume(requests.reader(), parameters.pool(address)))
 
 
 price_views = Blueprint("prices", __name__)
 
 
 @price_views.get("/prices")
-def get_prices() -> Response:
+def get_prices() -> requests.Response:
     """Return the operator's prices, on which no amount of the chain depends."""
-    query_arguments()
-    prices, problem = reader().sources.get(PriceSource).read(reader())
-    reader().do_not_cache()
+    requests.query_arguments()
+    prices, problem = requests.reader().sources.get(PriceSource).read(requests.reader())
+    requests.reader().do_not_cache()
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        return json_value(
+        return requests.json_value(
             {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
         )
-    return json_value(
+    return requests.json_value(
         {
             "currency": prices.currency,
             "source": prices.source,
@@ -186,12 +186,14 @@ page_views = Blueprint("pages_markets", __name__)
 
 
 @page_views.get("/dex")
-def show_pools() -> Response:
+def show_pools() -> requests.Response:
     pool_list = filtered_list(
         "/dex",
         "/pools",
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
-        lambda window, filters: pools.page(reader(), window, **pools.read_filters(filters)),
+        lambda window, filters: pools.page(
+            requests.reader(), window, **pools.read_filters(filters)
+        ),
         paging=UNORDERED,
         is_by_size=True,
     )
@@ -199,7 +201,7 @@ def show_pools() -> Response:
 
 
 @page_views.get("/pool/<address>")
-def show_pool(address: str) -> Response:
+def show_pool(address: str) -> requests.Response:
     key = records.address_of(address, parameters.pool)
     trade_list = entity_list(
         "dex_trades",
@@ -211,14 +213,14 @@ def show_pool(address: str) -> Response:
     )
     interval = request.args.get("interval", "1h")
     interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
-    pool = json.loads(pools.get(reader(), key))
-    volume = json.loads(pools.volume(reader(), key))
+    pool = json.loads(pools.get(requests.reader(), key))
+    volume = json.loads(pools.volume(requests.reader(), key))
     try:
-        read = pools.candles(reader(), key, interval)
+        read = pools.candles(requests.reader(), key, interval)
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state = queries.state(reader(), key)
+    state = queries.state(requests.reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",
@@ -232,7 +234,7 @@ def show_pool(address: str) -> Response:
         state=state,
         price=None if state["price"] is None else Decimal(state["price"]),
         fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
-        prices=unit_prices(reader()),
+        prices=unit_prices(requests.reader()),
         trades=trade_list,
         names=records.names_of([*trade_list.records, pool], pool["token0"], pool["token1"]),
     )
@@ -245,7 +247,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         f"/token/{token}",
         f"/pools?tokenAddress={token}",
         (),
-        lambda window, _: pools.page(reader(), window, token=key),
+        lambda window, _: pools.page(requests.reader(), window, token=key),
         tab="pools",
         paging=UNORDERED,
         is_by_size=True,

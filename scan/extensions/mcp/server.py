@@ -16,8 +16,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from scan import VERSION
-from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
 from scan.errors import ScanError
+from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json, Tool, tools_of
 from scan.server.responses import Environ, Headers
 

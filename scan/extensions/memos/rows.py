@@ -8,8 +8,8 @@ state tells, so that texts to a contract are memos, too.
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from scan.contracts.visible_text import text_hash, text_start
 from scan.ethereum import blocks, column_types, sparse_tables
+from scan.ethereum.display_text import text_hash, text_start
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.indexer.hooks import Rows
 

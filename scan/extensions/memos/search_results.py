@@ -5,8 +5,7 @@ Anybody can send one of any text, so that it is listed after all others and lead
 
 from typing import Any
 
-from scan.contracts.visible_text import text_hash, text_start
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
+from scan.ethereum.display_text import MAX_MEMO_BYTES, text_hash, text_start
 from scan.extensions.search.hooks import Results, Search, exact_result
 from scan.queries.pages import Window, filtered_page
 from scan.queries.reader import Reader

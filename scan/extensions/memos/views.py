@@ -8,13 +8,13 @@ from flask import Blueprint, Response
 
 from scan.api.hooks import Api
 from scan.hex import data
-from scan.http import list_responses, requests
+from scan.http import requests
 from scan.pages import filtered_lists, formatting
 from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record
 
 api_views = Blueprint("memos", __name__)
-list_responses.add_list(api_views, "/memos", "memos")
+requests.add_list(api_views, "/memos", "memos")
 
 
 page_views = Blueprint("pages_memos", __name__)

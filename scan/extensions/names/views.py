@@ -13,8 +13,7 @@ from scan.extensions.names import gateways, node_names, normalization, primary_n
 from scan.extensions.names.gateways import Gateways
 from scan.hex import to_hex
 from scan.http import hooks, request_state, requests
-from scan.outbound.connection import AttemptTimeouts, tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
+from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries.addresses import Address, AddressNames
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,10 +38,8 @@ def exact_result(type_: str, value: str, name: str, unproven: Sequence[str]) -> 
     return {**result, **dict.fromkeys(of_contracts), "unproven": [*unproven]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Search(Part):
+class Search(Part, module="search_results"):
     """Searches."""
 
-    module = "search_results"
     results: Mapping[str, Results]
     """Results by the type in their records."""

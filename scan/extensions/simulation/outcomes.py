@@ -27,7 +27,7 @@ from scan.extensions.transaction_details.storage import mapping_keys, queries
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
-from scan.rate_limits.turns import QueuedPlaces
+from scan.rate_limits.concurrency import QueuedPlaces
 
 Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
 

@@ -10,7 +10,7 @@ from scan import json_bodies
 from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, ScanError, TracesUnavailable
-from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
 from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of

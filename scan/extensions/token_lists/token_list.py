@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scan import parameters
+from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.display_text import checksummed
 from scan.extensions.items.item_media import item_metadata, pictures
 from scan.extensions.items.item_media.item_metadata import BadContent
-from scan.outbound.document_fetcher import SVG, DocumentFetcher, NotFetched
+from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
 from scan.queries.reader import Reader
 
 MAX_LIST_BYTES = 16 * 1024 * 1024
@@ -74,8 +75,8 @@ def read(content: bytes, chain_id: int) -> TokenList:
     too many.
     """
     try:
-        file = msgspec.json.decode(content, type=_File)
-        chains = [msgspec.json.decode(entry, type=_Chain).chainId for entry in file.tokens]
+        file = json_decoder(_File).decode(content)
+        chains = [json_decoder(_Chain).decode(entry).chainId for entry in file.tokens]
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("this is not a token list in the form of tokenlists.org") from None
     entries = [n for n, listed_chain in enumerate(chains) if listed_chain == chain_id]
@@ -97,7 +98,7 @@ def read(content: bytes, chain_id: int) -> TokenList:
 
 def _token(entry: msgspec.Raw) -> ListedToken:
     try:
-        token = msgspec.json.decode(entry, type=_Token)
+        token = json_decoder(_Token).decode(entry)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("a field is missing or has the wrong type.") from None
     address = parameters.address(token.address)

@@ -16,8 +16,7 @@ from scan.errors import ScanError
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
 from scan.observability.logs import escape
-from scan.outbound.connection import AttemptTimeouts, tls_context
-from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, NotFetched, tls_context
 from scan.settings import Settings
 
 NAME = "scan-tokens"

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, Protocol, cast
 import orjson
 
 from scan.api.openapi.schemas import recording
-from scan.contracts import abi_decoding, abi_json, visible_text
+from scan.contracts import abi_decoding, abi_json
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum import display_text
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
@@ -311,7 +312,7 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
             only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
             call["method"] = only or to_hex(selector)
             if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
-                text = visible_text.text_start(selector, len(selector))
+                text = display_text.text_start(selector, len(selector))
                 if text:
                     call["memo"] = f"{text}…"
 

@@ -8,42 +8,47 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, add_list, list_response
-from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.http import requests
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
 from scan.queries.pages import Page, Window
 
 api_views = Blueprint("user_operations", __name__)
-add_list(api_views, "/user-operations", "user_operations")
+requests.add_list(api_views, "/user-operations", "user_operations")
 
 
 @api_views.get("/user-operations/<operation_hash>")
-def get_user_operation(operation_hash: str) -> Response:
+def get_user_operation(operation_hash: str) -> requests.Response:
     """Return the newest user operation with the hash, and as `others` the older ones."""
-    query_arguments()
-    records = user_operations.operations_with_hash(reader(), parameters.hash32(operation_hash))
+    requests.query_arguments()
+    records = user_operations.operations_with_hash(
+        requests.reader(), parameters.hash32(operation_hash)
+    )
     if not records:
-        raise reader().not_indexed("No user operation with this hash is indexed.")
+        raise requests.reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
     shown = {
         **record,
         "entryPointVersion": user_operations.version(record),
-        **user_operations.details(reader(), record).record(),
+        **user_operations.details(requests.reader(), record).record(),
         "others": others,
     }
-    return json_value(shown)
+    return requests.json_value(shown)
 
 
 @api_views.get("/transactions/<transaction_hash>/user-operations")
-def list_user_operations_of_transaction(transaction_hash: str) -> Response:
+def list_user_operations_of_transaction(transaction_hash: str) -> requests.Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        return reader().indexed(user_operations.transaction_page(reader(), key, window))
+        return requests.reader().indexed(
+            user_operations.transaction_page(requests.reader(), key, window)
+        )
 
-    return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")
+    return requests.list_response(
+        "userOperations", requests.query_arguments(*requests.LISTED), read, direction="asc"
+    )
 
 
 SHOWN_INPUT = 2000  # characters
@@ -57,19 +62,19 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 
 
 @page_views.get("/user-operations")
-def list_user_operations() -> Response:
+def list_user_operations() -> requests.Response:
     path = "/user-operations"
     operation_list = filtered_lists.entity_list("user_operations", path, path)
     return operation_list.show("user_operations.html")
 
 
 @page_views.get("/user-operation/<operation_hash>")
-def show_user_operation(operation_hash: str) -> Response:
-    records = user_operations.operations_with_hash(reader(), hash_of(operation_hash))
+def show_user_operation(operation_hash: str) -> requests.Response:
+    records = user_operations.operations_with_hash(requests.reader(), hash_of(operation_hash))
     if not records:
-        raise reader().not_indexed("No user operation with this hash is indexed.")
+        raise requests.reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
-    details = user_operations.details(reader(), record)
+    details = user_operations.details(requests.reader(), record)
     decoded = [function for _, function in details.calls]
     reason = details.error and details.error.decoded
     return page(

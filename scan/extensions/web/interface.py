@@ -17,8 +17,8 @@ import orjson
 from flask import Blueprint, Flask, Response, current_app, request
 
 from scan import parameters, registry
-from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
 from scan.errors import InvalidParameter, NotFound
+from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
 from scan.http.hooks import Interfaces
 from scan.http.request_state import API, Interface, Mark, marked, services
 from scan.settings import Settings

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scan.ethereum import block_decoder, block_encoding, blocks, column_types
+from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.encoded_parts import (
     BLOOM_BYTES,
     BLOOM_PREFIX,
@@ -40,7 +41,6 @@ from scan.ethereum.rlp_and_tries import (
     whole_list,
 )
 from scan.ethereum.stored_blocks import slim_receipt, transaction_item
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files.e2store import BadFile, Parts
 from scan.hex import to_hex

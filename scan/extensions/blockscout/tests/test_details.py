@@ -5,7 +5,7 @@ from collections import Counter
 from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
-from scan.ethereum import node_errors, signatures
+from scan.ethereum import display_text, node_errors
 from scan.extensions.blockscout import blocks, decoded_objects
 from scan.extensions.blockscout.address_and_token_objects import KINDS
 from scan.extensions.blockscout.blocks import NO_NONCE
@@ -41,7 +41,7 @@ def test_addresses_in_arguments_have_checksums():
     )
     shown = decoded_objects.call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
     assert shown is not None and shown["method_id"] == "00000000"
-    good = signatures.checksummed(HOLDER)
+    good = display_text.checksummed(HOLDER)
     expected = [good, [good, good], [[good, [["7", good]]]], HOLDER, "true"]
     assert [parameter["value"] for parameter in shown["parameters"]] == expected
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from scan import errors
 from scan.database.connection import Database
-from scan.rate_limits.turns import WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.compiler_run import RUNNING, OutOfLimits
 from scan.verification.request import parse
 from scan.verification.verifier import Verifier, indexed_contract, message, verify

@@ -5,5 +5,5 @@ is none yet. Data within the URI is read at once; documents at other servers are
 background, and no request waits for them.
 Start with media_cache.py (an item's metadata and picture, which document is fetched next, how many
 at once from one site), then item_metadata.py and pictures.py (hostile JSON and images).
-scan/outbound/document_fetcher.py fetches one.
+scan/outbound/https_client.py fetches one.
 """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from scan.cached_values import SizedCache
 from scan.environment import Network
 from scan.extensions.items.item_media import item_metadata, pictures
-from scan.outbound import allowed_urls, document_fetcher
+from scan.outbound import allowed_urls, https_client
 
 MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12
@@ -39,7 +39,7 @@ class SiteLimits:
         self._now = now
         self._sites: dict[str, _Site] = {}
 
-    def accept(self, document: document_fetcher.Document) -> bool:
+    def accept(self, document: https_client.Document) -> bool:
         """Return whether a document may wait, and count it if so."""
         site = self._site(document.site)
         if site is None or site.waiting >= MAX_WAITING_OF_SITE:
@@ -50,7 +50,7 @@ class SiteLimits:
         site.accepted_at.append(self._now())
         return True
 
-    def may_start(self, document: document_fetcher.Document) -> bool:
+    def may_start(self, document: https_client.Document) -> bool:
         site, now = self._sites[document.site], self._now()
         if site.running >= MAX_RUNNING_OF_SITE:
             return False
@@ -59,12 +59,12 @@ class SiteLimits:
         slow = (other for other in self._sites.values() if now < other.slow_until)
         return sum(other.running for other in slow) < MAX_RUNNING_OF_SLOW_SITES
 
-    def start(self, document: document_fetcher.Document) -> None:
+    def start(self, document: https_client.Document) -> None:
         site = self._sites[document.site]
         site.waiting -= 1
         site.running += 1
 
-    def finish(self, document: document_fetcher.Document, seconds: float) -> None:
+    def finish(self, document: https_client.Document, seconds: float) -> None:
         site = self._sites[document.site]
         site.running -= 1
         if seconds > SLOW_S and not document.is_chosen:
@@ -95,11 +95,11 @@ class DocumentQueue:
     """Documents in the order of their requests. Those of sites that have used their share wait."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._waiting: deque[document_fetcher.Document] = deque()
+        self._waiting: deque[https_client.Document] = deque()
         self._sites = SiteLimits(now)
         self._changed = threading.Condition()
 
-    def put(self, document: document_fetcher.Document) -> bool:
+    def put(self, document: https_client.Document) -> bool:
         """Queue a document, and return whether it is accepted."""
         with self._changed:
             if len(self._waiting) >= MAX_WAITING or not self._sites.accept(document):
@@ -108,7 +108,7 @@ class DocumentQueue:
             self._changed.notify()
             return True
 
-    def take(self) -> document_fetcher.Document:
+    def take(self) -> https_client.Document:
         """Wait for a document that may be fetched now. The caller calls done() afterwards."""
         with self._changed:
             while True:
@@ -119,7 +119,7 @@ class DocumentQueue:
                     return document
                 self._changed.wait()
 
-    def done(self, document: document_fetcher.Document, seconds: float) -> None:
+    def done(self, document: https_client.Document, seconds: float) -> None:
         """End a document that take() returned, which was fetched in so many seconds."""
         with self._changed:
             self._sites.finish(document, seconds)
@@ -181,7 +181,7 @@ class ItemMedia:
 
     def __init__(
         self,
-        fetcher: document_fetcher.DocumentFetcher | None,
+        fetcher: https_client.DocumentFetcher | None,
         ipfs_gateway: str = "",
         gateway_networks: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
@@ -194,7 +194,7 @@ class ItemMedia:
         self._pictures: SizedCache[str | item_metadata.BadContent] = SizedCache(PICTURES_BYTES)
         self._shown: SizedCache[item_metadata.Picture] = SizedCache(SHOWN_BYTES)
         self._documents = DocumentQueue(now)
-        self._pending: set[document_fetcher.Document] = set()
+        self._pending: set[https_client.Document] = set()
         self._lock = threading.Lock()
         self._threads = 0
 
@@ -277,7 +277,7 @@ class ItemMedia:
             allowed_urls.parse(url.url)
         except allowed_urls.RefusedUrl as error:
             return _Content(None, f"The URL is not allowed: {error}.")
-        document = document_fetcher.Document(url.url, most_bytes, url.is_of_gateway)
+        document = https_client.Document(url.url, most_bytes, url.is_of_gateway)
         cached = self._cache.get(document)
         if cached is not None and self._now() < cached.until:
             return cached
@@ -287,8 +287,8 @@ class ItemMedia:
                     return _Content(None, BUSY, True, False)
                 self._pending.add(document)
             if self._threads < FETCHING_THREADS:
-                self._threads += 1
                 threading.Thread(target=self._run, name="item media", daemon=True).start()
+                self._threads += 1
         return _Content(None, PENDING, True, False)
 
     def _run(self) -> None:
@@ -304,13 +304,13 @@ class ItemMedia:
                 with self._lock:
                     self._pending.discard(document)
 
-    def _fetch(self, document: document_fetcher.Document) -> None:
+    def _fetch(self, document: https_client.Document) -> None:
         assert self._fetcher is not None
         allowed = self._gateway_networks if document.is_chosen else ()
         try:
             body = self._fetcher.get(document.url, document.most_bytes, allowed)
             content = _Content(body, None, False, False, self._now() + KEPT_S)
-        except document_fetcher.NotFetched as error:
+        except https_client.NotFetched as error:
             content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
         self._cache.store(
             document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
@@ -320,6 +320,6 @@ class ItemMedia:
 def _is_small(picture: item_metadata.Picture) -> bool:
     content_type, content = picture
     return len(content) <= MAX_THUMBNAIL_BYTES and (
-        content_type == document_fetcher.SVG
+        content_type == https_client.SVG
         or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
     )

@@ -31,7 +31,7 @@ from scan.extensions.markets.unit_prices.prices import (
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
 from scan.hex import data as from_hex
 from scan.hex import to_hex
-from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.https_client import DocumentFetcher, NotFetched
 from scan.queries.holdings import MIN_DEPTH, Prices, UnitPrices
 from scan.queries.reader import Reader
 

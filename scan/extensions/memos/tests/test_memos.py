@@ -7,7 +7,7 @@ import re
 import pytest
 from eth_utils import keccak
 
-from scan.contracts.visible_text import clean
+from scan.ethereum.display_text import clean
 from scan.extensions.memos.tests.conftest import INVOICE, NOTHING
 from tests.support import auditing, indexing, table_digest
 

@@ -11,8 +11,7 @@ from app import create_app
 from scan.extensions.names import gateways, name_services, node_names
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
-from scan.outbound.connection import AttemptTimeouts, tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
+from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer

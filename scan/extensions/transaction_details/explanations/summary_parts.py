@@ -4,8 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.visible_text import clean, short
-from scan.ethereum.token_metadata import COIN_DECIMALS, in_units
+from scan.ethereum.display_text import COIN_DECIMALS, clean, in_units, short
 from scan.pages.formatting import exchange_name
 from scan.queries.pages import WITH_AMOUNTS
 

@@ -10,7 +10,7 @@ from collections import namedtuple
 import pytest
 
 from app import create_app
-from scan.ethereum import blocks, token_metadata
+from scan.ethereum import blocks, display_text
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
@@ -95,10 +95,10 @@ def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
     for _, address, amount in mined.chain.rewards:
         amounts[address in UNCLE_MINERS] += amount
     for action, values in {
-        "dailyblockrewards": {"blockRewards_Eth": token_metadata.in_units(sum(amounts.values()))},
+        "dailyblockrewards": {"blockRewards_Eth": display_text.in_units(sum(amounts.values()))},
         "dailyuncleblkcount": {
             "uncleBlockCount": sum(map(len, UNCLES.values())),
-            "uncleBlockRewards_Eth": token_metadata.in_units(amounts[True]),
+            "uncleBlockRewards_Eth": display_text.in_units(amounts[True]),
         },
     }.items():
         [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]

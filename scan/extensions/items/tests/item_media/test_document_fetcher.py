@@ -6,20 +6,20 @@ import time
 import pytest
 
 from scan.extensions.items.item_media import item_metadata, media_cache
-from scan.outbound import connection, document_fetcher
+from scan.outbound import https_client
 from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-SHORT = connection.AttemptTimeouts(total_s=1.0, connect_s=0.5)
+SHORT = https_client.AttemptTimeouts(total_s=1.0, connect_s=0.5)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.fixture
 def fetcher(authority):
-    return document_fetcher.DocumentFetcher(connection.tls_context(str(authority.bundle)), SHORT)
+    return https_client.DocumentFetcher(https_client.tls_context(str(authority.bundle)), SHORT)
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +42,12 @@ def test_a_document_is_read(fetcher, receiver):
 )
 def test_hosts_inside_are_not_reached(url, fetcher):
     """By the rules of all outbound URLs."""
-    with pytest.raises(document_fetcher.NotFetched):
+    with pytest.raises(https_client.NotFetched):
         fetcher.get(url, 100)
 
 
 def test_networks_that_webhooks_may_reach_are_closed_to_documents(fetcher, receiver):
-    with pytest.raises(document_fetcher.NotFetched, match="not allowed"):
+    with pytest.raises(https_client.NotFetched, match="not allowed"):
         fetcher.get(receiver.url(), 100)
     assert receiver.received == []
 
@@ -61,7 +61,7 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
     """Also where the first URL is an allowed gateway: its redirects are anybody's."""
     to = location.format(port=receiver.server_port)
     receiver.behaviour = lambda *_: Answer(302, (("Location", to),))
-    with pytest.raises(document_fetcher.NotFetched):
+    with pytest.raises(https_client.NotFetched):
         fetcher.get(receiver.url("/out"), 100, LOOPBACK)
     assert [request.path for request in receiver.received] == ["/out"]
 
@@ -78,7 +78,7 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
 )
 def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
-    with pytest.raises(document_fetcher.NotFetched):
+    with pytest.raises(https_client.NotFetched):
         fetcher.get(receiver.url(), 100, LOOPBACK)
 
 
@@ -94,7 +94,7 @@ def test_a_trickling_server_is_left_in_time(fetcher, receiver):
         return None
 
     receiver.behaviour = trickle
-    with pytest.raises(document_fetcher.NotFetched):
+    with pytest.raises(https_client.NotFetched):
         fetcher.get(receiver.url(), 1000, LOOPBACK)
 
 
@@ -159,7 +159,7 @@ def test_slow_servers_bound_what_waits(fetcher, receiver):
 
 
 def document(name, *, is_chosen=False):
-    return document_fetcher.Document(f"https://{name}/", 100, is_chosen)
+    return https_client.Document(f"https://{name}/", 100, is_chosen)
 
 
 def test_waiting_documents_are_bounded_by_site_and_in_all():

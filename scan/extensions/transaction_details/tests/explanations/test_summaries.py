@@ -3,7 +3,8 @@
 import pytest
 from eth_utils import keccak
 
-from scan.contracts import abi_decoding, visible_text
+from scan.contracts import abi_decoding
+from scan.ethereum import display_text
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import summary_parts, transaction_summary
@@ -248,7 +249,7 @@ def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
 
 
 def test_clean_text_has_one_line_without_hidden_characters():
-    assert visible_text.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
+    assert display_text.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
 
 
 POOL_OF_BOTH = {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app import create_app
-from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
+from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
 from scan.settings import Brand, Settings
 from tests.support.openapi_document import DOCUMENT
 

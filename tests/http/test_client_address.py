@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from scan.rate_limits.limiter import client_address
+from scan.http.credentials_and_limits import client_address
 
 pytestmark = pytest.mark.check
 
