@@ -36,7 +36,7 @@ from scan.pages import blocks_and_transactions as block_pages
 from scan.pages import home
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
-from scan.pages.site import Site, documentation_page, page_paths
+from scan.pages.site import PagePaths, Site, documentation_page, page_paths
 from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
@@ -71,8 +71,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     writes = connect(settings, settings.database_url)
     reads = connect(settings, settings.read_database_url) if settings.reads_replica else writes
+    interfaces = _add_routes(app, settings)
+    paths = page_paths(app, _page_blueprints()) if settings.pages else None
     app.extensions["scan.permanent"] = Permanent(
-        settings, writes, reads, _add_routes(app, settings), app.answer, app.routes
+        settings, writes, reads, interfaces, paths, app.answer, app.routes
     )
     renew(app)
     return app
@@ -86,6 +88,7 @@ class Permanent(NamedTuple):
     writes: Database
     reads: Database
     interfaces: Sequence[Interface]
+    page_paths: PagePaths | None
     flask: Callable[[Environ], tuple[str, Headers, Iterable[bytes]]]
     routes: Routes
 
@@ -99,11 +102,9 @@ def renew(app: Flask) -> None:
         services.sources.keep(part.make(services), part.base)
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    site = None
-    if permanent.settings.pages:
-        paths = page_paths(app, _page_blueprints())
-        site = Site(permanent.settings, paths, services.sources, indexed_block)
-    app.extensions["scan.pages"] = site
+    app.extensions["scan.pages"] = (paths := permanent.page_paths) and Site(
+        permanent.settings, paths, services.sources, indexed_block
+    )
     app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
 
 

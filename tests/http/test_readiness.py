@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app import create_app
 from scan.http import worker_threads
+from scan.indexer import progress
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -47,8 +48,9 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         assert str(problem).startswith("the indexer has not reported since ")
 
 
-def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
+def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog, monkeypatch):
     """The log has a line for each within ten seconds, with the host, and never with the key."""
+    monkeypatch.setattr(progress, "SILENT_S", 5.0)
     anvil.mine(2)
     head = anvil.head()
     with faulty_node.FaultyNode(anvil.url) as node:

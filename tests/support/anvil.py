@@ -226,14 +226,8 @@ class Anvil(Node):
         command = [
             *ENDS_WITH_PARENT,
             str(_binary()),
-            "--host",
-            "127.0.0.1",
-            "--order",
-            "fifo",
-            "--timestamp",
-            str(GENESIS_TIMESTAMP),
-            "--cache-path",
-            str(self._folder),
+            *("--host", "127.0.0.1", "--order", "fifo"),
+            *("--timestamp", str(GENESIS_TIMESTAMP), "--cache-path", str(self._folder)),
             *options,
         ]
         # A file takes all it prints; a pipe that nobody empties would stop it.

@@ -99,16 +99,8 @@ class Postgres:
         user = self._server.system_user
         if user is not None:
             shutil.chown(self._folder / "data", user)
-        primary.run_program(
-            "pg_basebackup",
-            "-d",
-            primary.url("postgres"),
-            "-D",
-            str(self._folder / "data"),
-            "-R",
-            "-c",
-            "fast",
-        )
+        from_and_to = ("-d", primary.url("postgres"), "-D", str(self._folder / "data"))
+        primary.run_program("pg_basebackup", *from_and_to, "-R", "-c", "fast")
         (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 
     def __enter__(self):

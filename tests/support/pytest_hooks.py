@@ -16,9 +16,9 @@ from tests.support import anvil, compile_server, database, scheduling
 from tests.support.serving import NOT_INSTALLED
 from tests.support.table_digest import Digest, explain
 
-# An application is 60,000 objects. New ones are looked at when there are 20,000, not 700, what
-# stays 20 times later, and all of them between files: by default that took a third of the time in
-# which an application is made, and an eighth of a worker's.
+# Tests make objects by the ten thousand, of which few stay. New ones are looked at when there are
+# 20,000, not 700, what stays 20 times later, and all of them between files: by default that took an
+# eighth of a worker's time.
 GC_THRESHOLDS = (20_000, 20, 1000)
 COLLECTIONS_OF_FILES = 2
 SHARED_NODE = pytest.StashKey[anvil.Anvil]()

@@ -143,16 +143,8 @@ def redis_server(folder, port=None, *arguments):
     process = subprocess.Popen(
         [
             program("redis-server"),
-            "--port",
-            str(port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-            "--dir",
-            str(folder),
+            *("--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder)),
+            *("--save", "", "--appendonly", "no"),
             *arguments,
         ],
         stdout=subprocess.DEVNULL,

@@ -113,9 +113,13 @@ class Vyper:
         with alone(self.store.directory / version):
             if self.store.find(release) is None:
                 assert self.store.install(release) == "PyPI"
-        link = self._served / f"vyper-{version}"
-        if not link.exists():
-            link.symlink_to(self.store.directory / f"vyper-{version}")
+        installed = self.store.directory / f"vyper-{version}"
+        served = self._served / installed.name
+        if not served.exists():
+            served.mkdir()
+            # Not the digests of 2,000 files, which every new application would compare.
+            for name in (installed.name, "packages"):
+                (served / name).symlink_to(installed / name)
 
     def creation_of(self, version, source, settings=None):
         """The creation code of a single file."""
