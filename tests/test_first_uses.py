@@ -48,11 +48,15 @@ def test_a_deadline_that_has_just_passed_is_not_that_of_the_next_work():
         deadline = deadlines.Deadline(descriptor)
         deadline.begin(0.0)
         about_to_shut_down.wait()
-        ending = threading.Thread(target=deadline.end)
+        was_shut_down = []
+        ending = threading.Thread(
+            target=lambda: (deadline.end(), was_shut_down.append(goes_on.is_set()))
+        )
         ending.start()
         ending.join(0.2)
         goes_on.set()
         ending.join()
+        assert was_shut_down == [True]
         assert deadline.is_late
         deadline.begin(60.0)
         assert not deadline.is_late

@@ -108,6 +108,9 @@ class Dispatcher:
                     except ScanError as error:
                         log.warning("deliveries paused: %s", error)
                         self._stopping.wait(PAUSE_S)
+                    except Exception:  # such as where no thread can be started
+                        log.exception("deliveries paused")
+                        self._stopping.wait(PAUSE_S)
             finally:
                 deadline = time.monotonic() + GRACE_S
                 while self._serving.total() and time.monotonic() < deadline:

@@ -38,6 +38,7 @@ from scan.extensions.backfill.range_files import SELECTED, RangeFiles
 from scan.extensions.backfill.resources import Requirements, Resources
 from scan.extensions.backfill.warehouse import FILE, Warehouse
 from scan.extensions.backfill.worker_pool import make_tasks, spooling, start_pool
+from scan.files import held_folder
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, node_reader
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.derivation import fill_missing, forget_others
@@ -139,7 +140,8 @@ class ChainBackfill:
             self.requirements.require_room(folder, chain.start_block, last_block)
         except CannotBackfill as error:
             raise CannotBegin(str(error)) from None
-        shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
+        with held_folder(folder):
+            shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
         with self._database.transaction() as tx:
             loading.require_writer(tx)
             tx.execute(
@@ -168,7 +170,8 @@ class ChainBackfill:
         Waits PATIENCE_S for a node or database that fails. Raises CannotBackfill, duckdb's errors
         and those of begin().
         """
-        with self._progress:
+        plan = self._attempts.run(lambda: require_plan(self._database))
+        with held_folder(plan.folder), self._progress:
             while not (is_done := self._attempts.run(self._run_stage)) and not self._stop.is_set():
                 pass
         return is_done

@@ -18,6 +18,7 @@ from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.backfill.history_files import e2store, file_sources, raw_block
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
+from scan.files import held_folder, whole_file
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 
@@ -46,14 +47,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         if last > head or last < era * BLOCKS_OF_FILE:
             raise ScanError(f"blocks {era * BLOCKS_OF_FILE} to {last} are not indexed")
         network = NETWORKS.get(source.chain_id()) or f"chain{source.chain_id()}"
-        options.output.mkdir(parents=True, exist_ok=True)
-        for start in range(era * BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE):
-            end = min(start + BLOCKS_OF_FILE - 1, last)
-            hash_ = database.value("indexer/blocks_get_hash", number=end)
-            name = file_name(network, start, bytes(hash_))
-            if not (options.output / name).exists():
-                write_file(source, uncles, options.output / name, start, end, bytes(hash_))
-                print(f"{name}: blocks {start} to {end}")
+        with held_folder(options.output):
+            for start in range(era * BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE):
+                end = min(start + BLOCKS_OF_FILE - 1, last)
+                hash_ = database.value("indexer/blocks_get_hash", number=end)
+                name = file_name(network, start, bytes(hash_))
+                if not (options.output / name).exists():
+                    write_file(source, uncles, options.output / name, start, end, bytes(hash_))
+                    print(f"{name}: blocks {start} to {end}")
     return 0
 
 
@@ -67,7 +68,6 @@ def write_file(
 ) -> None:
     """Write a file and its digest, in place of an older one of its era. Raises ScanError, OSError,
     NodeError."""
-    part = path.with_suffix(".part")
     hash_ = None
     with closing(e2store.E2Writer(path.parent, first)) as writer:
         for number, (header, receipts) in enumerate(_blocks(source, first, last), start=first):
@@ -83,9 +83,8 @@ def write_file(
             writer.add(parts)
         if hash_ != last_hash:
             raise ScanError(f"the node has another block {last} than the index")
-        with part.open("wb") as file:
+        with whole_file(path) as file:
             writer.write(file)
-    part.rename(path)
     _list(path)
 
 
@@ -118,4 +117,6 @@ def _list(path: Path) -> None:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     kept = [*names, f"{digest}  {path.name}"]
-    listed.write_text("\n".join(sorted(kept, key=lambda line: line.split()[-1])) + "\n")
+    text = "".join(f"{line}\n" for line in sorted(kept, key=lambda line: line.split()[-1]))
+    with whole_file(listed) as file:
+        file.write(text.encode())

@@ -239,6 +239,8 @@ class JobRunner:
                         action()
             except errors.ScanError as error:
                 log.warning("verification jobs pause: %s", error)
+            except Exception:  # such as where no thread can be started
+                log.exception("verification jobs pause")
             with self._jobs.changed:
                 if not self._stopping:
                     self._jobs.changed.wait(RUNNER_POLL_S)
@@ -255,9 +257,14 @@ class JobRunner:
             job = self._claim()
             if job is None:
                 break
-            self._running.add(job.lease)
             name = f"verification-{job.id[:8]}"
-            threading.Thread(target=self._serve, args=(job,), name=name, daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(job,), name=name, daemon=True)
+            self._running.add(job.lease)
+            try:
+                thread.start()
+            except RuntimeError:
+                self._running.discard(job.lease)
+                raise
         # Whether clients without a running job wait while all places are taken.
         self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
             self._database.value("verification/jobs_count_due", now=_now())

@@ -18,6 +18,7 @@ from scan.extensions.exports import table_export
 from scan.extensions.exports.parquet import KINDS, integers, read_file
 from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
 from scan.extensions.exports.table_files import FORMATS, RANGE_TABLES, TABLES, new_file
+from scan.files import held_folder
 from tests.support.documents import blocks
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
@@ -179,6 +180,8 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
     for change in ({"format": "csv"}, {"tables": ("logs",)}, {"blocks_per_file": 7}):
         with pytest.raises(ScanError, match="another --output"):
             export(database, options(tmp_path, **{"tables": ("blocks",), **change}))
+    with held_folder(tmp_path), pytest.raises(ScanError, match="Another process works"):
+        export(database, options(tmp_path, tables=("blocks",)))
     (tmp_path / "manifest.json").write_text('{"cut')
     with pytest.raises(ScanError, match="cannot be read"):
         export(database, options(tmp_path, tables=("blocks",)))

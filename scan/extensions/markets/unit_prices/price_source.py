@@ -105,7 +105,10 @@ class PriceSource(Prices):
             if self._now() < self._read_again_at:
                 return
             self._read_again_at = float("inf")  # until this reading has ended
-        threading.Thread(target=self._read, name="unit prices", daemon=True).start()
+        try:
+            threading.Thread(target=self._read, name="unit prices", daemon=True).start()
+        except RuntimeError:  # it is tried again by the next request
+            self._read_again_at = 0.0
 
     def _read(self) -> None:
         try:

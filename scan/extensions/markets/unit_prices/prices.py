@@ -75,7 +75,10 @@ class PoolPrices:
         reading = threading.Thread(
             target=self._read, args=(database, operator_prices), name="pool prices", daemon=True
         )
-        reading.start()
+        try:
+            reading.start()
+        except RuntimeError:  # it is tried again by the next request
+            self._is_reading = False
 
     def _read(self, database: Database, operator_prices: UnitPrices) -> None:
         try:

@@ -21,6 +21,7 @@ from scan.extensions.contract_details.verification_jobs.jobs import (
 )
 from scan.verification import compiler_run
 from tests.support import database, many_functions, serving, solidity
+from tests.test_first_uses import no_thread_starts
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -255,6 +256,15 @@ def test_a_job_is_not_begun_again_while_its_process_stands_still(
     for seconds, is_begun in ((25, False), (60, True)):
         monkeypatch.setattr(job_runner, "_now", lambda s=seconds: began + timedelta(seconds=s))
         assert (second._claim() is not None) == is_begun
+
+
+def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer, jobs, address):
+    jobs.submit(request(address), CLIENT)
+    services = explorer.app.extensions["scan"]
+    runner = JobRunner(services.writes, services.verifier, jobs)
+    with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
+        runner._claim_all()
+    assert not runner._running  # whose leases are extended for ever
 
 
 def is_admitted(places, client, taken):
