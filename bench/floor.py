@@ -13,6 +13,7 @@ import msgspec
 from coincurve import PublicKey
 
 from bench.processes import post
+from scan.cached_values import json_decoder
 from scan.ethereum.blocks import BlockJson, ReceiptsJson
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -40,7 +41,7 @@ def floor_us(url: str) -> dict[str, float]:
 
 def _steps(bodies: list[tuple[bytes, bytes]]) -> dict[str, float]:
     block_type, receipts_type = (
-        msgspec.json.Decoder(msgspec.defstruct("Answer", [("result", result)]))
+        json_decoder(msgspec.defstruct("Answer", [("result", result)]))
         for result in (BlockJson.plain, ReceiptsJson.plain)
     )
     times = [time.process_time()]

@@ -1,5 +1,5 @@
-"""Values that are kept: computed once, or anew from time to time, without a lock; and a cache of
-immutable values in bounded memory, which evicts the least recently used.
+"""Values that are kept: computed once, or anew from time to time, without a lock; decoders of JSON;
+and a cache of immutable values in bounded memory, which evicts the least recently used.
 
 functools.cached_property has one lock for all instances before Python 3.12: a request that waited
 for the node inside one held the same property of all other requests.
@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, M
 from functools import cache
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+
+from msgspec.json import Decoder  # noqa: TID251
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -83,6 +85,21 @@ class LazySequence(Sequence[V]):
 
     def __len__(self) -> int:
         return len(self._made())
+
+
+_decoder: Callable[[Any], Any] = cache(Decoder)
+_making_decoders = threading.Lock()
+
+
+def json_decoder(type_: type[T]) -> Decoder[T]:
+    """Return the decoder of a type, which msgspec.convert() may read from here on, too.
+
+    One thread at a time makes them: the first decoder of a Struct fills what all others of it read,
+    and runs Python meanwhile. A thread that decoded by half of it ended the process by SIGSEGV.
+    """
+    with _making_decoders:
+        decoder: Decoder[T] = _decoder(type_)
+    return decoder
 
 
 class _Kept(NamedTuple, Generic[T]):

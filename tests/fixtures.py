@@ -376,9 +376,10 @@ def process_state(request, renew_served):
     os.umask(mask)
     root.handlers[:] = handlers
     root.setLevel(level)
-    for name in os.environ.keys() - environment.keys():
-        del os.environ[name]
-    os.environ.update(environment)
+    if os.environ != environment:
+        for name in os.environ.keys() - environment.keys():
+            del os.environ[name]
+        os.environ.update(environment)
     os.chdir(folder)
     for number, handler in on_signals.items():
         signal.signal(number, handler)

@@ -1,8 +1,12 @@
-"""Values that are read from time to time, and those that are cached by sizes in bounded memory."""
+"""Values that are read from time to time, those that are cached by sizes in bounded memory, and
+decoders that threads make at once."""
+
+import sys
 
 import pytest
 
 from scan.cached_values import SizedCache, TimedValue
+from tests.support import forked_python
 
 pytestmark = pytest.mark.check
 
@@ -77,3 +81,35 @@ def test_a_value_that_leaves_too_little_room_for_others_is_not_stored(size, is_s
         cache.store(key, key, bytes_)
     assert (cache.get("large") is not None) == is_stored
     assert cached(cache, "ab") == "ab"
+
+
+FIRST_DECODINGS = """
+import sys, threading, types
+import msgspec
+from scan.cached_values import json_decoder
+
+def decode():
+    barrier.wait()
+    decoded.append(json_decoder(Outer).decode(b'{"last": {"field39": ["text"]}}').last.field39)
+
+sys.setswitchinterval(1e-6)
+for number in range(60):
+    fields = [(f"field{n}", "list[str] | None", None) for n in range(40)]
+    module = sys.modules["fields"] = types.ModuleType("fields")
+    module.Inner = msgspec.defstruct("Inner", fields, module="fields")
+    last = [*fields, ("last", "Inner | None", None)]
+    Outer = msgspec.defstruct("Outer", last, module="fields")
+    barrier, decoded = threading.Barrier(4), []
+    threads = [threading.Thread(target=decode) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert decoded == [["text"]] * 4, decoded
+"""
+
+
+def test_threads_that_decode_a_type_first_wait_for_one_another():
+    """One that reads a Struct's fields while another fills them ends the process by SIGSEGV."""
+    done = forked_python.run([sys.executable, "-c", FIRST_DECODINGS])
+    assert done.returncode == 0, done.stderr

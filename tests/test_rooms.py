@@ -57,6 +57,7 @@ PLACES = {
     "cramjam": ("scan.extensions.backfill.history_files",),
     "distributed": ("scan.extensions.backfill",),
     "msgspec": (
+        "scan.cached_values",
         "scan.ethereum",
         "scan.indexer",
         "scan.extensions.contract_details.builds",

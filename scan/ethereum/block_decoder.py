@@ -5,7 +5,6 @@ from itertools import chain, islice, pairwise, starmap
 from operator import mul
 from typing import Any
 
-import msgspec
 from msgspec.structs import astuple
 
 from scan.ethereum import blocks, column_types
@@ -48,9 +47,7 @@ def decode_block(
             blocks.require(None not in read, number, "a receipt is missing")
             logs = _logs([receipt.logs for receipt in read], 0)
         if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
-            read = [
-                msgspec.convert(r, blocks.ReceiptJson.of_forms, from_attributes=True) for r in read
-            ]
+            read = [blocks.converted(r, blocks.ReceiptJson.of_forms) for r in read]
         return _block(block, read, logs, number, chain_id)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
         raise blocks.MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from scan.cached_values import json_decoder
 from scan.ethereum import block_encoding, blocks, client, rlp_and_tries
 from scan.ethereum.forms import matching
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
@@ -257,7 +258,7 @@ MOST_ADDED = 3  # fields, by all forks that this version does not know
 MOST_NAMES = 8  # of a header; their arrangements are 400
 MOST_HEADER_ITEMS = 64
 _WORD_CHARACTERS, _MOST_CHARACTERS = 66, 1_024
-_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_OBJECT, _ANY = json_decoder(dict[str, msgspec.Raw]), json_decoder(Any)
 
 
 @cache
@@ -272,7 +273,7 @@ def unknown_fields(header: Any) -> dict[str, str]:
     if isinstance(fields, msgspec.Raw):
         raw = _OBJECT.decode(fields)
         fields = {
-            name: msgspec.json.decode(value)
+            name: _ANY.decode(value)
             for name, value in raw.items()
             if name not in known and bytes(memoryview(value)[:3]) == b'"0x'
         }

@@ -7,13 +7,12 @@ rows are written, copied, exported, filled and compared with the node, by these 
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from scan.cached_values import cached_property
+from scan.cached_values import cached_property, json_decoder
 from scan.ethereum import block_encoding, display_text
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -361,9 +360,9 @@ def read_json(result: Any, json: Json, number: int) -> Any:
     if isinstance(first, msgspec.Struct):
         return result
     try:
-        read = _converted(result, json.plain)
+        read = converted(result, json.plain)
         if json.of_forms is not None and _has_own_form(read):
-            read = _converted(result, json.of_forms)
+            read = converted(result, json.of_forms)
     except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
     if json is BlockJson:
@@ -371,13 +370,12 @@ def read_json(result: Any, json: Json, number: int) -> Any:
     return read
 
 
-_decoder = cache(msgspec.json.Decoder)
-
-
-def _converted(result: Any, type_: Any) -> Any:
+def converted(result: Any, type_: Any) -> Any:
+    """Return msgspec.Raw, parsed JSON or a struct of another form as a type."""
+    decoder = json_decoder(type_)
     if isinstance(result, msgspec.Raw):
-        return _decoder(type_).decode(result)
-    return msgspec.convert(result, type_)
+        return decoder.decode(result)
+    return msgspec.convert(result, type_, from_attributes=True)  # noqa: TID251
 
 
 def _has_own_form(read: Any) -> bool:

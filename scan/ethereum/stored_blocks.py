@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 import zstandard
 
+from scan.cached_values import json_decoder
 from scan.errors import Unavailable
 from scan.ethereum import block_encoding, blocks, encoded_parts
 from scan.ethereum import rlp_and_tries as rlp
@@ -36,7 +37,7 @@ _HASH_ITEM, _HASH_PREFIX = 33, 0xA0
 _LEFT_OUT = frozenset("blockHash transactionHash transactionIndex logsBloom blobs".split())
 _NO_FIELDS: Mapping[str, Any] = {}
 _MALFORMED = (ValueError, LookupError, TypeError, msgspec.DecodeError, zstandard.ZstdError)
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = json_decoder(dict[str, Any])
 _compressors = threading.local()  # one is not for several threads at once
 
 

@@ -21,6 +21,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from scan.cached_values import json_decoder
 from scan.deadlines import Deadline
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
@@ -57,7 +58,8 @@ class _Reply(msgspec.Struct, gc=False):
     error: msgspec.Raw = _NULL
 
 
-_REPLIES = msgspec.json.Decoder(list[_Reply] | _Reply)
+_REPLY_TYPES: Any = list[_Reply] | _Reply
+_REPLIES = json_decoder(_REPLY_TYPES)
 
 
 class _Request(threading.local):

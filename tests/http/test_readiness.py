@@ -1,6 +1,7 @@
 """/readyz: a node that is slow, one that is gone and an index that is behind are told apart, also
 where the indexer reports nothing."""
 
+import threading
 from pathlib import Path
 
 from app import create_app
@@ -62,7 +63,7 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
             assert state(client)[1] == head + 3
             indexing.wait_for(head + 3)
             serving.wait_until(lambda: state(client)[:3] == (head + 3, head + 3, 0))
-            node.fault = faulty_node.hang(60)
+            node.fault = faulty_node.hang(60, until=(goes_on := threading.Event()))
             silent = "the node did not respond in time"
             serving.wait_until(lambda: state(client) == (head + 3, None, None, silent))
             page = client.get("/status").text
@@ -71,6 +72,7 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
             gone = "the node cannot be reached or cut the connection"
             serving.wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
             node.fault = None
+            goes_on.set()  # the step that waits for an answer yet
             serving.wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
     lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.progress"]
     for problem in (slow, silent, gone):

@@ -4,7 +4,6 @@ import json
 import random
 import socket
 import threading
-import time
 from collections import namedtuple
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -55,9 +54,11 @@ def html(_calls, _forward):
     return Reply(raw=b"<html>Bad gateway</html>")
 
 
-def hang(seconds):
+def hang(seconds, until=None):
+    """Answer so much later, or as soon as the event `until` is set."""
+
     def reply(calls, forward):
-        time.sleep(seconds)
+        (until or threading.Event()).wait(seconds)
         return Reply(body=forward(calls))
 
     return reply

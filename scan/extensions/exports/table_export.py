@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 from tqdm import tqdm
 
+from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.extensions.exports import table_files
@@ -100,7 +101,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        return json_decoder(Manifest).decode(path.read_bytes())
     except msgspec.MsgspecError as error:
         raise ScanError(f"{path} cannot be read: {error}") from None
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scan import parameters
+from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound
@@ -74,8 +75,8 @@ def read(content: bytes, chain_id: int) -> TokenList:
     too many.
     """
     try:
-        file = msgspec.json.decode(content, type=_File)
-        chains = [msgspec.json.decode(entry, type=_Chain).chainId for entry in file.tokens]
+        file = json_decoder(_File).decode(content)
+        chains = [json_decoder(_Chain).decode(entry).chainId for entry in file.tokens]
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("this is not a token list in the form of tokenlists.org") from None
     entries = [n for n, listed_chain in enumerate(chains) if listed_chain == chain_id]
@@ -97,7 +98,7 @@ def read(content: bytes, chain_id: int) -> TokenList:
 
 def _token(entry: msgspec.Raw) -> ListedToken:
     try:
-        token = msgspec.json.decode(entry, type=_Token)
+        token = json_decoder(_Token).decode(entry)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("a field is missing or has the wrong type.") from None
     address = parameters.address(token.address)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.cached_values import json_decoder
 from scan.extensions.contract_details.builds.build_folders import read_json
 from scan.verification import bytecode_comparison, settings_search
 from scan.verification.languages.solidity import SOLIDITY
@@ -165,7 +166,7 @@ class _Combined(msgspec.Struct):
     abi: msgspec.Raw = msgspec.Raw(b"[]")
 
 
-_decode_file = msgspec.json.Decoder(BuildFile).decode
+_decode_file = json_decoder(BuildFile).decode
 
 
 def read_file(file: Path) -> BuildFile:
@@ -282,11 +283,11 @@ def _text(code: _ApeCode | None) -> str:
 
 
 def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
-    members = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-    version = msgspec.json.decode(members.pop("version", b'""'), type=str)
+    members = json_decoder(dict[str, msgspec.Raw]).decode(content)
+    version = json_decoder(str).decode(members.pop("version", b'""'))
     for path, member in members.items():
         if path.endswith(VYPER_SUFFIX):
-            contract = msgspec.json.decode(member, type=_Combined)
+            contract = json_decoder(_Combined).decode(member)
             if contract.bytecode_runtime.removeprefix("0x"):
                 name, abi = PurePosixPath(path).stem, bytes(contract.abi)
                 runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
@@ -299,7 +300,7 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the compiler's metadata, which some tools write as text; none for Yul and Vyper."""
     if isinstance(metadata, str):
-        return msgspec.json.decode(metadata, type=dict[str, Any]) if metadata else {}
+        return json_decoder(dict[str, Any]).decode(metadata) if metadata else {}
     return metadata or {}
 
 
@@ -311,7 +312,7 @@ def ape_compiler_of(decoded: BuildFile, name: str) -> ApeCompiler | None:
 def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
     """Return the files in a manifest. Raises NoBuild."""
     try:
-        sources = msgspec.json.decode(decoded.sources, type=dict[str, _ApeSource])
+        sources = json_decoder(dict[str, _ApeSource]).decode(decoded.sources)
     except msgspec.MsgspecError as error:
         raise NoBuild(str(error)) from None
     return {path: source.text for path, source in sources.items() if source.text}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.cached_values import json_decoder
 from scan.errors import ScanError
 from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
@@ -276,12 +277,12 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
     changed, or lacks them."""
     built = creation.built
     try:
-        content = msgspec.json.decode(read_json(built.file), type=_Numbers)
+        content = json_decoder(_Numbers).decode(read_json(built.file))
         if built.form == ARTIFACT:
             files = {content.id: built.path} if isinstance(content.id, int) else {}
         else:
             output = content.output or _Output(
-                msgspec.json.decode(content.sources, type=dict[str, _Source])
+                json_decoder(dict[str, _Source]).decode(content.sources)
             )
             files = {s.id: path for path, s in output.sources.items() if s.id is not None}
         request = verification_request(built, _NOWHERE)

@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from scan import parameters
+from scan.cached_values import json_decoder
 from scan.contracts.account_state import node_of_index
 from scan.contracts.block_bodies import BlockBodies
 from scan.database.connection import Database
@@ -103,7 +104,7 @@ class ContractImport:
     def of_claims(self) -> Iterator[Answer]:
         """Verify earlier claims of this source whose compiler is installed now."""
         for address, text in self._listed("contract_claims_list_records", 1):
-            record = msgspec.json.decode(text, type=source_records.Record)
+            record = json_decoder(source_records.Record).decode(text)
             if self._is_installed(record):
                 yield self._answer(address, lambda record=record: record)  # type: ignore[misc]
 
@@ -209,7 +210,7 @@ FILE_BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 
 def read_records(path: Path) -> Iterator[source_records.Record]:
     """Yield the records of a file. Raises OSError, and InvalidParameter with the line's number."""
-    decoder = msgspec.json.Decoder(source_records.Record)
+    decoder = json_decoder(source_records.Record)
     with path.open("rb") as file:
         lines = iter(partial(file.readline, source_client.MAX_ANSWER_BYTES + 1), b"")
         for number, line in enumerate(lines, 1):
@@ -236,28 +237,25 @@ def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> 
     return count
 
 
-def record_of(row: tuple[object, ...], chain_id: str | None) -> source_records.Record:
+def record_of(row: tuple[Any, ...], chain_id: str | None) -> source_records.Record:
     """Return a row of contract_import/verified_contracts_list as a line of the file."""
-    address, match, creation_match, name, path, version, license_, settings, sources, arguments = (
-        bytes(value) if isinstance(value, memoryview) else value for value in row
-    )
+    address, match, creation, name, path, version, license_, settings, sources, arguments = row
     compiled_with = orjson.loads(str(settings))
     if libraries := compiled_with.get("libraries"):
         compiled_with["libraries"] = libraries_by_file(libraries)
     language = language_of_path(str(path)).name
     files = orjson.loads(str(sources))
-    record = {
-        "address": to_hex(address) if isinstance(address, bytes) else "",
-        "chainId": chain_id,
-        "match": match,
-        "creationMatch": creation_match,
-        "contractName": f"{path}:{name}",
-        "compilerVersion": version,
-        "license": license_,
-        "sourceCode": standard_input(language, files, compiled_with),
-        "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
-    }
-    return msgspec.convert(record, source_records.Record)
+    return source_records.Record(
+        address=to_hex(bytes(address)) if address else "",
+        chain_id=chain_id,
+        match=match,
+        creation_match=creation,
+        contract_name=f"{path}:{name}",
+        compiler_version=version,
+        license=license_,
+        source_code=standard_input(language, files, compiled_with),
+        constructor_arguments=None if arguments is None else to_hex(bytes(arguments)),
+    )
 
 
 MAX_FILES = 1_000
@@ -304,7 +302,7 @@ class KeptSources:
         for code_hash, address in self._database.rows(statement, code_hashes=[*code_hashes]):
             try:
                 content = self._file(bytes(code_hash)).read_bytes()
-                record = msgspec.json.decode(content, type=source_records.Record)
+                record = json_decoder(source_records.Record).decode(content)
                 body = {**record.submission(), "address": to_hex(bytes(address))}
                 self._jobs.submit(body, CLIENT)
             except (RateLimited, Unavailable):

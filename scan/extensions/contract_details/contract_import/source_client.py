@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 import requests
 
+from scan.cached_values import json_decoder
 from scan.errors import ScanError
 from scan.verification.request import MAX_SOURCE_BYTES
 
@@ -111,7 +112,7 @@ def _body(response: requests.Response, ends_at: float) -> bytes:
 
 def _read(body: bytes, answer: type[_T]) -> _T:
     try:
-        value: _T = msgspec.json.decode(body, type=answer)
+        value: _T = json_decoder(answer).decode(body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise Malformed("its answer does not have the documented form") from None
     check: Any = getattr(value, "require_usable", None)

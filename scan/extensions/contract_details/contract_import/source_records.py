@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 import orjson
 
+from scan.cached_values import json_decoder
 from scan.extensions.contract_details.contract_import import source_client
 from scan.hex import to_hex
 from scan.verification.contract_match import FULL, PARTIAL
@@ -323,7 +324,7 @@ def _json_files(text: str) -> dict[str, Any] | None:
     if inner.startswith("{{") and inner.endswith("}}"):
         inner = inner[1:-1]
     try:
-        return msgspec.json.decode(inner, type=dict[str, Any])
+        return json_decoder(dict[str, Any]).decode(inner)
     except (msgspec.MsgspecError, RecursionError):
         return None
 

@@ -13,6 +13,7 @@ import msgspec
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
+from scan.cached_values import json_decoder
 from scan.commands import arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
@@ -185,7 +186,7 @@ def _json_lines(file: TextIO) -> Iterator[Line]:
         reason = f"JSON may have {MAX_JSON_CHARACTERS:,} characters; a file of lines may have more"
         raise InvalidParameter(reason)
     try:
-        by_selector = msgspec.json.decode(text, type=dict[str, str | list[str]])
+        by_selector = json_decoder(dict[str, str | list[str]]).decode(text)
     except msgspec.MsgspecError as error:
         form = '{"0xa9059cbb": ["transfer(address,uint256)"]}'
         raise InvalidParameter(f"expected JSON such as {form}: {error}") from None

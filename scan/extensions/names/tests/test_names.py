@@ -142,10 +142,10 @@ def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
     assert not HAS_SEARCH or "EIP-3668" in named.page("/search?q=offchain.eth")
 
 
-@pytest.mark.parametrize("fault", [cut_connection, hang(1.0)], ids=["gone", "late"])
+@pytest.mark.parametrize("fault", [cut_connection, hang(0.3)], ids=["gone", "late"])
 def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, monkeypatch):
     for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 0.03)
+        monkeypatch.setattr(primary_names, name, 0.01)
     person = universal.ens.owner
     universal.mine()
     universal.node.fault = fault
