@@ -43,8 +43,9 @@ class Deadline:
             _watcher.working.add(self)
 
     def end(self) -> None:
-        self.until = math.inf
-        _watcher.working.discard(self)
+        with self._lock:  # so that what is late in this moment is this work, not the next
+            self.until = math.inf
+            _watcher.working.discard(self)
 
     def add(self, sock: socket.socket) -> None:
         """Add a socket, of which a duplicate is kept until release(): TLS detaches the descriptor
@@ -64,10 +65,13 @@ class Deadline:
             for duplicate in self._duplicates:
                 duplicate.close()
 
-    def expire(self) -> None:
-        """Shut the sockets down now."""
-        self.is_late = True
+    def expire(self, *, if_over: bool = False) -> None:
+        """Shut the sockets down now, or only if the time has passed."""
         with self._lock:
+            if if_over and not self.is_over:
+                return
+            self.is_late = True
+            _watcher.working.discard(self)
             for descriptor in self._descriptors:
                 with (
                     suppress(Exception),  # it was just closed
@@ -87,18 +91,15 @@ class _Watcher:
     def start(self) -> None:
         with self._lock:
             if self._process != os.getpid():  # threads do not survive a fork
-                self._process = os.getpid()
                 self.working.clear()
                 threading.Thread(target=self._run, name="deadlines", daemon=True).start()
+                self._process = os.getpid()
 
     def _run(self) -> None:
         while True:
             time.sleep(CHECK_EVERY_S)
             for deadline in list(self.working):
-                if deadline.is_over:
-                    if not deadline.is_late:
-                        deadline.expire()
-                    self.working.discard(deadline)
+                deadline.expire(if_over=True)
 
 
 _watcher = _Watcher()

@@ -153,15 +153,15 @@ class ApiKeyLookup:
         hashed = key_hash(text)
         if hashed is None:
             return None
-        now = self._clock()
-        cached = self._cache.get(hashed)
+        now, cache = self._clock(), self._cache
+        cached = cache.get(hashed)
         if cached is None or cached.until <= now:
             cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
             with self._lock:
-                self._cache[hashed] = cached
-                self._cache.move_to_end(hashed)
-                if len(self._cache) > MAX_CACHED:
-                    self._cache.popitem(last=False)
+                cache[hashed] = cached
+                cache.move_to_end(hashed)
+                if len(cache) > MAX_CACHED:
+                    cache.popitem(last=False)
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
@@ -173,9 +173,9 @@ class ApiKeyLookup:
         return cached if cached is not None and cached.until > self._clock() else None
 
     def clear_cache(self) -> None:
-        """Forget keys after one was revoked in this process, so that it stops working at once."""
-        with self._lock:
-            self._cache.clear()
+        """Forget keys after one was revoked in this process, so that it stops working at once: what
+        a look-up has read before, and keeps later, it keeps in the former cache."""
+        self._cache = OrderedDict()
 
     def _look_up(self, hashed: bytes, now: float) -> ApiKey | None:
         try:
@@ -223,8 +223,9 @@ class KeyUsage:
         with self._lock:
             self._add(key_id, _Use(1, now))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
+                thread.start()
+                self._thread = thread
 
     def flush(self) -> None:
         """Write the counts, which are kept if that fails. Raises Unavailable."""

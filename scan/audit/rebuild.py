@@ -199,22 +199,25 @@ class Rebuild:
     ) -> None:
         if blocks is None:
             raise CannotRebuild(f"{table} cannot be derived: no blocks are stored (SCAN_BODIES)")
-        self._database.rows(
-            "audit/rebuilds_begin",
-            table=table,
-            columns=[*_columns(table)],
-            block_from=blocks[0],
-            block_to=blocks[1],
-            selection=selection,
-        )
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")  # which what puts rows into a table has, too
+            tx.execute(
+                "audit/rebuilds_begin",
+                table=table,
+                columns=[*_columns(table)],
+                block_from=blocks[0],
+                block_to=blocks[1],
+                selection=selection,
+            )
 
     def _derive(self, steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
         _, first, last, following, selection = steps[0]
         tables = [step.table for step in steps]
         for end, lines in self._lines(tables, _ranges(following, last), selection):
             with self._database.transaction() as tx:
+                _advance(tx, tables, following, end + 1)
                 _copy(tx, lines)
-                tx.execute("audit/rebuilds_advance", tables=tables, next=end + 1)
+            following = end + 1
             yield ", ".join(tables), end - first + 1, last - first + 1
             if self._stop.is_set():
                 return
@@ -246,10 +249,11 @@ class Rebuild:
         """Put the rows into their tables."""
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
-            replaced = {row[0] for row in tx.rows("audit/rebuilds_list") if row[5]}
-            if not replaced.isdisjoint(step.table for step in steps):
-                raise _Forked
             derived = {step.table for step in steps}
+            _advance(tx, [*derived], steps[0].last + 1, steps[0].last + 1)
+            replaced = {row[0] for row in tx.rows("audit/rebuilds_list") if row[5]}
+            if not replaced.isdisjoint(derived):
+                raise _Forked
             for step in steps:
                 if step.table in NUMBERED:
                     self._number(tx, step)
@@ -267,6 +271,16 @@ class Rebuild:
             _copy(tx, _lines_of(tx, [step.table], first, last, step.selection))
         needed: int = tx.value("audit/rebuilds_number", table=step.table)
         partitions.make_empty(tx, step.table, self._partition_rows, needed)
+
+
+def _advance(
+    tx: transaction.Transaction, tables: Sequence[str], first: int, following: int
+) -> None:
+    """Note that the rows of tables are derived up to the block before `following`, where `first`
+    was noted. Raises CannotRebuild where another process derives them, too."""
+    advanced = tx.execute("audit/rebuilds_advance", tables=tables, first=first, next=following)
+    if advanced < len(tables):
+        raise CannotRebuild("another process derives the same tables: leave it to that")
 
 
 def _derive(tx: transaction.Transaction, tables: Collection[str]) -> None:

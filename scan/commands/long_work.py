@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from types import MappingProxyType
 from typing import IO, NamedTuple
 
@@ -129,17 +130,17 @@ def run_when_needed(
     wait_s = CHECK_EVERY_S
     while not stop.wait(wait_s):
         wait_s = CHECK_EVERY_S
-        name = "scan-background"
-        with closing(Database(settings.database_url, statement_timeout_ms=5000, name=name)) as db:
-            try:
-                if not is_needed(db):
+        command, name = " ".join(arguments), "scan-background"
+        try:
+            database = Database(settings.database_url, statement_timeout_ms=5000, name=name)
+            with closing(database):
+                if not is_needed(database):
                     continue
-            except ScanError as error:
-                log.debug("%s: %s", " ".join(arguments), error)
-                continue
-        log.info("running scan %s", " ".join(arguments))
-        if run_to_end(settings, stop, *arguments):
-            wait_s = AGAIN_AFTER_S
+            log.info("running scan %s", command)
+            if run_to_end(settings, stop, *arguments):
+                wait_s = AGAIN_AFTER_S
+        except (ScanError, OSError) as error:
+            log.debug("%s: %s", command, error)
 
 
 def run_to_end(
@@ -169,19 +170,16 @@ def start(
     stdout: IO[bytes] | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
-    stops its children in order."""
+    stops its children in order. The kernel ends it with its parent, so that none keeps the port
+    after a kill -9 of `scan run`."""
+    # Looked up here: in the child a lock of the loader may be held for ever, by what was a thread.
+    end_with_parent = partial(ctypes.CDLL(None).prctl, PR_SET_PDEATHSIG, signal.SIGTERM)
     return subprocess.Popen(
         [sys.executable, "-m", "scan", *arguments],
         env=environment,
         cwd=ROOT,
         stdin=stdin,
         stdout=stdout,
-        preexec_fn=_end_with_parent,
+        preexec_fn=end_with_parent,
         process_group=0,
     )
-
-
-def _end_with_parent() -> None:
-    """Have the kernel end this child with its parent, so that none keeps the port after a kill -9
-    of `scan run`."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

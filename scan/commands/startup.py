@@ -3,6 +3,7 @@ and a port is free; stop signals; and a watch that notices when the nodes of RPC
 chain.
 """
 
+import _thread
 import errno
 import logging
 import signal
@@ -14,12 +15,13 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from scan.database import embedded, errors, migrations
+from scan.database import errors, migrations
 from scan.database.connection import Database, is_well_formed
 from scan.environment import host as host_kind
 from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
 from scan.ethereum import client, served_chain
+from scan.files import write_private
 from scan.indexer.chain_identity import read_identity, require_same_start
 from scan.observability import metrics
 from scan.settings import Settings
@@ -64,10 +66,10 @@ def require_node(settings: Settings) -> None:
 def settings_with_database(settings: Settings) -> Settings:
     """Return the settings; without DATABASE_URL, with the database of the running `scan run` that
     has the same SCAN_DATA_DIR. Raises SettingError."""
-    path = settings.data_dir / DATABASE_FILE
-    if not settings.database_url and path.exists():
-        url = path.read_text(encoding="utf-8")
-        settings = replace(settings, database_url=url, read_database_url=url)
+    if not settings.database_url:
+        with suppress(FileNotFoundError):
+            url = (settings.data_dir / DATABASE_FILE).read_text(encoding="utf-8")
+            settings = replace(settings, database_url=url, read_database_url=url)
     require_database(settings)
     return settings
 
@@ -82,7 +84,7 @@ def connected(settings: Settings, name: str) -> Iterator[Database]:
 
 def publish_database(settings: Settings) -> None:
     """Write the database's URL to a file, for other commands with the same SCAN_DATA_DIR."""
-    embedded.write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
+    write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
@@ -133,8 +135,10 @@ def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
 
 
 def on_stop_signals(stop: Callable[[], None]) -> None:
+    """Call `stop` at a signal, in a thread: a handler interrupts the main thread, which may hold
+    the lock of the event that `stop` sets, and would wait for itself for ever."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop())
+        signal.signal(number, lambda *_: _thread.start_new_thread(stop, ()))
 
 
 WAIT_S = 5.0

@@ -15,13 +15,13 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from scan.database.connection import Database
 from scan.errors import ScanError, SettingError, Unavailable
+from scan.files import PRIVATE, whole_file, write_private
 
 log = logging.getLogger(__name__)
 
@@ -265,28 +265,6 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
-    """Write a file, whole or not at all, that only its owner can read: `owner`, or this user."""
-    with replaced_whole(path) as file:
-        if owner is not None:
-            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-        file.write(content.encode() if isinstance(content, str) else content)
-
-
-@contextmanager
-def replaced_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that only this user can read, and that takes the place of `path` when it is
-    whole: at the end of the `with` block, unless that raises."""
-    unfinished = path.with_name(f"{path.name}.new")
-    unfinished.unlink(missing_ok=True)
-    try:
-        with open(unfinished, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            yield file
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
 WITHOUT_ROLES = ("--no-owner", "--no-privileges")
 _NAME = re.compile(r"^; +dbname: (scan_[0-9]\w*)$", re.M | re.ASCII)
 
@@ -299,7 +277,7 @@ def back_up(postgres: EmbeddedPostgres, url: str, path: Path) -> None:
     """Write a database to a file, as it is at this moment, while others read and write it. Raises
     BackupFailed, and then leaves an older file as it was."""
     try:
-        with replaced_whole(path) as file:
+        with whole_file(path, PRIVATE) as file:
             # pg_dump opens the file again: into its standard output it writes another form.
             options = ("--format=custom", "--lock-wait-timeout=60s", *WITHOUT_ROLES)
             _run(postgres, "pg_dump", *options, f"--file={file.name}", f"--dbname={url}")

@@ -293,8 +293,8 @@ class ReplicaPoller:
             return
         with self._lock:
             if self._process != os.getpid():
-                self._process = os.getpid()
                 threading.Thread(target=self._run, name="replica-poller", daemon=True).start()
+                self._process = os.getpid()
 
     def _run(self) -> None:
         while True:

@@ -149,7 +149,11 @@ def resolve(url: HttpsUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
             _lookups.give_back(purpose)
             ended.set()
 
-    threading.Thread(target=look_up, name="lookup", daemon=True).start()
+    try:
+        threading.Thread(target=look_up, name="lookup", daemon=True).start()
+    except RuntimeError as error:
+        _lookups.give_back(purpose)
+        raise NotResolved(str(error)) from None
     if not ended.wait(timeout_s):
         raise NotResolved("the DNS server did not respond in time")
     if not results or not results[0]:

@@ -322,10 +322,10 @@ class SharedWindows(MovingWindows):
         with self._losing:
             if self.is_lost:
                 return
+            Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
             self.is_lost = True
         log.warning("rate limit storage is down: %s", type(error).__name__)
         metrics.RATE_LIMIT_STORAGE_UP.set(0)
-        Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
 
     def _probe(self) -> None:
         time.sleep(PROBE_EVERY_S)

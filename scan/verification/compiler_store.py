@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.files import held_folder
 from scan.settings import Settings, solc_select_folder
 from scan.verification.compiler_run import stated_version
 from scan.verification.sandbox import Program, end_session, start
@@ -151,9 +152,15 @@ class CompilerStore:
         return {version: version in installed for version in releases}
 
     def install(self, version: SolcVersion) -> str:
-        """Install a compiler and return the name of its source. Raises NotFetched, NotPublished."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".placing-", dir=self.directory) as staging:
+        """Install a compiler and return the name of its source. Processes that share the directory
+        do so in turn. Raises NotFetched, NotPublished."""
+        with (
+            held_folder(self.directory, waits=True),
+            tempfile.TemporaryDirectory(prefix=".placing-", dir=self.directory) as staging,
+        ):
+            with suppress(Unavailable):  # a damaged one is replaced
+                if self.find(version):
+                    return "an earlier download"
             source, folder = self.kind.fetch(version, Path(staging), self.path)
             target = self.directory / folder.name
             if target.exists():
@@ -186,8 +193,6 @@ class CompilerStore:
 
     def _fetch_missing(self, version: SolcVersion) -> str:
         try:
-            if self.find(version):  # a download ended just before this one began
-                return "an earlier download"
             source = self.install(version)
             log.info("installed %s %s from %s", self.kind.name, dotted(version), source)
             return source

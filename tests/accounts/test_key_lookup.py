@@ -42,6 +42,21 @@ def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
     assert len(lookup._cache) == 50
 
 
+def test_a_key_that_is_revoked_while_it_is_looked_up_stops_working_at_once(database_url):
+    class Revoking(Database):
+        def row(self, statement, *preceding, **params):
+            row = super().row(statement, *preceding, **params)
+            execute(database_url, "UPDATE api_keys SET active = false")
+            lookup.clear_cache()
+            return row
+
+    key = made_key(database_url, 100)
+    lookup = api_keys.ApiKeyLookup(Revoking(database_url, statement_timeout_ms=5000))
+    assert lookup.find(key.text) is not None
+    assert lookup.find_cached(key.text) is None
+    assert lookup.find(key.text) is None
+
+
 def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
     now = [0.0]
     lookup = api_keys.ApiKeyLookup(database, clock=lambda: now[0])

@@ -126,6 +126,26 @@ def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
     assert not execute(late_url, "SELECT FROM pg_class WHERE starts_with(relname, 'expected_')")
 
 
+def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch):
+    """As one that is started beside an indexer, which begins another."""
+    monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
+    with (
+        closing(Database(late_url, statement_timeout_ms=0)) as one,
+        closing(Database(late_url, statement_timeout_ms=0)) as other,
+    ):
+        runs = [Rebuild(each, late_url, threading.Event()) for each in (one, other)]
+        for run in runs:
+            run.request_missing()
+        first, second = (run.run() for run in runs)
+        next(first)
+        next(second)
+        with pytest.raises(CannotRebuild, match="another process"):
+            next(first)
+        assert len([*second]) > 1
+    assert digest(late_url) == fresh
+    assert rebuild(late_url) == 0
+
+
 def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
     tables = [*dict.fromkeys((*from_blocks(), *DERIVED))]
     for statement in (

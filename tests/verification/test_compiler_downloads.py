@@ -8,6 +8,8 @@ import os
 import subprocess
 import tarfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,26 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
     arrived.set()
     assert store.compiler(NEWEST, wait_s=10).executable.name == "solc-0.8.28"
     assert calls == [NEWEST]
+
+
+def test_processes_that_share_a_directory_download_a_compiler_once(tmp_path):
+    both, fetched = threading.Barrier(2), []
+
+    def fetch(version, staging, path):
+        fetched.append(version)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)
+        return "a test", fake(staging, "echo '{}'").directory / "solc-0.8.28"
+
+    kind = compiler_store.SOLC._replace(fetch=fetch)
+    settings = Settings(solc_dir=tmp_path / "solc", path=os.environ["PATH"])
+    with ThreadPoolExecutor(2) as pool:
+        stores = [compiler_store.CompilerStore(settings, kind) for _ in range(2)]
+        compilers = [*pool.map(lambda store: store.compiler(NEWEST, wait_s=60.0), stores)]
+    assert {compiler.executable for compiler in compilers} == {
+        tmp_path / "solc" / "solc-0.8.28" / "solc-0.8.28"
+    }
+    assert fetched == [NEWEST]
 
 
 def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):

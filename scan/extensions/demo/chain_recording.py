@@ -26,6 +26,7 @@ from scan.database import connection, embedded
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
+from scan.files import write_private
 from scan.hex import BadHex, quantity
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.node_reader import MAX_BLOCK_BYTES
@@ -215,7 +216,7 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
         print(contents.format(path=path))
         if not options.yes and input(f"Write {len(packed):,} bytes? [y/N] ").lower() != "y":
             raise KeyboardInterrupt
-        embedded.write_private(path, packed)
+        write_private(path, packed)
     except (KeyboardInterrupt, EOFError):
         print("nothing was written")
         return 1

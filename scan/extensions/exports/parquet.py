@@ -8,7 +8,6 @@ fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its po
 the files from the first block on.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,7 +19,7 @@ from pyarrow import parquet
 from scan.cached_values import LazyMapping
 from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import Credit
-from scan.extensions.exports.whole_file import whole_file
+from scan.files import whole_file
 from scan.indexer.block_rows import TABLES
 
 LIMBS = 4
@@ -233,7 +232,7 @@ def write_file(path: Path, table: pyarrow.Table, *, is_compressed: bool = False)
     """Write a file that is whole or absent, even where several processes write it. The bytes of one
     that `is_compressed` are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
+    with whole_file(path) as file:
         parquet.write_table(
             table,
             file,

@@ -20,7 +20,7 @@ from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.extensions.exports import table_files
-from scan.extensions.exports.whole_file import UNFINISHED, whole_file
+from scan.files import UNFINISHED, held_folder, whole_file
 from scan.hex import to_hex
 
 FILE_NAME = "manifest.json"
@@ -136,17 +136,17 @@ class Chain(NamedTuple):
 
 
 def export(database: Database, options: ExportOptions) -> Manifest:
-    """Export the tables; raises ScanError where the folder holds another export, OSError where
-    files cannot be written."""
+    """Export the tables; raises ScanError where the folder holds another export, or one that runs,
+    OSError where files cannot be written."""
     chain = _chain(database)
-    manifest = _open_manifest(options, chain)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
-    if any(table in table_files.RANGE_TABLES for table in manifest.tables):
-        _export_ranges(database, options, manifest, last)
-    if table_files.TOKENS in manifest.tables:
-        manifest.tokens = _export_tokens(database, options)
-        manifest.write(options.folder)
+    with held_folder(options.folder):
+        manifest = _open_manifest(options, chain)
+        last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
+        if any(table in table_files.RANGE_TABLES for table in manifest.tables):
+            _export_ranges(database, options, manifest, last)
+        if table_files.TOKENS in manifest.tables:
+            manifest.tokens = _export_tokens(database, options)
+            manifest.write(options.folder)
     return manifest
 
 

@@ -24,7 +24,7 @@ from scan.extensions.exports.parquet import (
     make_table,
     schema,
 )
-from scan.extensions.exports.whole_file import whole_file
+from scan.files import whole_file
 
 ROWS_AT_ONCE = 10_000
 

@@ -72,8 +72,8 @@ class Sockets:
             if not self._has_clients.is_set():
                 self._looked_at = time.monotonic()  # nothing that ended before is a client's
             if self._process != os.getpid():  # threads do not survive a fork
-                self._process = os.getpid()
                 threading.Thread(target=self._run, name="sockets", daemon=True).start()
+                self._process = os.getpid()
         self._has_clients.set()
         return socket
 

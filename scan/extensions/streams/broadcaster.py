@@ -156,10 +156,10 @@ class Streams:
         with self._lock:
             if self._process == os.getpid():
                 return
-            self._process = os.getpid()
             self._waker = notifications.Waker()
             self._threads = ThreadPoolExecutor(CATCHING_UP_THREADS, "streams-behind")
             threading.Thread(target=self._run, name="streams", daemon=True).start()
+            self._process = os.getpid()
 
     # Clients that are behind
 

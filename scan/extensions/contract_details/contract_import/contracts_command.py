@@ -26,7 +26,7 @@ from scan.extensions.contract_details.contract_import.source_records import (
     Source,
     Sourcify,
 )
-from scan.extensions.exports.whole_file import whole_file
+from scan.files import whole_file
 from scan.hex import to_hex
 from scan.observability.logs import escape
 from scan.settings import Settings

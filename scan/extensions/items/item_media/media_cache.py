@@ -287,8 +287,8 @@ class ItemMedia:
                     return _Content(None, BUSY, True, False)
                 self._pending.add(document)
             if self._threads < FETCHING_THREADS:
-                self._threads += 1
                 threading.Thread(target=self._run, name="item media", daemon=True).start()
+                self._threads += 1
         return _Content(None, PENDING, True, False)
 
     def _run(self) -> None:

@@ -1,0 +1,76 @@
+"""Files that are whole or absent, whenever the process or the machine stops, and folders in which
+one process works at a time.
+"""
+
+import fcntl
+import glob
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from scan.errors import ScanError
+
+log = logging.getLogger(__name__)
+
+UNFINISHED = ".unfinished"
+PRIVATE = 0o600  # the mode of a file that only its owner can read
+
+
+@contextmanager
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open a new file under a hidden name of its own; it takes the place of `path` once it is whole
+    on disk, at the end of the `with` block, unless that raises.
+
+    Where several processes write it at once, each writes a file, and the last one stays. What
+    killed ones have left is removed by the next.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"):
+        with suppress(OSError), open(left, "rb", opener=_open_file) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+    unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}")
+    try:
+        with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            with suppress(OSError):  # as where it is on NFS: then nothing that is left is removed
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _open_file(name: str, flags: int) -> int:
+    """Open what may be another user's link or pipe, without following or waiting for it."""
+    return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
+    """Write a file, whole or not at all, that only its owner can read: `owner`, or this user."""
+    with whole_file(path, PRIVATE) as file:
+        if owner is not None:
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def held_folder(folder: Path, *, waits: bool = False) -> Iterator[None]:
+    """Make a folder, and work in it during the `with` block while no other process does. Raises
+    ScanError where one does, unless this `waits` for it, and OSError. A file system without such
+    locks, as NFS may be, has none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise ScanError(f"Another process works in {folder}.") from None
+        except OSError as error:
+            log.debug("%s is not locked: %s", folder, error.strerror)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,142 @@
+"""What several threads or processes begin at once, and what a signal or a failed start leaves."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from scan import deadlines
+from scan.accounts.api_keys import KeyUsage
+from scan.errors import ScanError
+from scan.files import UNFINISHED, held_folder, whole_file
+from scan.http.index_version import ReplicaPoller
+from scan.outbound import allowed_urls
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
+
+# The main thread has the lock for some microseconds of each wait().
+INTERRUPTED = """
+import os, signal, threading
+from scan.commands import startup
+stop = threading.Event()
+startup.on_stop_signals(stop.set)
+with stop._cond:
+    os.kill(os.getpid(), signal.SIGTERM)
+assert stop.wait()
+"""
+
+
+def test_a_signal_stops_a_thread_that_is_about_to_wait():
+    subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=ROOT, timeout=60, check=True)
+
+
+def test_a_deadline_that_has_just_passed_is_not_that_of_the_next_work():
+    about_to_shut_down, goes_on = threading.Event(), threading.Event()
+    ours, theirs = socket.socketpair()
+
+    def descriptor():
+        about_to_shut_down.set()
+        goes_on.wait()
+        return ours.fileno()
+
+    with ours, theirs:
+        deadline = deadlines.Deadline(descriptor)
+        deadline.begin(0.0)
+        about_to_shut_down.wait()
+        ending = threading.Thread(target=deadline.end)
+        ending.start()
+        ending.join(0.2)
+        goes_on.set()
+        ending.join()
+        assert deadline.is_late
+        deadline.begin(60.0)
+        assert not deadline.is_late
+        assert deadline in deadlines._watcher.working
+        deadline.release()
+
+
+@contextmanager
+def no_thread_starts():
+    before = threading.stack_size(1 << 45)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
+
+
+def _usage():
+    usage = KeyUsage(None, flush_every_s=3600)
+
+    def count():
+        usage.count(1, 0.0)
+        usage._uses.clear()  # so that nothing is written
+
+    return "key-usage", count
+
+
+def _poller():
+    version = type("Idle", (), {"is_idle": True})
+    return "replica-poller", ReplicaPoller(None, version).start
+
+
+def _watcher():
+    return "deadlines", deadlines._Watcher().start
+
+
+@pytest.mark.parametrize("make", [_usage, _poller, _watcher])
+def test_a_thread_that_could_not_start_is_started_by_the_next_use(make):
+    name, use = make()
+    before = [thread.name for thread in threading.enumerate()].count(name)
+    with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
+        use()
+    use()
+    use()
+    assert [thread.name for thread in threading.enumerate()].count(name) == before + 1
+
+
+def test_look_ups_that_could_not_start_hold_no_place(monkeypatch):
+    monkeypatch.setattr(allowed_urls, "lookup", lambda host, port: ["here"])
+    url, purpose = allowed_urls.parse("https://example.com/"), next(iter(allowed_urls.Purpose))
+    with no_thread_starts():
+        for _ in range(allowed_urls.MAX_LOOKUPS + 1):
+            with pytest.raises(allowed_urls.NotResolved, match="thread"):
+                allowed_urls.resolve(url, 1.0, purpose)
+    assert allowed_urls.resolve(url, 60.0, purpose) == ["here"]
+
+
+def test_each_of_those_who_write_a_file_at_once_writes_a_whole_one(tmp_path):
+    path = tmp_path / "file [1]"
+    with whole_file(path) as first:
+        first.write(b"fi")
+        with whole_file(path, 0o600) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+        assert path.stat().st_mode & 0o777 == 0o600
+        first.write(b"rst")
+    assert path.read_bytes() == b"first"
+    left, pipe = (tmp_path / f".{path.name}.{number}{UNFINISHED}" for number in range(2))
+    left.touch()  # as by a process that was killed
+    os.mkfifo(pipe)  # by another user, where all may write
+    with pytest.raises(ZeroDivisionError), whole_file(path):
+        assert not left.exists()
+        raise ZeroDivisionError
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_one_process_at_a_time_works_in_a_folder(tmp_path):
+    folder = tmp_path / "made" / "folder"
+    with held_folder(folder):
+        with pytest.raises(ScanError, match="Another process works in"), held_folder(folder):
+            pytest.fail("both work")
+        with held_folder(tmp_path):
+            waiting = threading.Thread(target=held_folder(folder, waits=True).__enter__)
+            waiting.start()
+            waiting.join(0.1)
+            assert waiting.is_alive()
+    waiting.join()
