@@ -8,8 +8,8 @@
 --   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
 --   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
 --   newest transfers, or null
--- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_pkey, contract_changes_pkey,
---   daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
+-- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
+--   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, k.block_number, k.read_block,
@@ -22,8 +22,10 @@ SELECT k.address, b.number, b.hash, k.block_number, k.read_block,
 FROM tokens k
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,
     (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = k.address),
-    (SELECT t.block_number FROM transactions t WHERE t.ordinal =
-        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address)),
+    (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address AND t.to_address <> t.from_address),
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address
+            AND t.to_address IS NOT DISTINCT FROM t.from_address))),
     (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address)) AS block) AS seen
 JOIN blocks b ON b.number = coalesce(
     (SELECT min(s.first_block) FROM daily_stats s WHERE s.first_block > seen.block), seen.block)
@@ -50,5 +52,5 @@ LEFT JOIN LATERAL (
     ) AS d
 ) AS drawn ON true
 WHERE k.supply_block IS NULL AND k.ended_in IS NULL
-ORDER BY k.address
+ORDER BY k.supply_block, k.address
 LIMIT %(limit)s;

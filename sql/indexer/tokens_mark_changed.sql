@@ -1,6 +1,6 @@
--- Has tokens read again whose code or implementation may have changed; without addresses, all.
+-- Has tokens read again whose code or implementation may have changed; without addresses, all. It is planned for
+-- each call, since a plan for any addresses, and for none, reads all tokens.
 -- params: addresses bytea[] null
--- literals: none
 -- returns: their addresses
 -- index: tokens_pkey
 UPDATE tokens

@@ -1,9 +1,11 @@
 """The headers of sql/: declared and used parameters agree, and what they name is there."""
 
 import re
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg2
 import pytest
 
 from scan.database import connection, lists, statements
@@ -129,6 +131,54 @@ def test_literals_have_to_be_parameters(tmp_path):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError, match="no parameters"):
         statements.read_statement("things_list", tmp_path)
+
+
+# Tables with few rows; and what is there to read whole ones, or a range that is all of the blocks.
+SMALL = set(
+    "api_keys bodies_from bulk_backfill chain daily_stats dexes filled_tables indexer_status"
+    " label_state listed_tokens pg_class retention schema_state verification_jobs"
+    " verified_contracts webhooks".split()
+)
+MOST_CALLED = "queries/contracts_list_most_called"
+READ_ALL = ("audit/", "bulk/", "queries/withdrawals_sum", MOST_CALLED)
+PARENTS = """
+    SELECT p.relname, w.relname FROM pg_inherits i
+    JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_class w ON w.oid = i.inhparent
+"""
+
+
+def test_prepared_statements_read_no_table_that_grows_from_one_end_to_the_other(indexed):
+    """Neither whole nor by an index whose entries are all compared, as where a partial index lacks
+    the statement's condition. Those whose plan depends on values are held by tests of lists."""
+    whole, url = [], indexed.settings.database_url  # with partitions
+    with closing(psycopg2.connect(url)) as opened, opened.cursor() as cursor:
+        for avoided in ("seqscan", "hashjoin", "mergejoin", "material"):  # of these few rows
+            cursor.execute(f"SET enable_{avoided} = off")
+        cursor.execute(PARENTS)
+        tables = dict(cursor.fetchall())
+        for name in TEXTS:
+            statement = statements.read_statement(name)
+            literals = statement.literals
+            if literals is None or literals - {"limit"} or name.startswith(READ_ALL):
+                continue
+            text = statement.text.replace("%%", "%")
+            for number, (param, type_) in enumerate(statement.types.items(), 1):
+                text = text.replace(f"%({param})s", f"${number}::{type_}")
+            cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {text}")
+            for node in nodes_of(cursor.fetchone()[0][0]["Plan"]):
+                table = tables.get(node.get("Relation Name"), node.get("Relation Name"))
+                is_whole = node["Node Type"] == "Seq Scan" or (
+                    "Index Name" in node and "Index Cond" not in node and "Filter" in node
+                )
+                if table and is_whole and table not in SMALL:
+                    whole.append((name, table, node.get("Filter")))
+    assert not whole, _listed(map(str, whole))
+
+
+def nodes_of(plan):
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes_of(part)
 
 
 def test_a_statement_is_prepared_where_its_header_has_literals(database_url):
