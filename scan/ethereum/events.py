@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum import blocks, sparse_tables
+from scan.ethereum.blocks import DecodedTransaction, EventLog
+from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.token_metadata import TokenMetadata, word
 
 ZERO_ADDRESS = bytes(20)
@@ -130,7 +131,7 @@ class PoolEvent(NamedTuple):
     token1: bytes
 
 
-def pool_event(log: blocks.EventLog) -> PoolEvent | None:
+def pool_event(log: EventLog) -> PoolEvent | None:
     """Return the pool that a log begins, or None. Its id is the hash of what defines it."""
     topics, data = log.topics, log.data
     if len(topics) != 4 or topics[0] != INITIALIZE_V4 or len(data) != 160:
@@ -141,7 +142,7 @@ def pool_event(log: blocks.EventLog) -> PoolEvent | None:
     return PoolEvent(log.address + topics[1], topics[2][12:], topics[3][12:])
 
 
-def transfer_event(log: blocks.EventLog) -> TransferEvent | None:
+def transfer_event(log: EventLog) -> TransferEvent | None:
     """Return the transfer that a log has the form of, or None: also where sender or recipient is no
     address, padded with 12 zeros. Whether the emitter is a token is not known here."""
     topics, data = log.topics, log.data
@@ -259,8 +260,8 @@ class WrapClaim(NamedTuple):
 
 def wrap_claims(
     events: Sequence[TransferEvent],
-    transactions: Sequence[blocks.DecodedTransaction],
-    internal_transfers: Sequence[sparse_tables.InternalTransfer],
+    transactions: Sequence[DecodedTransaction],
+    internal_transfers: Sequence[InternalTransfer],
 ) -> dict[int, WrapClaim]:
     """Return what the Deposits and Withdrawals of a block claim, by log index. Coin that contracts
     sent is in its internal transfers, where there are traces."""
@@ -324,7 +325,7 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     return "BEP721" if is_by_form or (items and shape in OF_ITEMS) else "BEP20"
 
 
-def swap_event(log: blocks.EventLog) -> SwapEvent | None:
+def swap_event(log: EventLog) -> SwapEvent | None:
     """Return the swap that a log has the form of, or None; one of 0 for 0 is none."""
     if len(log.topics) != 3 or log.topics[0] not in _SWAPS:
         return None
