@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
-from scan.ethereum import client, column_types, events
-from scan.ethereum.block_decoder import decode_block
+from scan.ethereum import block_decoder, client, column_types, events
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     TRANSACTION_COLUMNS,
@@ -189,7 +188,7 @@ class NodeComparison(Comparison):
                         f"block {number}: the node's block contradicts itself ({contradiction})"
                     )
                 self.unproven.update(verdict.unproven)
-            block = decode_block(header, receipts, number, self._source.chain_id())
+            block = block_decoder.decode_block(header, receipts, number, self._source.chain_id())
             block = self._source.complete(block, header)
             traced = self._traced(block)
             if traced.is_complete is False:

@@ -15,9 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scan.audit import derived_tables
-from scan.audit.block_comparison import events_of
-from scan.audit.stored_source import StoredSource
+from scan.audit import block_comparison, derived_tables, stored_source
 from scan.database import connection, transaction
 from scan.errors import ScanError
 from scan.ethereum.stored_blocks import DamagedBody
@@ -323,7 +321,7 @@ def _lines_of(
 ) -> Lines:
     """Return the rows of a range of blocks. Raises CannotRebuild for a damaged one, and _Forked
     where one is not there."""
-    source = StoredSource(
+    source = stored_source.StoredSource(
         tx, int(tx.value("queries/chain_get_id")), proves="transactions" in tables
     )
     try:
@@ -341,7 +339,7 @@ def _lines_of(
     made = [block_rows.table_rows(block, logs) for block in fetched]
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
-        events = events_of(tx, [block.block for block in fetched], made)
+        events = block_comparison.events_of(tx, [block.block for block in fetched], made)
     return {
         table: "".join(map(transaction.line, _rows(tx, table, made, events))) for table in tables
     }

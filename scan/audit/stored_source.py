@@ -10,13 +10,11 @@ from typing import Any
 from scan.audit.block_comparison import Comparison, Expected
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.ethereum import blocks, column_types, sparse_tables
+from scan.ethereum import blocks, column_types, display_text, rlp_and_tries, sparse_tables
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.forms.form import BURN, Credit
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
-from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_rows import FetchedBlock
@@ -117,7 +115,7 @@ class StoredSource:
             logs += [
                 blocks.EventLog(index, log.log_index, *log[:3]) for log in sent.receipt.logs or ()
             ]
-            inputs.append(to_hex(sent.input[:MAX_MEMO_BYTES]))
+            inputs.append(to_hex(sent.input[: display_text.MAX_MEMO_BYTES]))
             has_statuses = has_statuses and sent.receipt.status is not None
             if sent.fields.get("type") == _SET_CODE:
                 chain_id = column_types.UNSIGNED.read(sent.fields["chainId"])
@@ -125,7 +123,7 @@ class StoredSource:
             if self._proves and (encoded := stored.encoded(index)) is not None:
                 transaction = _proven(transaction, sent, gas)
                 if row["unproven"] is None:  # test nodes send without signatures, by other hashes
-                    transaction = transaction._replace(hash=keccak256(encoded))
+                    transaction = transaction._replace(hash=rlp_and_tries.keccak256(encoded))
                 transactions[index] = transaction
             gas = sent.receipt.cumulative_gas_used
         transfers = records["internal_transfers"]

@@ -12,8 +12,7 @@ from scan import parameters
 from scan.audit import derived_tables, rebuild, token_comparison
 from scan.audit.block_comparison import Comparison, NodeComparison
 from scan.audit.stored_source import StoredComparison
-from scan.commands import arguments, startup
-from scan.commands.long_work import Progress
+from scan.commands import arguments, long_work, startup
 from scan.contracts.account_state import node_of_index
 from scan.database import connection, transaction
 from scan.errors import SettingError
@@ -235,7 +234,7 @@ def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -
 
 def _compare_blocks(database: connection.Database, comparison: Comparison, blocks: int) -> int:
     ranges = comparison.ranges(blocks)
-    progress = Progress(sum(last - first + 1 for first, last in ranges), "compared")
+    progress = long_work.Progress(sum(last - first + 1 for first, last in ranges), "compared")
     total = done = 0
     for first, last in ranges:
         for line in comparison.compare(first, last):

@@ -12,10 +12,9 @@ from scan.cached_values import SizedCache
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import blocks, client
+from scan.ethereum import blocks, client, served_chain
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.ethereum.served_chain import ChainIdentity, ServedChain
 from scan.ethereum.token_metadata import word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
@@ -171,14 +170,14 @@ def node_of_index(settings: Settings, database_url: str = "") -> client.Node:
     """Return the node of RPC_URL, which refuses to be one of another chain than the database has:
     DATABASE_URL by default."""
     expected = partial(stored_identity, database_url or settings.database_url)
-    chain = ServedChain(settings.rpc_urls, expected)
+    chain = served_chain.ServedChain(settings.rpc_urls, expected)
     return client.Node(settings.rpc_urls, ca_bundle=settings.ca_bundle, chain=chain)
 
 
-def stored_identity(database_url: str) -> ChainIdentity | None:
+def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
     """Return the indexed chain, None where nothing is indexed, by a connection of its own."""
     with closing(
         Database(database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-chain")
     ) as database:
         row = database.row("contracts/chain_get_identity")
-    return None if row is None else ChainIdentity(int(row[0]), bytes(row[1]))
+    return None if row is None else served_chain.ChainIdentity(int(row[0]), bytes(row[1]))

@@ -17,8 +17,7 @@ from typing import Any
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import Unavailable
-from scan.ethereum import transaction_reader
-from scan.ethereum.blocks import StoredBody
+from scan.ethereum import blocks, transaction_reader
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.ethereum.transaction_reader import IndexedTransaction
@@ -153,7 +152,7 @@ class BlockBodies:
 def _read(number: int, digest: Any, body: Any) -> StoredBlock | None:
     """Return a stored block; None for a damaged one."""
     with damage_logged():
-        return StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
+        return StoredBlock(number, blocks.StoredBody(bytes(digest), bytes(body)))
     return None
 
 

@@ -8,15 +8,8 @@ from typing import Any
 from msgspec.structs import astuple
 
 from scan.ethereum import blocks, column_types
+from scan.ethereum.forms import form as forms
 from scan.ethereum.forms import matching
-from scan.ethereum.forms.form import (
-    BLOB_GAS,
-    NEWEST_TYPE,
-    UNKNOWN_TYPES,
-    Form,
-    other_payers,
-    settle_by_ethereum,
-)
 from scan.hex import BadHex, data, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
@@ -108,7 +101,7 @@ def _block(
 
 def assembled(
     block: Any,
-    form: Form | None,
+    form: forms.Form | None,
     transactions: list[blocks.DecodedTransaction],
     logs: list[blocks.EventLog],
     number: int,
@@ -141,12 +134,12 @@ def assembled(
         message_event=form and form.message_event,
         **others,
     )
-    settlement = (form.settle if form else settle_by_ethereum)(decoded)
+    settlement = (form.settle if form else forms.settle_by_ethereum)(decoded)
     return decoded._replace(**settlement._asdict())
 
 
 def _transactions(
-    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None
+    block: Any, sent: dict[str, Any], received: dict[str, Any], form: forms.Form | None
 ) -> list[blocks.DecodedTransaction]:
     # Which transactions succeeded (EIP-658). Receipts before Byzantium have a state root instead
     # and do not record failure; a block with a base fee (London) is later.
@@ -198,7 +191,7 @@ def _transactions(
     # nor roots cover such a field there.
     columns |= {
         name: [
-            value if type_ in its_types or type_ > NEWEST_TYPE else None
+            value if type_ in its_types or type_ > forms.NEWEST_TYPE else None
             for type_, value in zip(columns["type"], columns[name], strict=True)
         ]
         for name, its_types in _OF_TYPES.items()
@@ -212,7 +205,7 @@ def _transactions(
 
 
 def _fees(
-    columns: dict[str, list[Any]], form: Form | None, block: Any, sent: Any, received: Any
+    columns: dict[str, list[Any]], form: forms.Form | None, block: Any, sent: Any, received: Any
 ) -> dict[str, Any]:
     """Return the columns of fees: what the sender of each transaction paid for gas, for blobs and
     for parts of the chain's form."""
@@ -228,18 +221,18 @@ def _fees(
     for index, price in enumerate(columns["blob_gas_price"]):
         if price is not None:
             blobs = len(columns["blob_versioned_hashes"][index])
-            fees[index] += BLOB_GAS * blobs * int.from_bytes(price)
+            fees[index] += forms.BLOB_GAS * blobs * int.from_bytes(price)
     if form is None:
         types = columns["type"]
-        if max(types) <= NEWEST_TYPE:
+        if max(types) <= forms.NEWEST_TYPE:
             return {"fee": fees, "operator_fee": nothing, "chain_fields": nothing}
-        payers = other_payers(types, columns["from_address"], received["payer"])
+        payers = forms.other_payers(types, columns["from_address"], received["payer"])
         with_payers = [*zip(fees, payers, strict=True)]
         others = {
             "payer": payers,
             "payerFee": [str(fee) if payer else None for fee, payer in with_payers],
         }
-        texts = UNKNOWN_TYPES.chain_fields_of_transactions(types, {}, others, nothing)
+        texts = forms.UNKNOWN_TYPES.chain_fields_of_transactions(types, {}, others, nothing)
         fees = [0 if payer else fee for fee, payer in with_payers]
         return {"fee": fees, "operator_fee": nothing, "chain_fields": texts}
     operator = form.operator_fees(block, sent, received)
@@ -262,7 +255,7 @@ def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
 
 def _price(price: Any, type_: Any) -> Any:
     """Return a gas price or value, 0x0 where a type beyond Ethereum's own has none."""
-    is_own = column_types.UNSIGNED.read(type_) > NEWEST_TYPE
+    is_own = column_types.UNSIGNED.read(type_) > forms.NEWEST_TYPE
     return "0x0" if price is None and is_own else price
 
 

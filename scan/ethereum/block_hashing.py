@@ -16,9 +16,7 @@ from typing import Any
 import msgspec
 
 from scan.cached_values import json_decoder
-from scan.ethereum import block_encoding, rlp_and_tries
-from scan.ethereum.blocks import BlockJson, ReceiptJson
-from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
+from scan.ethereum import block_encoding, blocks, client, rlp_and_tries
 from scan.ethereum.forms import matching
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
 from scan.hex import BadHex, data
@@ -80,8 +78,8 @@ def uncompared(
     """Return the parts of a block that no root covers, in words: a state sync, a form that is known
     by its fields alone, and fees for L1 that receipts lack."""
     words = ["a state sync"] if has_state_sync else []
-    is_plain = type(header) is BlockJson.plain
-    are_plain = is_plain and ReceiptJson.of_forms not in map(type, receipts)
+    is_plain = type(header) is blocks.BlockJson.plain
+    are_plain = is_plain and blocks.ReceiptJson.of_forms not in map(type, receipts)
     form, is_proven = matching.match_of_records(header, receipts, chain_id, are_plain=are_plain)
     if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
@@ -185,7 +183,7 @@ _HEADER, _TRANSACTIONS = 0, 1  # items of a block
 class RawBlocks:
     """Reads bytes from a node, if there is one, and remembers which methods it does not offer."""
 
-    def __init__(self, node: Node | None = None) -> None:
+    def __init__(self, node: client.Node | None = None) -> None:
         self._node = node
         self._missing: set[str] = set()
 
@@ -195,12 +193,12 @@ class RawBlocks:
         if self._node is None or method in self._missing:
             return None
         try:
-            return self._node.call(method, *parameters, most_bytes=MAX_ANSWER_BYTES)
-        except RpcError as error:
+            return self._node.call(method, *parameters, most_bytes=client.MAX_ANSWER_BYTES)
+        except client.RpcError as error:
             if error.is_missing_method:
                 self._missing.add(method)
             return None
-        except NodeError:
+        except client.NodeError:
             return None
 
 
@@ -265,7 +263,7 @@ _OBJECT, _ANY = json_decoder(dict[str, msgspec.Raw]), json_decoder(Any)
 
 @cache
 def _known_fields() -> frozenset[str]:
-    return frozenset((*BlockJson.of_forms.__struct_fields__, "totalDifficulty"))
+    return frozenset((*blocks.BlockJson.of_forms.__struct_fields__, "totalDifficulty"))
 
 
 def unknown_fields(header: Any) -> dict[str, str]:

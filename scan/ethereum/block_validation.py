@@ -12,10 +12,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.ethereum import block_hashing
+from scan.ethereum import block_hashing, fork_schedule
 from scan.ethereum import rlp_and_tries as rlp
 from scan.ethereum.block_encoding import Unencodable, encode_log, encode_receipts, type_number
-from scan.ethereum.fork_schedule import unproven_blob_prices
 from scan.ethereum.forms.form import Encoding, Form
 from scan.ethereum.transaction_checks import MALFORMED, Contradiction, check_sent
 from scan.hex import data
@@ -91,7 +90,7 @@ def check_body(
             *unproven,
             *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
             *((STATUSES,) if may_have_failed else ()),
-            *unproven_blob_prices(header, sent, received, raw, chain_id),
+            *fork_schedule.unproven_blob_prices(header, sent, received, raw, chain_id),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
             return Verdict(excusable, words, encoded, leaves)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import msgspec
 
 from scan.cached_values import cached_property, json_decoder
-from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
+from scan.ethereum import block_encoding, display_text
 from scan.ethereum.column_types import (
     ADDRESS,
     BIGINT,
@@ -32,7 +32,6 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
-from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
 from scan.hex import data
@@ -74,7 +73,7 @@ def text_inputs(recipients: Iterable[object], inputs: Iterable[str]) -> tuple[Te
     """Return those of a block, of the recipients and inputs of its transactions: None, or hex. May
     raise BadHex and TypeError."""
     return tuple(
-        (index, data(input_[: 2 + 2 * MAX_MEMO_BYTES]))
+        (index, data(input_[: 2 + 2 * display_text.MAX_MEMO_BYTES]))
         for index, (recipient, input_) in enumerate(zip(recipients, inputs, strict=True))
         if recipient is not None and input_ is not None and _MAY_BE_TEXT.match(input_)
     )
@@ -292,17 +291,17 @@ _RECEIPT = [
     "transactionHash",
     "effectiveGasPrice",
     "type",
-    *RECEIPT_NAMES,
+    *block_encoding.RECEIPT_NAMES,
     "gasUsedForL1",
 ]
 _TRANSACTION = [
     *_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt),
     *_LINKS,
-    *TRANSACTION_NAMES,
+    *block_encoding.TRANSACTION_NAMES,
 ]
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),
-    *(*HEADER_FIELDS, "withdrawals", "uncles"),
+    *(*block_encoding.HEADER_FIELDS, "withdrawals", "uncles"),
     "source",  # not of the JSON, but all of it, for fields that no struct has
 ]
 
@@ -347,7 +346,7 @@ ReceiptsJson = Json(  # None: the node does not have it yet
     lambda: GenericAlias(list, ReceiptJson.plain | None),
     lambda: GenericAlias(list, ReceiptJson.of_forms | None),
 )
-UncleJson = Json(lambda: _struct("UncleJson", HEADER_FIELDS))
+UncleJson = Json(lambda: _struct("UncleJson", block_encoding.HEADER_FIELDS))
 
 
 def read_json(result: Any, json: Json, number: int) -> Any:

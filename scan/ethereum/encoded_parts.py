@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from scan.ethereum import block_encoding, blocks
 from scan.ethereum import rlp_and_tries as rlp
-from scan.ethereum.block_encoding import LISTS, TRANSACTION_FIELDS
-from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import to_hex
 
 BLOOM_BYTES = 256
@@ -60,11 +59,11 @@ class _Layout(NamedTuple):
 _LAYOUTS = {
     type_: _Layout(
         names,
-        [list if name in LISTS else bytes for name in names],
-        [at for at, name in enumerate(names) if name not in {"to", "input", *LISTS}],
+        [list if name in block_encoding.LISTS else bytes for name in names],
+        [at for at, name in enumerate(names) if name not in {"to", "input", *block_encoding.LISTS}],
         names.index("to"),
     )
-    for type_, names in TRANSACTION_FIELDS.items()
+    for type_, names in block_encoding.TRANSACTION_FIELDS.items()
 }
 
 
@@ -95,7 +94,7 @@ def _read_logs(encoded: bytes, start: int, end: int) -> list[RawLog]:
             min(encoded[log], encoded[topic_list]) < rlp.LISTS
             or max(encoded[address[0]], encoded[value[0]]) >= rlp.LISTS
             or address[2] - address[1] != _ADDRESS_BYTES
-            or count > MAX_TOPICS
+            or count > blocks.MAX_TOPICS
             or last - first != count * _TOPIC_ITEM
             or encoded[first:last:_TOPIC_ITEM] != _TOPIC_PREFIX * count
         ):

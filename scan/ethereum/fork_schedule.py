@@ -11,11 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from scan.ethereum.block_encoding import type_number
-from scan.ethereum.block_hashing import RawBlock
-from scan.ethereum.blocks import WEI_PER_GWEI
-from scan.ethereum.client import Node, NodeError, RpcError
-from scan.ethereum.transaction_checks import BLOBS, Contradiction
+from scan.ethereum import block_encoding, block_hashing, blocks, client, transaction_checks
 from scan.hex import quantity
 
 # The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
@@ -46,7 +42,7 @@ _MOST_CHARACTERS = 100
 NEWEST_FORKS: Mapping[int, tuple[str, int]] = {11_155_111: ("Amsterdam", 1_791_294_816)}
 
 
-def fork_warnings(node: Node) -> tuple[str, str]:
+def fork_warnings(node: client.Node) -> tuple[str, str]:
     """Return two sentences, "" where there is nothing to say, as for a node without eth_config.
 
     One is about the next scheduled fork where this version does not know it: Amsterdam is known by
@@ -56,7 +52,7 @@ def fork_warnings(node: Node) -> tuple[str, str]:
     """
     try:
         schedule = node.call("eth_config")
-    except RpcError:
+    except client.RpcError:
         return "", ""
     try:
         current, following, last = (schedule[name] for name in ("current", "next", "last"))
@@ -75,7 +71,7 @@ def fork_warnings(node: Node) -> tuple[str, str]:
             missed = f"the node does not know the fork {name} of {_moment(time_s)}"
         return unknown, missed
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
-        raise NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
+        raise client.NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
 
 
 def _moment(time_s: int) -> str:
@@ -108,7 +104,7 @@ _SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
     560_048: [*zip((0, 1_742_999_832, 1_762_365_720, 1_762_955_544), _FRACTIONS, strict=True)],
     **dict.fromkeys((100, 10_200), ((0, _GNOSIS_FRACTION),)),
 }
-_LEAST = dict.fromkeys((100, 10_200), WEI_PER_GWEI)
+_LEAST = dict.fromkeys((100, 10_200), blocks.WEI_PER_GWEI)
 
 _MOST = 178  # times its update fraction: beyond it a price has more than 256 bits
 
@@ -159,7 +155,7 @@ def unproven_blob_prices(
     header: Any,
     transactions: Sequence[Any],
     receipts: Sequence[Any],
-    raw: RawBlock,
+    raw: block_hashing.RawBlock,
     chain_id: int | None,
 ) -> list[str]:
     """Compare the price that receipts have with the header's excessBlobGas by the chain's schedule,
@@ -168,23 +164,24 @@ def unproven_blob_prices(
     blobs = [
         (sent, receipt)
         for sent, receipt in zip(transactions, receipts, strict=True)
-        if sent.blobVersionedHashes and type_number(sent.type) == BLOBS
+        if sent.blobVersionedHashes
+        and block_encoding.type_number(sent.type) == transaction_checks.BLOBS
     ]
     if not blobs:
         return []
     prices = {int(r.blobGasPrice, 16) for _, r in blobs if r.blobGasPrice is not None}
     price, is_known = _price(header, prices, raw, chain_id)
     if price is None or prices - {price}:
-        raise Contradiction("blobGasPrice and excessBlobGas")
+        raise transaction_checks.Contradiction("blobGasPrice and excessBlobGas")
     if any(price > int(sent.maxFeePerBlobGas, 16) for sent, _ in blobs):
-        raise Contradiction("blobGasPrice and maxFeePerBlobGas")
+        raise transaction_checks.Contradiction("blobGasPrice and maxFeePerBlobGas")
     for _, receipt in blobs:
         receipt.blobGasPrice = hex(price)
     return [] if is_known else [PRICES]
 
 
 def _price(
-    header: Any, prices: set[int], raw: RawBlock, chain_id: int | None
+    header: Any, prices: set[int], raw: block_hashing.RawBlock, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""

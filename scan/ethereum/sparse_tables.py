@@ -11,8 +11,7 @@ from enum import IntEnum
 from typing import Annotated, Any, NamedTuple
 
 from scan.cached_values import cached_property
-from scan.ethereum import column_types
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum import blocks, column_types
 
 
 class TransferType(IntEnum):
@@ -42,7 +41,7 @@ class InternalTransfer(NamedTuple):
     value: Annotated[int, column_types.Column(column_types.UINT256, column_types.SAID)]
 
 
-RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
+RowsOfBlock = Callable[[blocks.DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
 
 
 class SparseTable:

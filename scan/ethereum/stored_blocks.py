@@ -18,10 +18,8 @@ import zstandard
 
 from scan.cached_values import json_decoder
 from scan.errors import Unavailable
-from scan.ethereum import encoded_parts
+from scan.ethereum import block_encoding, blocks, encoded_parts
 from scan.ethereum import rlp_and_tries as rlp
-from scan.ethereum.block_encoding import AUTHORIZATION, TRANSACTION_FIELDS, type_number
-from scan.ethereum.blocks import StoredBody
 from scan.ethereum.forms.form import Encoding
 from scan.ethereum.forms.matching import RECEIPT_TAILS
 from scan.hex import data, quantity, quantity_or_none, to_hex
@@ -100,7 +98,7 @@ def slim_receipt(encoded: bytes) -> bytes:
     return rlp.join_list((type_item, encoded[start:cut], encoded[after:]))
 
 
-def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> StoredBody | None:
+def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> blocks.StoredBody | None:
     """Return a block's row, given the items of both lists; None for a block without transactions,
     or beyond MOST_BYTES."""
     content = b"".join((_FORM, rlp.join_list(sent), rlp.join_list(received)))
@@ -108,7 +106,7 @@ def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> StoredBody 
         return None
     if not hasattr(_compressors, "zstandard"):
         _compressors.zstandard = zstandard.ZstdCompressor(LEVEL)
-    return StoredBody(_digest(content).digest(), _compressors.zstandard.compress(content))
+    return blocks.StoredBody(_digest(content).digest(), _compressors.zstandard.compress(content))
 
 
 def body_of(
@@ -117,14 +115,14 @@ def body_of(
     sent: Sequence[bytes | None],
     received: Sequence[bytes],
     encodings: Mapping[int, Encoding],
-) -> StoredBody | None:
+) -> blocks.StoredBody | None:
     """Return the row of a block, given as structs, as stored_body() does. `sent` and `received` are
     the proven encodings of its first transactions and receipts, None where one has none. Of a type
     of the chain's own, which `encodings` have, fields are stored that its encoding has."""
     items = []
     for record, encoded in zip_longest(transactions, sent):
-        number = type_number(record.type)
-        if encoded and number in TRANSACTION_FIELDS:
+        number = block_encoding.type_number(record.type)
+        if encoded and number in block_encoding.TRANSACTION_FIELDS:
             items.append(transaction_item(encoded))
         else:
             encoding = encodings.get(number) if encoded else None
@@ -149,7 +147,7 @@ class StoredBlock:
     """A block as it is stored, of which a transaction is decoded when it is read. `bytes` is its
     size in memory."""
 
-    def __init__(self, number: int, stored: StoredBody) -> None:
+    def __init__(self, number: int, stored: blocks.StoredBody) -> None:
         """Raises DamagedBody, as all reading of it does."""
         self.number = number
         self._content = self._decompressed(stored)
@@ -263,7 +261,7 @@ class StoredBlock:
         status, gas = quantity_or_none(fields.get("status")), quantity(fields["cumulativeGasUsed"])
         return Receipt(status, gas, len(logs), logs, fields)
 
-    def _decompressed(self, stored: StoredBody) -> bytes:
+    def _decompressed(self, stored: blocks.StoredBody) -> bytes:
         with self._reading():
             size = zstandard.frame_content_size(stored.body)
             if not 0 < size <= MOST_BYTES:
@@ -286,7 +284,7 @@ def _json(name: str, value: Any) -> Any:
     if name == "accessList":
         return [{"address": to_hex(a), "storageKeys": [*map(to_hex, k)]} for a, k in value]
     if name == "authorizationList":
-        return [encoded_parts.entry_object(AUTHORIZATION, entry) for entry in value]
+        return [encoded_parts.entry_object(block_encoding.AUTHORIZATION, entry) for entry in value]
     if name == "blobVersionedHashes":
         return [*map(to_hex, value)]
     if name == "to":

@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scan.errors import UpstreamFailed
-from scan.ethereum import request_node, transaction_checks
+from scan.ethereum import client, request_node, transaction_checks
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.stored_blocks import Receipt, StoredTransaction, TransactionLog
 from scan.hex import BadHex, data, quantity, quantity_or_none
@@ -56,7 +55,7 @@ def read(
         batch = needed[start : start + AT_ONCE]
         # The receipts come first: batches of their method shrink where its answers are large.
         methods = METHODS if with_receipts else METHODS[1:]
-        calls = [Call(method, (indexed.hash,)) for indexed in batch for method in methods]
+        calls = [client.Call(method, (indexed.hash,)) for indexed in batch for method in methods]
         results = node.results(calls, MOST_BYTES)
         try:
             for number, indexed in enumerate(batch):
@@ -77,7 +76,7 @@ def _transaction(
     if sent.get("type") not in ETHEREUM_TYPES:  # others may lack what Ethereum's all have
         sent = {"nonce": "0x0", "gas": "0x0", "input": "0x", **sent}
     fixed = quantity(sent["nonce"]), quantity(sent["gas"]), data(sent["input"])
-    if receipt is NOT_NEEDED or isinstance(receipt, AnswerTooLarge):
+    if receipt is NOT_NEEDED or isinstance(receipt, client.AnswerTooLarge):
         return StoredTransaction(*fixed, NO_RECEIPT, sent)
     require_same(indexed, receipt, "transactionHash")
     logs = tuple(_log(indexed, log) for log in _list(receipt["logs"]))
@@ -93,7 +92,7 @@ def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "has
 
     `hash_name` is the field with the hash: receipts have transactionHash.
     """
-    if isinstance(answer, RpcError):
+    if isinstance(answer, client.RpcError):
         raise TransactionUnavailable(REFUSED)
     if answer is None:
         raise TransactionUnavailable(MISSING)

@@ -25,8 +25,7 @@ from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanErro
 from scan.http import request_state
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.windows import RateLimitResult, Window
-from scan.server.connection import MAX_BODY_BYTES
-from scan.server.responses import Environ
+from scan.server import connection, responses
 from scan.settings import Settings
 
 # Some load balancers include the port: 192.0.2.1:4711, [2001:db8::1]:4711.
@@ -105,7 +104,7 @@ def serves_own_machine(settings: Settings) -> bool:
     return settings.trusted_proxies == 0 and is_loopback(settings.host)
 
 
-def is_from_own_machine(environ: Environ) -> bool:
+def is_from_own_machine(environ: responses.Environ) -> bool:
     return (
         is_loopback(environ.get("REMOTE_ADDR") or "")
         and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
@@ -148,7 +147,7 @@ class Caller(NamedTuple):
     limit_key: str = ""
 
 
-def caller_of(environ: Environ, parameter: str | None = None) -> Caller:
+def caller_of(environ: responses.Environ, parameter: str | None = None) -> Caller:
     """Return the sender of a request by its headers, X-API-Key or `Authorization: Bearer scan_…`,
     or where an interface has a `parameter` for the key, by its query."""
     api_key = environ.get("HTTP_X_API_KEY")
@@ -176,10 +175,10 @@ def key_in_form(form: bytes) -> str | None:
     return None
 
 
-def read_form(environ: Environ) -> bytes:
+def read_form(environ: responses.Environ) -> bytes:
     """Return the whole body, which Flask can read again."""
     try:
-        body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES)
+        body: bytes = environ["wsgi.input"].read(connection.MAX_BODY_BYTES)
     except (OSError, ParseException):
         return b""  # the next reader meets the same error, and reports it
     environ["wsgi.input"] = io.BytesIO(body)

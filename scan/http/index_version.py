@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scan.database.connection import Database
-from scan.database.notifications import Listener
+from scan.database import connection, notifications
 from scan.errors import InvalidParameter, ScanError, Unavailable
 from scan.rate_limits.concurrency import WaitingThreads
 
@@ -43,7 +42,7 @@ class IndexVersion:
     no longer, and the listener connects anew, where it reads what is true.
     """
 
-    def __init__(self, listener: Listener | None) -> None:
+    def __init__(self, listener: notifications.Listener | None) -> None:
         """`listener` listens on CHANNEL; it is None where a replica is read."""
         self._listener = listener
         self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
@@ -188,7 +187,7 @@ class Position(NamedTuple):
 class IndexedBlock:
     """The newest block of the database that this instance reads, which may be a replica."""
 
-    reads: Database
+    reads: connection.Database
     index_version: IndexVersion
     waiting_threads: WaitingThreads
 

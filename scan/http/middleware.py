@@ -20,22 +20,14 @@ from scan import VERSION
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import application, credentials_and_limits, request_state, response_cache
-from scan.http.index_version import (
-    REQUIRED_FIELD,
-    SHOWN,
-    IndexedBlock,
-    IndexVersion,
-    NotIndexedYet,
-    ReplicaPoller,
-    required,
-)
+from scan.http import index_version as index
 from scan.http.requests import Prerequisite, prerequisite_of
 from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits import concurrency
 from scan.server import responses
 
-SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
+SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", index.SHOWN)
 
 # Lists in headers are parsed in the worker's loop, also for requests that are not charged: 64 kB of
 # one take up to 14 ms. Browsers send at most 200 characters; a longer field counts as absent.
@@ -78,9 +70,9 @@ class Middleware:
     flask: Callable[[responses.Environ], tuple[str, responses.Headers, Iterable[bytes]]]
     sources: Sources
     rate_limit: credentials_and_limits.RateLimit
-    index_version: IndexVersion
-    indexed_block: IndexedBlock
-    replica_poller: ReplicaPoller | None  # None where no replica is read
+    index_version: index.IndexVersion
+    indexed_block: index.IndexedBlock
+    replica_poller: index.ReplicaPoller | None  # None where no replica is read
     interfaces: Sequence[request_state.Interface]
     pages: request_state.Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
@@ -209,8 +201,8 @@ class Middleware:
             try:
                 if state.interface.same_origin is not None:
                     state.interface.same_origin.require(state.method, state.page, state.environ)
-                if REQUIRED_FIELD in state.environ and not state.is_open:
-                    state.required_block = required(state.environ[REQUIRED_FIELD])
+                if index.REQUIRED_FIELD in state.environ and not state.is_open:
+                    state.required_block = index.required(state.environ[index.REQUIRED_FIELD])
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
         refusal = self._missing_prerequisite(state) if self.waiting_threads.taken else None
@@ -224,7 +216,7 @@ class Middleware:
         state.cache_key = key
         response = None if key is None else self.cache.find(key)
         if response is not None and state.required_block is not None:
-            cached_block = int(dict(response.headers).get(SHOWN, "-1"))
+            cached_block = int(dict(response.headers).get(index.SHOWN, "-1"))
             response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
@@ -291,14 +283,14 @@ class Middleware:
             # Flask may have read another replica, which is behind the one that has the block.
             if hasattr(body, "close"):
                 body.close()
-            refusal = state.refuse(NotIndexedYet(state.required_block))
+            refusal = state.refuse(index.NotIndexedYet(state.required_block))
             return self._send(state, refusal, start_response)
         # The newest block that a response about the chain may show, and notes of its balances.
         if (
             reader.versions
             and (block := self.indexed_block.shown_by(max(reader.versions))) is not None
         ):
-            headers.append((SHOWN, str(block)))
+            headers.append((index.SHOWN, str(block)))
         if reader.notes:
             headers += [(name, str(block)) for name, block in reader.notes.items()]
         if self.base_path:

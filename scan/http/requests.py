@@ -26,8 +26,7 @@ from scan.accounts.api_keys import ApiKey
 from scan.database.lists import all_entities
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.ethereum.served_chain import BlockId
-from scan.http import request_state
-from scan.http.hooks import ListFiles
+from scan.http import hooks, request_state
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, entities
 from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
@@ -383,5 +382,5 @@ def list_response(
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     window = window_of(arguments, direction)
-    [files] = registry.parts(ListFiles)
+    [files] = registry.parts(hooks.ListFiles)
     return files.send(kind or name, read_for_file or read, file, window, arguments, address)

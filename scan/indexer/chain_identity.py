@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import SettingError
-from scan.ethereum.client import Node, NodeError, WrongChain
+from scan.ethereum import client, served_chain
 from scan.ethereum.forms.matching import require_form
-from scan.ethereum.served_chain import ChainIdentity, mismatch
 from scan.indexer import block_rows, node_reader
 
 
@@ -15,13 +14,13 @@ class WrongLogs(Exception):
 
 
 class StoredChain(NamedTuple):
-    identity: ChainIdentity
+    identity: served_chain.ChainIdentity
     start_block: int
     logs: str  # which logs are stored, in the words of SCAN_LOGS
 
 
 def store_or_check(
-    node: Node, database: Database, start_block: int | None, logs: str = ""
+    node: client.Node, database: Database, start_block: int | None, logs: str = ""
 ) -> StoredChain:
     """Return the chain of the database; store the node's chain if the database is empty.
 
@@ -63,13 +62,13 @@ def require_same_start(database: Database, start_block: int | None) -> None:
         )
 
 
-def check(node: Node, database: Database) -> StoredChain | None:
+def check(node: client.Node, database: Database) -> StoredChain | None:
     """Return the chain of the database, None if it is empty. Raises WrongChain, NodeError, as
     store_or_check() does."""
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
+    stored = StoredChain(served_chain.ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
     others = node.single_nodes()
     nodes = {"the node at RPC_URL": node}
     if len(others) > 1:
@@ -78,19 +77,19 @@ def check(node: Node, database: Database) -> StoredChain | None:
     for name, checked in nodes.items():
         try:
             identity = read_identity(checked)
-        except NodeError as error:
-            if checked is node or isinstance(error, WrongChain):
+        except client.NodeError as error:
+            if checked is node or isinstance(error, client.WrongChain):
                 raise
             continue  # this node is used only when another fails, and is then checked by its blocks
         if stored.identity != identity:
-            raise WrongChain(mismatch(stored.identity, identity, name))
+            raise client.WrongChain(served_chain.mismatch(stored.identity, identity, name))
     return stored
 
 
-def read_identity(node: Node) -> ChainIdentity:
+def read_identity(node: client.Node) -> served_chain.ChainIdentity:
     """Return the node's chain id and genesis hash. Raises NodeError."""
     genesis_hash = node_reader.read_genesis_hash(node)
     chain_id = node_reader.read_chain_id(node)
     if chain_id >= 2**63:
-        raise NodeError("the node's chain id is beyond 63 bits")
-    return ChainIdentity(chain_id, genesis_hash)
+        raise client.NodeError("the node's chain id is beyond 63 bits")
+    return served_chain.ChainIdentity(chain_id, genesis_hash)

@@ -5,9 +5,8 @@ from itertools import chain
 from typing import Any
 
 from scan.database.connection import Database
-from scan.ethereum import client, events, token_metadata
+from scan.ethereum import client, events, rlp_and_tries, token_metadata
 from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.indexer import contract_state as state
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
@@ -156,7 +155,7 @@ class ContractInspector:
             if contract.code_hash is not None and not (is_created or address in block.changed):
                 continue
             code = b"" if code is None or code.startswith(DELEGATION) else code
-            code_hash = keccak256(code) if code else None
+            code_hash = rlp_and_tries.keccak256(code) if code else None
             if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
                 yield state.ContractCode(address, block.number, code_hash, code)

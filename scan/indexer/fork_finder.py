@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
-from scan.indexer import block_source, writer
-from scan.indexer.block_rows import BlockContracts
+from scan.indexer import block_rows, block_source, writer
 from scan.indexer.node_reader import NodeHead, read_hash
 
 MAX_BACKOFF_S = 60.0
@@ -142,7 +141,7 @@ class ForkBackoff:
 
 
 def require_linked(
-    blocks: Sequence[DecodedBlock | BlockContracts],
+    blocks: Sequence[DecodedBlock | block_rows.BlockContracts],
     parent_hash: bytes | None,
     genesis_hash: bytes | None = None,
     fault: str = UNLINKED,

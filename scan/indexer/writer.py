@@ -8,8 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from scan.contracts.proxy_contracts import is_proxy_code
-from scan.database import transaction
-from scan.database.connection import Database
+from scan.database import connection, transaction
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
 from scan.indexer.contract_state import ContractChange, ContractFindings, NewToken, RejectedEmitter
@@ -165,7 +164,7 @@ class Writer:
 
     def __init__(
         self,
-        database: Database,
+        database: connection.Database,
         partition_rows: int = partitions.DEFAULT_ROWS,
         keep: Keep | None = None,
     ) -> None:
@@ -284,10 +283,13 @@ def _indexed_head(row: Row | None) -> IndexedHead | None:
 def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:
     rows = []
     for block, counts in zip(batch.blocks, batch.counts, strict=True):
+        # In PostgreSQL's format, also for years after 9999, datetime's limit.
+        cycles, seconds = divmod(block.columns["timestamp_s"], GREGORIAN_CYCLE_S)
+        moment = datetime.fromtimestamp(seconds, UTC)
         columns = {
             **block.columns,
             **{f"{name}_before": total for name, total in totals._asdict().items()},
-            "timestamp": _timestamp_text(block.columns["timestamp_s"]),
+            "timestamp": f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00",
             "token_transfer_count": counts.token_transfers,
             "dex_trade_count": counts.dex_trades,
         }
@@ -296,13 +298,6 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         totals = totals.plus(counts)
     transaction.copy_records(tx, "blocks", tuple(rows[0]), rows)
     return totals
-
-
-def _timestamp_text(seconds: int) -> str:
-    """Return a time in PostgreSQL's format, also for years after 9999, datetime's limit."""
-    cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
-    moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
-    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
 _lines = chain.from_iterable  # of blocks

@@ -11,9 +11,8 @@ from scan import parameters, registry
 from scan.database.statements import read_records
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.http.requests import reader, requires
-from scan.pages import hooks, tabs
+from scan.pages import hooks, records, tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, finality_of, hash_of, names_of, requested_tab
 from scan.pages.site import page
 from scan.queries import blocks, transactions
 from scan.queries.holdings import unit_prices
@@ -35,15 +34,15 @@ def get_block(block: str) -> Response:
     record = orjson.loads(blocks.record(reader(), number_or_hash))
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"
-    tab = requested_tab(("transactions",))
+    tab = records.requested_tab(("transactions",))
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
     hooks.complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
-    lists: dict[str, list[Record]] = {}
+    lists: dict[str, list[records.Record]] = {}
     for section in hooks.sections_of(hooks.BlockSection):
         lists |= section.read(record, whole)
     lists_of_block = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
-    names = names_of([record, *sent.records, *chain.from_iterable(lists_of_block)])
+    names = records.names_of([record, *sent.records, *chain.from_iterable(lists_of_block)])
     return sent.response(
         "block.html",
         tab=tab,
@@ -52,7 +51,7 @@ def get_block(block: str) -> Response:
         lists=lists,
         transactions=sent,
         names=names,
-        finality=finality_of(record["number"], record["confirmations"]),
+        finality=records.finality_of(record["number"], record["confirmations"]),
         prices=unit_prices(reader()),
     )
 
@@ -70,7 +69,7 @@ def list_transactions() -> Response:
 @blueprint.get("/tx/<transaction_hash>")
 @requires(tabs.prerequisite)
 def get_transaction(transaction_hash: str) -> Response:
-    key = hash_of(transaction_hash)
+    key = records.hash_of(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
         try:
@@ -86,7 +85,7 @@ def get_transaction(transaction_hash: str) -> Response:
             "No transaction or block with this hash is indexed. A transaction may still be pending,"
             f" may never have been sent, or may be on another chain.{failure}"
         )
-    record: Record = orjson.loads(body)
+    record: records.Record = orjson.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = orjson.loads(events.transfers), orjson.loads(events.trades)
     heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
@@ -104,10 +103,10 @@ def get_transaction(transaction_hash: str) -> Response:
         tab=tab,
         tab_titles=tabs.transaction_titles(heads),
         is_open=tabs.is_open(tab),
-        finality=finality_of(record["blockNumber"], record["confirmations"]),
+        finality=records.finality_of(record["blockNumber"], record["confirmations"]),
         adjacent=orjson.loads(transactions.adjacent(reader(), key) or "null"),
         prices=unit_prices(reader()),
-        names=names_of(
+        names=records.names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],
             *filter(_is_address, record.get("chainFields", {}).values()),
             *(address for part in (*heads, tab_values) for address in part.addresses),

@@ -12,8 +12,7 @@ from markupsafe import escape
 from scan.ethereum.display_text import COIN_DECIMALS, checksummed
 from scan.pages import formatting
 from scan.pages.records import Names, Record
-from scan.queries.holdings import UnitPrices
-from scan.queries.transactions import creates_contract
+from scan.queries import holdings, transactions
 
 NO_NAMES: Mapping[str, Any] = {}
 
@@ -131,7 +130,7 @@ def row_id(id: str, hash: str = "") -> str:
     return f'id="{_escaped(id)}{f"-{_escaped(hash[2:])}" if hash else ""}"'
 
 
-def coin_below(prices: UnitPrices | None, wei: str) -> str:
+def coin_below(prices: holdings.UnitPrices | None, wei: str) -> str:
     """Return the worth of an amount of the coin on a line of its own, below it in a table."""
     if prices is None or prices.coin is None or wei == "0":
         return ""
@@ -166,7 +165,7 @@ def method(record: Record) -> str:
         cell = f'<code class="badge"{title}>{name}</code>'
     elif record["toAddress"]:
         return '<span class="badge">Coin transfer</span>'
-    elif creates_contract(record):
+    elif transactions.creates_contract(record):
         return '<span class="badge kind">New contract</span>'
     else:
         return '<span class="badge">No recipient</span>'
@@ -187,7 +186,7 @@ def transaction_rows(
     symbol: str,
     own: str | None = None,
     with_block: bool = True,
-    prices: UnitPrices | None = None,
+    prices: holdings.UnitPrices | None = None,
 ) -> str:
     """Return the rows of a table of transactions, for which macros take four times as long."""
     rows, unit = [], escape(symbol)

@@ -11,9 +11,8 @@ from flask import Blueprint, Response
 from scan.http.request_state import services
 from scan.http.requests import reader
 from scan.http.worker_threads import read_status
-from scan.pages import hooks
+from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import names_of
 from scan.pages.site import page
 from scan.queries import blocks, network, pages
 from scan.webhooks.registration import EVENT_TYPES
@@ -53,7 +52,7 @@ def _newest() -> dict[str, Any]:
         "stats": orjson.loads(network.stats(reader())),
         "blocks": newest_blocks,
         "transactions": newest_transactions,
-        "names": names_of([*newest_blocks, *newest_transactions]),
+        "names": records.names_of([*newest_blocks, *newest_transactions]),
     }
 
 

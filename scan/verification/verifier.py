@@ -16,12 +16,10 @@ from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import compiler_store, creation_comparison
-from scan.verification.bytecode_comparison import pattern_of
+from scan.verification import bytecode_comparison, compiler_store, creation_comparison, hooks
 from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
 from scan.verification.creations import CreationReader
-from scan.verification.hooks import CompilerFindings, Store
 from scan.verification.match_search import find_match, metadata_setting
 from scan.verification.metadata_request import variation_of
 from scan.verification.request import Submission
@@ -183,7 +181,7 @@ def _compiled(
     code: creation_comparison.DeployedCode,
     client: str | None,
     outputs: Outputs | None = None,
-) -> tuple[Match, str, list[Store]]:
+) -> tuple[Match, str, list[hooks.Store]]:
     """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
@@ -192,7 +190,7 @@ def _compiled(
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = find_match(compilations, submission, code)
             compilations.submission = match.submission
-            stores = [p.read(compilations, match) for p in registry.parts(CompilerFindings)]
+            stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]
             return match, match.contract.abi_json(), stores
 
 
@@ -227,7 +225,7 @@ def _store(
     version = str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
-    pattern = pattern_of(contract.code, match.contract.runtime)
+    pattern = bytecode_comparison.pattern_of(contract.code, match.contract.runtime)
     functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
     stored = database.value(
         "verification/verified_contracts_insert",
@@ -271,7 +269,7 @@ def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]
 
 
 def _store_findings(
-    database: Database, contract: IndexedContract, match: Match, stores: Sequence[Store]
+    database: Database, contract: IndexedContract, match: Match, stores: Sequence[hooks.Store]
 ) -> bool:
     """Store the interface and the compiler's other findings in the place of what was known of the
     code, and return whether these have a source map."""

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from scan.accounts.wallet_signatures import Requester, require_owner
 from scan.cached_values import LazyMapping
+from scan.database import lists, transaction
 from scan.database.connection import Database
-from scan.database.lists import all_event_types
-from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpsUrl, NotResolved, Purpose, RefusedUrl
@@ -24,7 +23,7 @@ from scan.settings import Settings
 EVENT_TYPES = LazyMapping(
     lambda: {
         name: event
-        for name, event in all_event_types().items()
+        for name, event in lists.all_event_types().items()
         if event.extension is None or event.extension in enabled()
     }
 )
@@ -111,12 +110,12 @@ def counted_for(
     return Counted(owner, watch_address, None if is_unlimited else requester.client_address)
 
 
-def lock_counts(tx: Transaction, counted: Counted) -> None:
+def lock_counts(tx: transaction.Transaction, counted: Counted) -> None:
     """Lock the counts until the transaction ends. The lock must be taken before a queue's lock."""
     tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
 
 
-def require_below_limits(tx: Transaction, counted: Counted) -> None:
+def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
     """Raise LimitReached if one more active webhook is not allowed."""
     [(by_owner, by_watch_address, by_client)] = tx.rows(
         "webhooks/webhooks_count_active", **counted._asdict()
@@ -271,20 +270,20 @@ def _require_active(webhook: Webhook) -> None:
         raise InvalidParameter('This webhook is not active; PATCH it with {"active": true} first.')
 
 
-def _lock(tx: Transaction, webhook: Webhook) -> None:
+def _lock(tx: transaction.Transaction, webhook: Webhook) -> None:
     """Lock a webhook's queue. Raises NotFound if the webhook was deleted in the meantime."""
     if not tx.rows("webhooks/queues_lock", webhook_id=webhook.id):
         raise _not_found()
 
 
-def _stop(tx: Transaction, webhook: Webhook, reason: str) -> None:
+def _stop(tx: transaction.Transaction, webhook: Webhook, reason: str) -> None:
     _lock(tx, webhook)
     tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
     tx.execute("webhooks/deliveries_cancel", webhook_id=webhook.id, now=_now(), error=reason)
     tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
 
 
-def _refresh_queue(tx: Transaction, webhook: Webhook) -> None:
+def _refresh_queue(tx: transaction.Transaction, webhook: Webhook) -> None:
     tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
     tx.execute("webhooks/events_notify")
 

@@ -115,11 +115,6 @@ ERRORS: Mapping[int, tuple[str, tuple[str, ...]]] = LazyMapping(
 )
 
 
-def error_responses() -> Json:
-    responses = {str(status): _error(status) for status in ERRORS if status not in ALWAYS}
-    return responses | {"default": _error(*ALWAYS)}
-
-
 def _error(*statuses: int) -> Json:
     described = [ERRORS[status][0] for status in statuses]
     further: dict[str, Any] = {}
@@ -301,7 +296,11 @@ def document(base_path: str = "") -> Json:
         "webhooks": declared("webhooks"),
         "components": {
             "schemas": {**schemas(), **query_schemas()},
-            "responses": {**error_responses(), **foreign_responses()},
+            "responses": {
+                **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
+                "default": _error(*ALWAYS),
+                **foreign_responses(),
+            },
             "parameters": parameters(),
             "headers": dict(map(_header, declared("headers").items())),
             "securitySchemes": declared("security"),

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
-from scan.ethereum.block_encoding import Unencodable, encode_transactions
+from scan.ethereum import block_encoding, hooks, rlp_and_tries
 from scan.ethereum.forms.form import Encoding, Form, Values
-from scan.ethereum.hooks import Forms
-from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import data
 
 # The first form that matches a block is taken: a form that extends another comes before it.
 FORMS: Sequence[Form] = LazySequence(
     lambda: sorted(
-        (form for part in registry.parts(Forms) for form in part.forms), key=lambda form: form.order
+        (form for part in registry.parts(hooks.Forms) for form in part.forms),
+        key=lambda form: form.order,
     )
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
@@ -124,9 +123,9 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
     encoding = [form for form in FORMS if own_types and own_types <= {*map(hex, form.encodings)}]
     # Of several forms that give the root, the one that encodes the fewest types.
     for form in sorted(encoding, key=lambda form: len(form.encodings)):
-        with suppress(ValueError, TypeError, AttributeError, Unencodable):
-            leaves = encode_transactions(block.transactions, form.encodings)
-            if list_root(leaves) == data(block.transactionsRoot):
+        with suppress(ValueError, TypeError, AttributeError, block_encoding.Unencodable):
+            leaves = block_encoding.encode_transactions(block.transactions, form.encodings)
+            if rlp_and_tries.list_root(leaves) == data(block.transactionsRoot):
                 return Match(form, True)
     signs = _signs(block, sent, received)
     counting = {name for name, counts in signs.items() if counts}
@@ -189,7 +188,7 @@ def has_uncovered_end(block: Any) -> bool:
 def require_form(chain_id: int) -> None:
     """Raise SettingError where the form of a chain is of an extension that is off: fees and the
     chain's own types would be wrong."""
-    for name, part in registry.by_extension(Forms, of_installed=True):
+    for name, part in registry.by_extension(hooks.Forms, of_installed=True):
         is_off = name not in registry.enabled()
         if is_off and any(chain_id in form.chain_ids for form in part.forms):
             raise registry.off(f"the form of chain {chain_id}", name)
