@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scan.ethereum import client, node_errors, served_chain
 from scan.extensions.backfill import block_columns, plan
-from scan.extensions.backfill.plan import Range, split
 from scan.extensions.backfill.range_files import RangeFiles
 from scan.indexer.block_rows import FetchedBlock, LogSelection
 from scan.indexer.block_source import BlockSource
@@ -45,7 +44,7 @@ class RangeTask(NamedTuple):
     ca_bundle: str
     traces: str
     selection: LogSelection
-    blocks: Range
+    blocks: plan.Range
     history: "RangeHistory | None" = None
     chain: served_chain.ChainIdentity | None = None
     computes_senders: bool = True
@@ -105,13 +104,13 @@ def _fetch(task: RangeTask, node: client.Node, source: BlockSource) -> Iterator[
         yield from _fetch_ahead(source, task.blocks)
         return
     with closing(task.history.source(node, source)) as elsewhere:
-        for request in split(*task.blocks, FETCH_BLOCKS):
+        for request in plan.split(*task.blocks, FETCH_BLOCKS):
             yield _fetch_some(elsewhere, *request)
 
 
-def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
+def _fetch_ahead(source: BlockSource, blocks: plan.Range) -> Iterator[list[FetchedBlock]]:
     """Yield the blocks of one request after another. The next requests are sent meanwhile."""
-    requests = iter(split(*blocks, FETCH_BLOCKS))
+    requests = iter(plan.split(*blocks, FETCH_BLOCKS))
     with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
         pending = deque(
             pool.submit(_fetch_some, source, *request)
@@ -146,7 +145,7 @@ class NodeLinks:
         self._history_end = -1 if history is None else history.last_block
         self._last_hash = history and history.last_hash
 
-    def are_of_node(self, files: RangeFiles, blocks: Range) -> bool:
+    def are_of_node(self, files: RangeFiles, blocks: plan.Range) -> bool:
         """Return whether the node has a range's last block. A block of another source is taken to
         be the node's where the node has no block at its place any more."""
         node_hash = read_hash(self._source.node, blocks.last)
@@ -154,7 +153,7 @@ class NodeLinks:
             return True
         return node_hash == files.ends(blocks).hash
 
-    def remove_foreign(self, files: RangeFiles, ranges: Sequence[Range]) -> None:
+    def remove_foreign(self, files: RangeFiles, ranges: Sequence[plan.Range]) -> None:
         """Delete the files of the last ranges that the node has not."""
         for blocks in reversed(ranges):
             if files.has(blocks):
@@ -162,25 +161,25 @@ class NodeLinks:
                     break
                 files.remove(blocks)
 
-    def remove_refused(self, files: RangeFiles, ranges: Sequence[Range]) -> list[Range]:
+    def remove_refused(self, files: RangeFiles, ranges: Sequence[plan.Range]) -> list[plan.Range]:
         """Delete the files of ranges that are taken from another source now, and return the ranges:
         what was read of them before may be of another chain."""
         refused = [] if self._history is None else self._history.newly_refused()
         return [blocks for span in refused for blocks in remove(files, ranges, span)]
 
-    def remove_broken(self, files: RangeFiles, ranges: Sequence[Range]) -> list[Range]:
+    def remove_broken(self, files: RangeFiles, ranges: Sequence[plan.Range]) -> list[plan.Range]:
         """Delete the files of neighbouring ranges that do not follow on each other, and return the
         ranges. What another source than the node has of them is taken from the next source: the
         second range, as the first one follows on those before it; the first one if the node has the
         second. Raises SpoolFailed where there is no other source."""
-        removed: list[Range] = []
+        removed: list[plan.Range] = []
         ends = [(blocks, files.ends(blocks)) for blocks in ranges]
         for (before, ends_before), (after, ends_after) in pairwise(ends):
             if ends_after.parent_hash == ends_before.hash or before in removed:
                 continue  # one that is removed will be another one
             reason = f"block {after.first} does not name block {before.last} as its parent"
             if self._history is None or before.last > self._history_end:
-                span = Range(before.first, after.last)
+                span = plan.Range(before.first, after.last)
             else:
                 number = after.first if after.first <= self._history_end else before.last
                 span = self._history.refuse(number, reason)
@@ -202,7 +201,7 @@ class NodeLinks:
             raise plan.Forked(f"the node has another block {number} now")
 
 
-def remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Range]:
+def remove(files: RangeFiles, ranges: Sequence[plan.Range], span: plan.Range) -> list[plan.Range]:
     """Delete the files of the ranges that have any of the blocks, and return these ranges."""
     removed = [r for r in ranges if r.first <= span.last and span.first <= r.last]
     for blocks in removed:

@@ -15,7 +15,7 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.block_records.rows import DEPOSIT
-from scan.extensions.blockscout import blocks, hooks, lists, routing, transactions
+from scan.extensions.blockscout import blocks, hooks, paths, transactions
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
@@ -24,7 +24,7 @@ from scan.queries.reader import Reader
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 
-blueprint = routing.routes("block_records")
+blueprint = paths.routes("block_records")
 
 
 @blueprint.path("/transactions/<transaction_hash>/blobs")
@@ -37,7 +37,7 @@ def list_blobs(transaction_hash: str) -> Response:
 def get_blob(blob_hash: str) -> Response:
     """Return a blob with the transactions that carried it, at most as many as a page has."""
     key = parameters.hash32(blob_hash, "blob_hash")
-    page = filtered_page(reader(), "blobs", {"versioned_hash": key}, Window(lists.ROWS, 0))
+    page = filtered_page(reader(), "blobs", {"versioned_hash": key}, Window(paths.ROWS, 0))
     hashes = (record["transactionHash"] for record in orjson.loads(page.data))
     carried = [{"block_consensus": True, "transaction_hash": hash_} for hash_ in hashes]
     if not carried:
@@ -48,7 +48,7 @@ def get_blob(blob_hash: str) -> Response:
 REQUESTS = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
 NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
-renamed = routing.renaming(
+renamed = paths.renaming(
     Path(__file__).with_suffix(".toml"),
     nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
     seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
@@ -70,7 +70,7 @@ def get_count() -> Response:
 @blueprint.path("/addresses/<address_hash>/beacon/deposits")
 def list_deposits_of_address(address_hash: str) -> Response:
     """Return the deposits whose withdrawals go to an address."""
-    return _deposits(address=lists.path_address(address_hash))
+    return _deposits(address=paths.path_address(address_hash))
 
 
 @blueprint.path("/blocks/<block>/beacon/deposits")
@@ -95,13 +95,13 @@ def count_deposits(reader: Reader, number: int) -> int:
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
-    records, following = lists.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
+    records, following = paths.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
     shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
-    context_of = lists.contexts_of(shown)
+    context_of = paths.contexts_of(shown)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]
-    return lists.list_response(items, following)
+    return paths.list_response(items, following)
 
 
 MESSAGES = "messages_to_l1"
@@ -137,11 +137,11 @@ def list_withdrawals_of_transaction(transaction_hash: str) -> Response:
 
 
 def _messages(form: str) -> Response:
-    messages, following = lists.read_sparse_page(MESSAGES)
+    messages, following = paths.read_sparse_page(MESSAGES)
     _require_form(form, messages)
     objects = AddressObjects(message["sender"] for message in messages)
     items = [renamed(form, message, address=objects.of) for message in messages]
-    return lists.list_response(items, following)
+    return paths.list_response(items, following)
 
 
 def _count(form: str) -> Response:
@@ -150,7 +150,7 @@ def _count(form: str) -> Response:
     return json_value(page.total)
 
 
-def _require_form(form: str, messages: list[lists.Record]) -> None:
+def _require_form(form: str, messages: list[paths.Record]) -> None:
     for message in messages[:1]:
         of_optimism = message["gasLimit"] is not None
         if message["nonce"] is None or of_optimism != (form == OPTIMISM):

@@ -5,7 +5,6 @@ L1; and what producers earned by day, at /stats/earnings and on the page /earnin
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, NamedTuple
 
 import orjson
@@ -46,20 +45,17 @@ MOST_DAYS = 31  # whose blocks one page reads; of one producer, an index has the
 MOST_DAYS_OF_MINER = 366
 
 
-def earnings_page(
-    reader: Reader,
-    window: pages.Window,
-    miner: bytes | None,
-    first: date | None = None,
-    last: date | None = None,
-) -> pages.Page:
-    """Return a page of days between two dates (UTC), both included, the newest first. It may end
-    before it is full; its cursor goes on."""
+def earnings_page(window: pages.Window, arguments: Mapping[str, str]) -> pages.Page:
+    """Return a page of days between two dates (UTC), both included, the newest first, by the
+    parameters of a request. It may end before it is full; its cursor goes on. Raises
+    InvalidParameter."""
+    miner = parameters.optional_address(arguments, "miner")
+    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     filters = {"miner": miner, "first": first, "last": last}
     kinds = (cursors.ORDINAL, cursors.ORDINAL, cursors.ADDRESS)
     traversal = window.traversal("earnings", filters, kinds, has_blocks=False)
     after_day, after_blocks, after_miner = traversal.position(3)
-    data, count, *following = reader.row(
+    data, count, *following = reader().row(
         "queries/earnings_list",
         is_unbounded=True,
         miner=miner,
@@ -128,14 +124,7 @@ add_list(api_views, "/blobs", "blobs")
 @api_views.get("/stats/earnings")
 def list_earnings() -> Response:
     arguments = query_arguments("miner", "from", "to", "limit", "cursor", PARAMETER)
-    return list_response("earnings", arguments, lambda window: page_of(window, arguments))
-
-
-def page_of(window: pages.Window, arguments: Mapping[str, str]) -> pages.Page:
-    """Return a page by the parameters of a request; raises InvalidParameter."""
-    miner = parameters.optional_address(arguments, "miner")
-    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
-    return earnings_page(reader(), window, miner, first, last)
+    return list_response("earnings", arguments, lambda window: earnings_page(window, arguments))
 
 
 add_list(api_views, "/execution-requests", "execution_requests")
@@ -184,7 +173,7 @@ FIELDS = (
 @page_views.get("/earnings")
 def show_earnings() -> Response:
     earnings_list = filtered_lists.filtered_list(
-        "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
+        "/earnings", "/stats/earnings", FIELDS, earnings_page, paging=("limit", "cursor")
     )
     return earnings_list.show("earnings.html")
 

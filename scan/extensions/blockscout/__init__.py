@@ -2,8 +2,8 @@
 
 Input: a path below /api/v2, and in the query string filters and the position of a page's last row.
 Output: JSON in Blockscout's form: objects with addresses in full, lists as items and
-next_page_params. Start with interface.py (the modules with routes), then lists.py (pages) and
-objects.toml (fields under Blockscout's names); *_objects.py make objects of records.
+next_page_params. Start with interface.py (the modules with routes), then paths.py (parameters
+and pages) and objects.toml (fields under Blockscout's names); *_objects.py make objects of records.
 """
 
 from scan.registry import Extension

@@ -17,9 +17,8 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import COIN_DECIMALS
-from scan.extensions.blockscout import routing, transaction_objects
+from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
-from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number, one_of
 from scan.extensions.transaction_details.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -125,7 +124,7 @@ def read_filter() -> ActivityFilter:
         _methods(),
         _chosen("from_address_hashes"),
         _chosen("to_address_hashes"),
-        (one_of("address_relation", ("or", "and", "OR", "AND")) or "or").lower() == "and",
+        (paths.one_of("address_relation", ("or", "and", "OR", "AND")) or "or").lower() == "and",
         _chosen("token_contract_address_hashes"),
         _amount("amount_from"),
         _amount("amount_to"),
@@ -135,7 +134,7 @@ def read_filter() -> ActivityFilter:
 
 
 def _listed(name: str) -> list[str] | None:
-    given = routing.text(name)
+    given = paths.text(name)
     if given is None:
         return None
     values = [value.strip() for value in given.split(",") if value.strip()]
@@ -178,7 +177,7 @@ def _addresses(name: str) -> frozenset[str] | None:
 
 
 def _amount(name: str) -> Decimal | None:
-    given = routing.text(name)
+    given = paths.text(name)
     try:
         amount = None if given is None else Decimal(given)
     except InvalidOperation:
@@ -189,7 +188,7 @@ def _amount(name: str) -> Decimal | None:
 
 
 def _time(name: str, *, is_upper: bool) -> int | None:
-    given = routing.text(name)
+    given = paths.text(name)
     return None if given is None else parameters.time_s(given, name, is_upper=is_upper)
 
 
@@ -206,8 +205,8 @@ class Activity(NamedTuple):
     as lists need it, and the kinds that a move of the coin is of."""
 
     place: tuple[int, ...]  # block, transaction, rank, and the row's place among those of its rank
-    record: Record
-    context: Record
+    record: paths.Record
+    context: paths.Record
     kinds: Sequence[str] = ()
 
     @property
@@ -218,10 +217,10 @@ class Activity(NamedTuple):
     def transaction_hash(self) -> str:
         return str(self.record["hash" if self.rank == TRANSACTION else "transactionHash"])
 
-    def indexes(self) -> Position:
+    def indexes(self) -> paths.Position:
         """Return the place in the names of Blockscout's items and positions."""
         block, transaction, rank, *row_indexes = self.place
-        shown: Position = dict.fromkeys((OF_INTERNAL, *OF_TRANSFER))
+        shown: paths.Position = dict.fromkeys((OF_INTERNAL, *OF_TRANSFER))
         if rank == TRANSFER:
             shown |= zip(OF_TRANSFER, row_indexes, strict=True)
         elif rank == INTERNAL:
@@ -231,7 +230,7 @@ class Activity(NamedTuple):
 
 def read_activities(
     activity_filter: ActivityFilter, most: int
-) -> tuple[list[Activity], Position | None]:
+) -> tuple[list[Activity], paths.Position | None]:
     """Return the rows that match after the request's position, and the position of the next page,
     None where no rows follow."""
     place = read_place()
@@ -252,9 +251,9 @@ def read_activities(
 
 def read_place() -> tuple[int, ...] | None:
     """Return the place of the last row that a client has seen."""
-    block, transaction = (number(name) for name in CURSOR)
-    transfer, batch = (number(name) for name in OF_TRANSFER)
-    internal = number(OF_INTERNAL)
+    block, transaction = (paths.number(name) for name in CURSOR)
+    transfer, batch = (paths.number(name) for name in OF_TRANSFER)
+    internal = paths.number(OF_INTERNAL)
     if block is None:
         if any(value is not None for value in (transaction, transfer, batch, internal)):
             raise InvalidParameter("block_number is missing.", field="block_number")
@@ -266,7 +265,7 @@ def read_place() -> tuple[int, ...] | None:
     return block, transaction or 0, TRANSACTION
 
 
-def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | None:
+def _position(rank: int, place: tuple[int, ...] | None) -> tuple[paths.Place, ...] | None:
     """Return the position in a list of the first row after a place."""
     if place is None:
         return None
@@ -308,16 +307,16 @@ def _rows(
         window = window._replace(position=(page.position,))
 
 
-def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
+def _activities(rank: int, records: list[paths.Record]) -> Iterator[Activity]:
     if rank == TRANSACTION:
         context_of = contexts(reader(), (record["hash"] for record in records))
-        kinds = transaction_objects.move_kinds(records)
+        kinds = transaction_lists.move_kinds(records)
         for record, of_record in zip(records, kinds, strict=True):
             place = record["blockNumber"], record["transactionIndex"], rank
             yield Activity(place, record, context_of[record["hash"]], of_record)
         return
-    context_of = contexts_of(records)
-    moves = transaction_objects.move_kinds(records) if rank == INTERNAL else [[] for _ in records]
+    context_of = paths.contexts_of(records)
+    moves = transaction_lists.move_kinds(records) if rank == INTERNAL else [[] for _ in records]
     for record, of_record in zip(records, moves, strict=True):
         context = context_of[record["transactionHash"]]
         names = ("transferIndex",) if rank == INTERNAL else ("logIndex", "batchIndex")

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
-from scan.extensions.blockscout.lists import Position, Record, contexts_of
-from scan.extensions.blockscout.routing import NAMES, STANDARDS, Object, renamed, text
+from scan.extensions.blockscout import paths
 from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, pages, tokens
 
-KINDS = NAMES["proxies"]
+KINDS = paths.NAMES["proxies"]
 # Proxies without code of their own, which are verified where their implementations are.
 MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 
@@ -49,19 +48,19 @@ class AddressObjects:
     def _names(self) -> Mapping[bytes, str]:
         return reader().sources.get(addresses.AddressNames).in_list(reader(), self._keys)
 
-    def of(self, address: str) -> Object:
+    def of(self, address: str) -> paths.Object:
         name = self._names.get(data(address))
         shown = address_object(address, self._parties.get(address, {}), name)
         return shown | self._delegation(address)
 
-    def of_optional(self, address: str | None) -> Object | None:
+    def of_optional(self, address: str | None) -> paths.Object | None:
         return None if address is None else self.of(address)
 
     def is_contract(self, address: str) -> bool:
         party = self._parties.get(address, {})
         return bool(party.get("isContract") or party.get("delegate"))
 
-    def _delegation(self, address: str) -> Object:
+    def _delegation(self, address: str) -> paths.Object:
         """Return what is shown of an account that runs another address's code (EIP-7702)."""
         delegate = self._parties.get(address, {}).get("delegate")
         if not delegate:
@@ -69,11 +68,11 @@ class AddressObjects:
         return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
 
 
-def address_object(address: str, party: Mapping[str, Any], name: str | None) -> Object:
+def address_object(address: str, party: Mapping[str, Any], name: str | None) -> paths.Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what
     a token calls itself; `name` is its primary name."""
     label, contract = party.get("label"), party.get("contract")
-    named: Object = {
+    named: paths.Object = {
         "hash": checksummed(address),
         "isContract": party.get("isContract"),
         "name": label or contract,
@@ -81,15 +80,15 @@ def address_object(address: str, party: Mapping[str, Any], name: str | None) -> 
         "primaryName": name,
     }
     tags = [tag(named["hash"], label)] if label else []
-    return {**renamed("address", named), "public_tags": tags}
+    return {**paths.renamed("address", named), "public_tags": tags}
 
 
-def tag(address: str, label: str) -> Object:
+def tag(address: str, label: str) -> paths.Object:
     return {"address_hash": address, "display_name": label, "label": label}
 
 
-ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984", "ERC-8056")
-OURS = {standard: ours for ours, standard in STANDARDS.items()}
+ALL_STANDARDS = (*paths.STANDARDS.values(), "ERC-404", "ERC-7984", "ERC-8056")
+OURS = {standard: ours for ours, standard in paths.STANDARDS.items()}
 NOBODY = "0x" + "0" * 40
 
 
@@ -104,7 +103,7 @@ class TokenTypes(NamedTuple):
         """Return the type if it is a single one, by which a list can be read, else None."""
         return next(iter(self.chosen)) if self.chosen and len(self.chosen) == 1 else None
 
-    def of(self, records: Sequence[Record], name: str) -> list[Record]:
+    def of(self, records: Sequence[paths.Record], name: str) -> list[paths.Record]:
         return [r for r in records if self.chosen is None or r[name] in self.chosen]
 
 
@@ -114,7 +113,7 @@ ALL_TYPES = TokenTypes(None)
 def token_types() -> TokenTypes:
     """Return the types of the parameter `type`, which has standards separated by commas; those that
     Scan does not index have no rows."""
-    given = text("type")
+    given = paths.text("type")
     if given is None:
         return ALL_TYPES
     named = [name.strip() for name in given.upper().strip("[]").split(",")]
@@ -132,7 +131,7 @@ class TokenObjects:
         keys = [data(address) for address in dict.fromkeys(shown)]
         self._records = tokens.records_of(reader(), keys)
 
-    def of(self, address: str) -> Object:
+    def of(self, address: str) -> paths.Object:
         return token_object(self._records[address])
 
 
@@ -140,17 +139,17 @@ def _text(decimals: int | None) -> str | None:
     return None if decimals is None else str(decimals)
 
 
-def token_object(record: Mapping[str, Any]) -> Object:
+def token_object(record: Mapping[str, Any]) -> paths.Object:
     return {
-        **renamed("token", record),
+        **paths.renamed("token", record),
         "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,
         "total_supply": None if record["type"] in pages.WITH_AMOUNTS else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 
 
-def transfer_objects(records: Sequence[Record]) -> list[Object]:
-    context_of = contexts_of(records)
+def transfer_objects(records: Sequence[paths.Record]) -> list[paths.Object]:
+    context_of = paths.contexts_of(records)
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
@@ -160,16 +159,19 @@ def transfer_objects(records: Sequence[Record]) -> list[Object]:
     ]
 
 
-def transfer_position(record: Record) -> Position:
-    return renamed("transfer_position", record)
+def transfer_position(record: paths.Record) -> paths.Position:
+    return paths.renamed("transfer_position", record)
 
 
 def _transfer(
-    record: Record, context: Record, objects: AddressObjects, token_objects: TokenObjects
-) -> Object:
+    record: paths.Record,
+    context: paths.Record,
+    objects: AddressObjects,
+    token_objects: TokenObjects,
+) -> paths.Object:
     token = token_objects.of(record["tokenAddress"])
     return {
-        **renamed("transfer", context | record, address=objects.of_optional),
+        **paths.renamed("transfer", context | record, address=objects.of_optional),
         "total": transfer_total(record),
         "token": token,
         "type": _kind(record),
@@ -178,7 +180,7 @@ def _transfer(
     }
 
 
-def transfer_total(record: Record) -> Object:
+def transfer_total(record: paths.Record) -> paths.Object:
     if record["tokenType"] == "BEP20":
         return {"value": record["value"], "decimals": _text(record["tokenDecimals"])}
     item = {"token_id": record["tokenId"], "token_instance": None}
@@ -187,7 +189,7 @@ def transfer_total(record: Record) -> Object:
     return {**item, "value": record["value"], "decimals": None}
 
 
-def _kind(record: Record) -> str:
+def _kind(record: paths.Record) -> str:
     if record["toAddress"] == NOBODY:
         return "token_burning"
     return "token_minting" if record["fromAddress"] == NOBODY else "token_transfer"

@@ -6,7 +6,7 @@ from flask import current_app
 
 from scan.contracts.abi_decoding import standard_abis
 from scan.errors import InvalidParameter
-from scan.extensions.blockscout import decoded_objects, lists, routing
+from scan.extensions.blockscout import decoded_objects, paths
 from scan.extensions.blockscout.activity_pages import (
     COIN_TRANSFER,
     CREATION,
@@ -44,15 +44,15 @@ COLUMNS = """
     CurrentPrice TxDateOpeningPrice TxDateClosingPrice
 """.split()
 
-blueprint = routing.routes("advanced_filters")
+blueprint = paths.routes("advanced_filters")
 
 
 @blueprint.path("/advanced-filters")
 def list_activities() -> Response:
     activity_filter = _filter()
-    activities, following = read_activities(activity_filter, lists.row_count())
+    activities, following = read_activities(activity_filter, paths.row_count())
     items = activity_objects(activities)
-    return lists.list_response(items, following, search_params=_search(activity_filter))
+    return paths.list_response(items, following, search_params=_search(activity_filter))
 
 
 @blueprint.path("/advanced-filters/csv")
@@ -60,14 +60,13 @@ def export_activities() -> Response:
     activities, _ = read_activities(_filter(), MOST_IN_FILE)
     items = activity_objects(activities)
     rows = [_csv_row(*pair) for pair in zip(activities, items, strict=True)]
-    file = csv_columns.lines([COLUMNS, *rows])
-    return current_app.response_class(file, mimetype="text/csv")
+    return current_app.response_class(csv_columns.lines([COLUMNS, *rows]), mimetype="text/csv")
 
 
 @blueprint.path("/advanced-filters/methods")
 def list_methods() -> Response:
     """Return the functions of standards, or those that the text `q` names."""
-    query = routing.text("q")
+    query = paths.text("q")
     if query is None:
         return json_value([_method(selector) for selector in standard_abis().functions])
     try:
@@ -78,17 +77,17 @@ def list_methods() -> Response:
 
 def _filter() -> ActivityFilter:
     for name in NAMES:
-        routing.text(name)
+        paths.text(name)
     return read_filter()
 
 
-def _method(selector: bytes, name: str = "") -> routing.Object:
+def _method(selector: bytes, name: str = "") -> paths.Object:
     known = standard_abis().functions.get(selector, ())
     shown = known[0].name if known else name.partition("(")[0]
     return {"method_id": to_hex(selector), "name": shown}
 
 
-def _search(activity_filter: ActivityFilter) -> routing.Object:
+def _search(activity_filter: ActivityFilter) -> paths.Object:
     """Return the methods and tokens of a filter under their names."""
     methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
     chosen = activity_filter.tokens
@@ -100,7 +99,7 @@ def _search(activity_filter: ActivityFilter) -> routing.Object:
     }
 
 
-def activity_objects(activities: Sequence[Activity]) -> list[routing.Object]:
+def activity_objects(activities: Sequence[Activity]) -> list[paths.Object]:
     parties = ("fromAddress", "toAddress", "contractAddress")
     objects = AddressObjects(a.record.get(party) for a in activities for party in parties)
     token_objects = TokenObjects(a.record["tokenAddress"] for a in activities if a.rank == TRANSFER)
@@ -130,7 +129,7 @@ def _fees(activities: Sequence[Activity]) -> list[str]:
 
 def _activity(
     activity: Activity, fee: str, objects: AddressObjects, token_objects: TokenObjects
-) -> routing.Object:
+) -> paths.Object:
     record, is_transfer = activity.record, activity.rank == TRANSFER
     created, to = record.get("contractAddress"), record["toAddress"]
     if activity.rank == INTERNAL and CREATION in activity.kinds:
@@ -139,7 +138,7 @@ def _activity(
     method = activity.context.get("method") if calls and activity.rank != INTERNAL else None
     return {
         "hash": activity.transaction_hash,
-        "type": routing.STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
+        "type": paths.STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
         "method": method,
         "from": objects.of(record["fromAddress"]),
         "to": objects.of_optional(to),
@@ -147,7 +146,7 @@ def _activity(
         "value": None if is_transfer else record["value"],
         "total": transfer_total(record) if is_transfer else None,
         "token": token_objects.of(record["tokenAddress"]) if is_transfer else None,
-        "timestamp": routing.timestamp(record["timestamp"]),
+        "timestamp": paths.timestamp(record["timestamp"]),
         "fee": fee,
         **activity.indexes(),
     }
@@ -158,7 +157,7 @@ def _type(kinds: Sequence[str]) -> str:
     return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
 
 
-def _csv_row(activity: Activity, item: routing.Object) -> list[csv_columns.Cell]:
+def _csv_row(activity: Activity, item: paths.Object) -> list[csv_columns.Cell]:
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]

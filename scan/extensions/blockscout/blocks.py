@@ -11,9 +11,10 @@ import orjson
 from scan import parameters, registry
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
-from scan.extensions.blockscout import entity_lists, hooks
+from scan.extensions.blockscout import hooks, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.lists import (
+from scan.extensions.blockscout.paths import (
+    Object,
     Position,
     Record,
     before_block,
@@ -21,9 +22,10 @@ from scan.extensions.blockscout.lists import (
     list_response,
     number,
     one_of,
+    renamed,
+    routes,
     row_count,
 )
-from scan.extensions.blockscout.routing import Object, renamed, routes
 from scan.http.requests import Response, json_value, reader
 from scan.queries import blocks, pages
 
@@ -173,13 +175,13 @@ def get_block(block: str) -> Response:
 def list_transactions(block: str) -> Response:
     kind, window = one_of("type", KINDS), window_of(block)
     if kind is not None:
-        return entity_lists.transactions_of_kind_response(window, kind)
-    return entity_lists.transactions_response(window)
+        return transaction_lists.transactions_of_kind_response(window, kind)
+    return transaction_lists.transactions_response(window)
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
 def list_internal_transactions(block: str) -> Response:
-    return entity_lists.internal_transactions_response(window_of(block), by_type=True)
+    return transaction_lists.internal_transactions_response(window_of(block), by_type=True)
 
 
 @blueprint.path("/blocks/<block>/withdrawals")

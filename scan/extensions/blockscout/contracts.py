@@ -16,17 +16,10 @@ from scan.contracts.abi_decoding import constructor_values
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.display_text import checksummed
-from scan.extensions.blockscout import address_and_token_objects, lists
-from scan.extensions.blockscout.addresses import creation_status
+from scan.extensions.blockscout import address_and_token_objects, paths
+from scan.extensions.blockscout.addresses_and_tokens import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.routing import (
-    NAMES,
-    UNPROCESSABLE,
-    renamed,
-    routes,
-    text,
-    timestamp,
-)
+from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, routes, text, timestamp
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.search import views as search
 from scan.hex import data, to_hex
@@ -43,7 +36,7 @@ from scan.verification.settings_search import EVM_VERSIONS, dotted
 
 DAY_S = 86_400
 LANGUAGES = ("solidity", "vyper", "yul", "geas")
-NO_PROXY: lists.Record = {"proxy_type": None, "implementations": []}
+NO_PROXY: paths.Record = {"proxy_type": None, "implementations": []}
 NOT_CREATED = dict.fromkeys(("creation_bytecode", "creation_status", "conflicting_implementations"))
 LICENSES = NAMES["licenses"]
 
@@ -53,7 +46,7 @@ blueprint = routes("contracts")
 @blueprint.path("/smart-contracts")
 def list_contracts() -> Response:
     """Return verified contracts, or those that match the text `q`, on one page."""
-    query, language, window = text("q"), lists.one_of("filter", LANGUAGES), lists.first_window()
+    query, language, window = (text("q"), paths.one_of("filter", LANGUAGES), paths.first_window())
     for name in ("sort", "order"):
         text(name)  # by balances and counts, which have no index: the order stays
     if query is None:
@@ -77,7 +70,7 @@ def list_contracts() -> Response:
         for address, contract in rows
         if language in (None, contracts.language_of(contract).lower())
     ]
-    return lists.list_response(shown, following)
+    return paths.list_response(shown, following)
 
 
 @blueprint.path("/smart-contracts/counters")
@@ -100,7 +93,7 @@ def _created_within(seconds: int) -> int:
 
 @blueprint.path("/smart-contracts/<address_hash>")
 def get_contract(address_hash: str) -> Response:
-    key = lists.path_address(address_hash)
+    key = paths.path_address(address_hash)
     columns = {"code", "settings", "abi", "sources"}
     contract, lookup = contracts.get_with_proxy(reader(), key, columns)
     delegate = addresses.parties(reader(), [key])[to_hex(key)].get("delegate")
@@ -128,12 +121,12 @@ def get_contract(address_hash: str) -> Response:
     return json_value({**shown, **fields})
 
 
-def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> lists.Record:
+def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> paths.Record:
     fields = address_and_token_objects.proxy_fields(kind, implementations)
     return {name: fields[name] for name in NO_PROXY}
 
 
-def _compiler_fields(contract: contracts.Contract) -> lists.Record:
+def _compiler_fields(contract: contracts.Contract) -> paths.Record:
     settings = orjson.loads(contract.settings or "{}")
     return {
         "compiler_version": f"v{contract.compiler_version}",
@@ -147,7 +140,7 @@ def _compiler_fields(contract: contracts.Contract) -> lists.Record:
     }
 
 
-def _source_fields(contract: contracts.Contract) -> lists.Record:
+def _source_fields(contract: contracts.Contract) -> paths.Record:
     settings = orjson.loads(contract.settings or "{}")
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")

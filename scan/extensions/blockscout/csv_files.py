@@ -7,12 +7,11 @@ from flask import current_app
 
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.extensions.blockscout import paths
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects, TokenObjects
+from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
-from scan.extensions.blockscout.lists import Record, contexts_of, one_of, path_address
-from scan.extensions.blockscout.routing import renamed, routes, text
-from scan.extensions.blockscout.tokens import token_of
-from scan.extensions.blockscout.transaction_objects import name_methods, parties_of, shown_type
+from scan.extensions.blockscout.transaction_lists import name_methods, parties_of, shown_type
 from scan.extensions.exports import csv_columns
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -26,7 +25,7 @@ PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day al
 TOPICS = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 
 
-blueprint = routes("csv_files")
+blueprint = paths.routes("csv_files")
 
 
 @blueprint.path("/config/csv-export")
@@ -53,8 +52,8 @@ def export_transfers_of_token(address_hash: str) -> Response:
     return _transfers(_rows("token_transfers", token=token), address_hash)
 
 
-def _transfers(records: Sequence[Record], address_hash: str) -> Response:
-    context_of, known = contexts_of(records), TokenObjects(r["tokenAddress"] for r in records)
+def _transfers(records: Sequence[paths.Record], address_hash: str) -> Response:
+    context_of, known = paths.contexts_of(records), TokenObjects(r["tokenAddress"] for r in records)
     rows = (
         {
             **record,
@@ -73,7 +72,7 @@ def _transfers(records: Sequence[Record], address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/internal-transactions/csv")
 def export_internal_transactions(address_hash: str) -> Response:
     records = _of_address("internal_transfers", address_hash)
-    context_of = contexts_of(records)
+    context_of = paths.contexts_of(records)
     rows = (
         {
             **record,
@@ -89,12 +88,12 @@ def export_internal_transactions(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/logs/csv")
 def export_logs(address_hash: str) -> Response:
-    one_of("filter_type", ("topic",))
-    first = text("filter_value")
+    paths.one_of("filter_type", ("topic",))
+    first = paths.text("filter_value")
     topic = None if first is None else parameters.hash32(first, "filter_value")
-    emitted = having_all(path_address(address_hash), [topic, None, None, None])
+    emitted = having_all(paths.path_address(address_hash), [topic, None, None, None])
     records, _, _ = logs.records(reader(), _window(), emitted)
-    context_of = contexts_of(records)
+    context_of = paths.contexts_of(records)
     rows = (
         {
             **record,
@@ -117,15 +116,17 @@ def export_holders(address_hash: str) -> Response:
     return _file("holders_csv", rows)
 
 
-def _of_address(entity: str, address_hash: str) -> list[Record]:
+def _of_address(entity: str, address_hash: str) -> list[paths.Record]:
     """Return the newest rows of an address, or of one side of them."""
-    one_of("filter_type", ("address",))
-    side = one_of("filter_value", ("to", "from")) or "address"
-    return _rows(entity, **{side: path_address(address_hash)})
+    paths.one_of("filter_type", ("address",))
+    side = paths.one_of("filter_value", ("to", "from")) or "address"
+    return _rows(entity, **{side: paths.path_address(address_hash)})
 
 
-def _rows(entity: str, **filters: bytes) -> list[Record]:
-    records: list[Record] = orjson.loads(PAGES[entity](reader(), entity, filters, _window()).data)
+def _rows(entity: str, **filters: bytes) -> list[paths.Record]:
+    records: list[paths.Record] = orjson.loads(
+        PAGES[entity](reader(), entity, filters, _window()).data
+    )
     return records
 
 
@@ -135,20 +136,20 @@ def _window() -> pages.Window:
 
 
 def _time(name: str, of_day: str) -> int | None:
-    given = text(name)
+    given = paths.text(name)
     if given is None:
         return None
     whole = f"{given}{of_day}" if len(given) == len("2026-01-31") else given
     return parameters.time_s(whole, name, is_upper=name == "to_period")
 
 
-def _direction(record: Record, address_hash: str) -> str:
+def _direction(record: paths.Record, address_hash: str) -> str:
     sides = {record["toAddress"]: "IN", record["fromAddress"]: "OUT"}
-    return sides.get(to_hex(path_address(address_hash)), "")
+    return sides.get(to_hex(paths.path_address(address_hash)), "")
 
 
-def _file(name: str, rows: Iterable[Record]) -> Response:
+def _file(name: str, rows: Iterable[paths.Record]) -> Response:
     """Return a file of rows, whose columns are the fields of an object in objects.toml."""
-    cells = (tuple(renamed(name, row).values()) for row in rows)
-    file = csv_columns.lines([renamed.names(name), *cells])
+    cells = (tuple(paths.renamed(name, row).values()) for row in rows)
+    file = csv_columns.lines([paths.renamed.names(name), *cells])
     return current_app.response_class(file, mimetype="text/csv")

@@ -16,8 +16,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     TokenObjects,
 )
-from scan.extensions.blockscout.lists import Record
-from scan.extensions.blockscout.routing import NAMES, Object, renamed
+from scan.extensions.blockscout.paths import NAMES, Object, Record, renamed
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import state_changes, transaction_summary

@@ -6,26 +6,24 @@ from flask import Flask
 
 from scan import registry
 from scan.extensions.blockscout import (
-    addresses,
+    addresses_and_tokens,
     advanced_filters,
     blocks,
     contracts,
     csv_files,
     network_and_search,
     stats_service,
-    tokens,
     transactions,
 )
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import BLOCKSCOUT, PREFIX, STATS_PREFIX
+from scan.extensions.blockscout.paths import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.http import hooks, request_state
 from scan.settings import Settings
 
 BLUEPRINTS = (
     blocks.blueprint,
     transactions.blueprint,
-    addresses.blueprint,
-    tokens.blueprint,
+    addresses_and_tokens.blueprint,
     contracts.blueprint,
     contracts.verification_views,
     network_and_search.blueprint,

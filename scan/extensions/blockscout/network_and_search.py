@@ -11,11 +11,10 @@ from flask import request
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
 from scan.ethereum import display_text
-from scan.extensions.blockscout import hooks, routing
+from scan.extensions.blockscout import hooks, paths
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
-from scan.extensions.blockscout.lists import Record, list_response
-from scan.extensions.blockscout.transaction_objects import transaction_objects
+from scan.extensions.blockscout.transaction_lists import transaction_objects
 from scan.extensions.chain_statistics import statistics
 from scan.extensions.search import views as search
 from scan.hex import data
@@ -31,7 +30,7 @@ TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**display_text.COIN_DECIMALS
 # it has seen none wait.
 GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 1)}
 
-blueprint = routing.routes("network")
+blueprint = paths.routes("network")
 
 
 @blueprint.path("/stats")
@@ -41,10 +40,10 @@ def get_stats() -> Response:
     today = totals["today"] or {}
     coin_price = holdings.coin_in_usd(reader())
     gas_prices: Any = _gas_prices(coin_price, totals["blockTimeMs"])
-    if gas_prices is not None and request.headers.get(routing.WHOLE_GAS_PRICES) != "true":
+    if gas_prices is not None and request.headers.get(paths.WHOLE_GAS_PRICES) != "true":
         gas_prices = {name: price["price"] for name, price in gas_prices.items()}
     shown = {
-        **routing.renamed("stats", totals),
+        **paths.renamed("stats", totals),
         "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
         "market_cap": NO_MARKET_CAP,
         "total_addresses": str(totals["addresses"] or 0),
@@ -57,7 +56,7 @@ def get_stats() -> Response:
 
 def _gas_prices(
     coin_price: holdings.CoinPrice | None, block_time_ms: int
-) -> dict[str, routing.Object] | None:
+) -> dict[str, paths.Object] | None:
     """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD,
     `time` in milliseconds."""
     suggestions = statistics.price(reader())["suggestions"]
@@ -113,8 +112,7 @@ def list_newest_transactions() -> Response:
 
 @blueprint.path("/main-page/indexing-status")
 def get_indexing_status() -> Response:
-    progress = network.indexed_share(reader())
-    return json_value(routing.renamed("indexing", progress._asdict()))
+    return json_value(paths.renamed("indexing", network.indexed_share(reader())._asdict()))
 
 
 @blueprint.path("/config/backend-version")
@@ -137,7 +135,7 @@ def list_migrations() -> Response:
 @blueprint.path("/config/indexer")
 def get_indexer() -> Response:
     """Return which data there are, by the tasks that fetch them at Blockscout."""
-    return json_value(routing.renamed("indexer", {"traces": reader().sources.traces != "off"}))
+    return json_value(paths.renamed("indexer", {"traces": reader().sources.traces != "off"}))
 
 
 @blueprint.path("/config/public-metrics")
@@ -157,19 +155,19 @@ LEAST_LENGTH = 3
 @blueprint.path("/search")
 def list_results() -> Response:
     """Return the best results, all on one page."""
-    return list_response(_results(routing.text("q")), None)
+    return paths.list_response(_results(paths.text("q")), None)
 
 
 @blueprint.path("/search/quick")
 def list_quick_results() -> Response:
-    query = routing.text("q")
+    query = paths.text("q")
     is_short = query is None or len(query) < LEAST_LENGTH
     return json_value([] if is_short else _results(query))
 
 
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
-    query = routing.text("q")
+    query = paths.text("q")
     result = None if query is None else search.destination_of(query, _matches(query))
     if result is None:
         more = _by_hash(query) or {"type": None}
@@ -186,14 +184,14 @@ def check_redirect() -> Response:
     return json_value({"redirect": is_there, "type": kind, "parameter": value})
 
 
-def _matches(query: str | None) -> list[Record]:
+def _matches(query: str | None) -> list[paths.Record]:
     if query is None:
         return []
-    records: list[Record] = orjson.loads(search.search(reader(), query))
+    records: list[paths.Record] = orjson.loads(search.search(reader(), query))
     return records
 
 
-def _results(query: str | None) -> list[routing.Object]:
+def _results(query: str | None) -> list[paths.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     known = tokens.records_of(reader(), keys)
@@ -206,7 +204,7 @@ def _results(query: str | None) -> list[routing.Object]:
     ]
 
 
-def _by_hash(query: str | None) -> routing.Object | None:
+def _by_hash(query: str | None) -> paths.Object | None:
     """Return what an extension has by a hash."""
     try:
         key = parameters.hash32((query or "").strip(), "q")
@@ -218,19 +216,19 @@ def _by_hash(query: str | None) -> routing.Object | None:
 
 
 def _result(
-    result: Record, known: dict[str, Record], objects: AddressObjects
-) -> routing.Object | None:
+    result: paths.Record, known: dict[str, paths.Record], objects: AddressObjects
+) -> paths.Object | None:
     """Return a result; None where a reorganisation has removed it meanwhile."""
     kind, value = result["type"], result["value"]
     if kind == "block" and (body := blocks.get(reader(), int(value))):
         more = {"value": value, "url": f"/block/{value}"}
-        return routing.renamed("found_block", orjson.loads(body) | more)
+        return paths.renamed("found_block", orjson.loads(body) | more)
     if kind == "transaction" and (body := transactions.get(reader(), data(value))):
         more = {"value": value, "url": f"/tx/{value}"}
-        return routing.renamed("found_transaction", orjson.loads(body) | more)
+        return paths.renamed("found_transaction", orjson.loads(body) | more)
     if kind in ("block", "transaction"):
         return None
-    shown = {**routing.renamed("found", result), "priority": 0, "reputation": UNRATED}
+    shown = {**paths.renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)
@@ -245,7 +243,7 @@ def _result(
     token = known.get(value)
     return {
         **shown,
-        **routing.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
+        **paths.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
         "token_url": f"/token/{display_text.checksummed(value)}",
         "address_url": f"/address/{display_text.checksummed(value)}",

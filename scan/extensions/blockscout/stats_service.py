@@ -14,7 +14,7 @@ from scan import VERSION, parameters
 from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
-from scan.extensions.blockscout import lists, routing
+from scan.extensions.blockscout import paths
 from scan.extensions.chain_statistics import statistics
 from scan.http.requests import Response, json_value, reader
 from scan.queries import network
@@ -27,7 +27,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text": lambda number: str(number or 0),
 }
 
-blueprint = routing.routes("stats_service", routing.STATS_PREFIX)
+blueprint = paths.routes("stats_service", paths.STATS_PREFIX)
 
 
 @cache
@@ -59,14 +59,14 @@ def get_line(name: str) -> Response:
     """Return a line's points, of which the newest one is of a span of time that has not ended."""
     if name not in _charts():
         raise NotFound("There is no such line.")
-    span = lists.one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
+    span = paths.one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
     first, last = (_date(key) for key in ("from", "to"))
     records = statistics.activity_over_time(reader(), SPANS.get(span or "DAY", "day"), first, last)
     return json_value(_line(name, records))
 
 
 def _date(name: str) -> date | None:
-    given = routing.text(name)
+    given = paths.text(name)
     return parameters.optional_date({} if given is None else {name: given}, name)
 
 
@@ -91,10 +91,10 @@ def get_transactions_page() -> Response:
 @blueprint.path("/docs/swagger.yaml")
 def get_document() -> Response:
     """Return the OpenAPI document of this service's paths, as JSON, which YAML includes."""
-    paths = {}
+    documented = {}
     for path, summary in _table()["summaries"].items():
         in_path = re.findall("<([a-z]+)>", path)
-        takes = sorted(routing.answered_paths()[f"{routing.STATS_PREFIX}{path}"].takes)
+        takes = sorted(paths.answered_paths()[f"{paths.STATS_PREFIX}{path}"].takes)
         operation = {
             "summary": summary,
             "parameters": [
@@ -110,17 +110,17 @@ def get_document() -> Response:
             "responses": {"200": {"description": "As the summary says."}},
         }
         template = path.replace("<", "{").replace(">", "}")
-        paths[f"/api/v1{template}"] = {"get": operation}
+        documented[f"/api/v1{template}"] = {"get": operation}
     info = {"title": "Statistics", "version": VERSION}
-    return json_value({"openapi": "3.0.3", "info": info, "paths": paths})
+    return json_value({"openapi": "3.0.3", "info": info, "paths": documented})
 
 
-def _counters_of(page: str) -> routing.Object:
+def _counters_of(page: str) -> paths.Object:
     counters, names = _counters(), _table()["pages"][page]
     return {name: counters[id_] for name, id_ in names.items() if id_ in counters}
 
 
-def _counters() -> dict[str, routing.Object]:
+def _counters() -> dict[str, paths.Object]:
     """Return the counters by id; that of the day before is left out on a chain's first day."""
     totals = network.totals(reader())
     values = totals | orjson.loads(network.stats(reader()))
@@ -135,7 +135,7 @@ def _counters() -> dict[str, routing.Object]:
     }
 
 
-def _line(id_: str, records: Sequence[lists.Record]) -> routing.Object:
+def _line(id_: str, records: Sequence[paths.Record]) -> paths.Object:
     points = [
         {
             "date": record["date"],
@@ -148,11 +148,11 @@ def _line(id_: str, records: Sequence[lists.Record]) -> routing.Object:
     return {"chart": points, "info": _info(id_)}
 
 
-def _info(id_: str) -> routing.Object:
+def _info(id_: str) -> paths.Object:
     return {**_described(id_, _charts()[id_]), "resolutions": [*SPANS]}
 
 
-def _described(id_: str, entry: Mapping[str, str]) -> routing.Object:
+def _described(id_: str, entry: Mapping[str, str]) -> paths.Object:
     units = entry.get("units")
     if units == "coin":
         units = network.coin_symbol(reader())
@@ -162,5 +162,4 @@ def _described(id_: str, entry: Mapping[str, str]) -> routing.Object:
 
 def _value(entry: Mapping[str, str], values: Mapping[str, Any]) -> str:
     field = renamed_field(entry["value"])
-    value = values[field.source]
-    return FORMATS[field.format or "text"](value)
+    return FORMATS[field.format or "text"](values[field.source])

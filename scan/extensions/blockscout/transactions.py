@@ -8,7 +8,7 @@ import orjson
 from scan import parameters
 from scan.contracts.account_state import ViewCall
 from scan.errors import NotFound, UpstreamFailed
-from scan.extensions.blockscout import decoded_objects, entity_lists, lists, transaction_objects
+from scan.extensions.blockscout import decoded_objects, paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
@@ -16,7 +16,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_objects,
     transfer_position,
 )
-from scan.extensions.blockscout.routing import Object, routes, text, timestamp
+from scan.extensions.blockscout.paths import Object, routes, text, timestamp
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.decoding import contexts
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
@@ -36,11 +36,11 @@ blueprint = routes("transactions")
 @blueprint.path("/transactions")
 def list_transactions() -> Response:
     """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
-    kind = lists.one_of("type", ("blob_transaction",))
-    type_ = None if kind is None else bytes([transaction_objects.BLOB_TYPE])
-    is_pending = lists.one_of("filter", ("validated", "pending")) == "pending"
-    window = lists.first_window()._replace(block_to=-1) if is_pending else None
-    return entity_lists.transactions_response(window, type=type_)
+    kind = paths.one_of("type", ("blob_transaction",))
+    type_ = None if kind is None else bytes([transaction_lists.BLOB_TYPE])
+    is_pending = paths.one_of("filter", ("validated", "pending")) == "pending"
+    window = paths.first_window()._replace(block_to=-1) if is_pending else None
+    return transaction_lists.transactions_response(window, type=type_)
 
 
 @blueprint.path("/transactions/stats")
@@ -61,12 +61,12 @@ def get_transaction(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transaction_details.details(reader(), record, NO_LOGS)
-    kinds = transaction_objects.kinds_of([record])[record["hash"]]
+    kinds = transaction_lists.kinds_of([record])[record["hash"]]
     method = _method(record, details, kinds)
-    shown = transaction_objects.transaction_object(
+    shown = transaction_lists.transaction_object(
         record | {"method": method},
         context,
-        transaction_objects.transaction_addresses(record),
+        transaction_lists.transaction_addresses(record),
         kinds=kinds,
         confirmations=record["confirmations"],
         content=details.input,
@@ -84,12 +84,12 @@ def get_transaction(transaction_hash: str) -> Response:
         "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
         "token_transfers": transfer_objects(transfers),
         "token_transfers_overflow": has_more,
-        "authorization_list": [*map(transaction_objects.authorization_object, signed)],
+        "authorization_list": [*map(transaction_lists.authorization_object, signed)],
     }
     return json_value(fields)
 
 
-def _method(record: lists.Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
+def _method(record: paths.Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
     if details.method is not None:
         return details.method.name
     return record["methodId"] if "contract_call" in kinds else None
@@ -109,9 +109,9 @@ def _called(shown: Object | None, address: str | None) -> Object | None:
 def get_preview(transaction_hash: str) -> Response:
     """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
-    with_method, *_ = (lists.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
-    objects = transaction_objects.transaction_addresses(record)
-    kinds = transaction_objects.kinds_of([record])[record["hash"]]
+    with_method, *_ = (paths.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
+    objects = transaction_lists.transaction_addresses(record)
+    kinds = transaction_lists.kinds_of([record])[record["hash"]]
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
         method = _method(record, transaction_details.details(reader(), record, NO_LOGS), kinds)
@@ -135,38 +135,38 @@ def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    lists.require_block(record["blockNumber"])
-    log_index = lists.number("index")
-    after = (0, -1) if log_index is None else (log_index, lists.number("index_in_batch") or 0)
-    records, has_more = tokens.transfers_in(reader(), record, lists.row_count(), after)
+    paths.require_block(record["blockNumber"])
+    log_index = paths.number("index")
+    after = (0, -1) if log_index is None else (log_index, paths.number("index_in_batch") or 0)
+    records, has_more = tokens.transfers_in(reader(), record, paths.row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
-    return lists.list_response(transfer_objects(token_types().of(records, "tokenType")), following)
+    return paths.list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
 
 @blueprint.path("/token-transfers")
 def list_all_token_transfers() -> Response:
-    return entity_lists.transfers_response(token_types())
+    return transaction_lists.transfers_response(token_types())
 
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
     transaction_hash = text("transaction_hash")
     if transaction_hash is None:
-        return entity_lists.internal_transactions_response()
+        return transaction_lists.internal_transactions_response()
     record = indexed(transaction_hash, "transaction_hash")
-    return entity_lists.internal_of_transaction_response(record, "desc")
+    return transaction_lists.internal_of_transaction_response(record, "desc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
 def list_internal_transactions(transaction_hash: str) -> Response:
-    return entity_lists.internal_of_transaction_response(indexed(transaction_hash), "asc")
+    return transaction_lists.internal_of_transaction_response(indexed(transaction_hash), "asc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    lists.require_block(record["blockNumber"])
-    after, most = lists.number("index"), lists.row_count()
+    paths.require_block(record["blockNumber"])
+    after, most = paths.number("index"), paths.row_count()
     window = LogWindow(-1 if after is None else after, most + 1)
     details = transaction_details.details(reader(), record, window)
     if details.logs is None:
@@ -179,7 +179,7 @@ def list_logs(transaction_hash: str) -> Response:
     following = None
     if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
-    return lists.list_response(items, following)
+    return paths.list_response(items, following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/raw-trace")
@@ -198,7 +198,7 @@ def list_state_changes(transaction_hash: str) -> Response:
     number = record["blockNumber"]
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), number) or "{}")
-    first = lists.number("state_changes_count") or 0
+    first = paths.number("state_changes_count") or 0
     moved, _ = tokens.transfers_in(reader(), record, MOST_MOVED)
 
     def read_balances(views: Sequence[ViewCall]) -> dict[ViewCall, tuple[int, int]]:
@@ -212,9 +212,9 @@ def list_state_changes(transaction_hash: str) -> Response:
     items = decoded_objects.state_change_objects(
         block.get("miner", ""), accounts, moved, read_balances
     )
-    end = first + lists.row_count()
+    end = first + paths.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
-    return lists.list_response(items[first:end], following)
+    return paths.list_response(items[first:end], following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/summary")
@@ -226,11 +226,11 @@ def get_summary(transaction_hash: str) -> Response:
     return json_value(decoded_objects.summary_object(sentence))
 
 
-def indexed(transaction_hash: str, field: str = "transaction_hash_param") -> lists.Record:
+def indexed(transaction_hash: str, field: str = "transaction_hash_param") -> paths.Record:
     """Return the transaction that a path names; raises NotFound, InvalidParameter."""
     key = parameters.hash32(transaction_hash, field)
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)
-    parsed: lists.Record = orjson.loads(record)
+    parsed: paths.Record = orjson.loads(record)
     return parsed

@@ -22,13 +22,6 @@ from scan.extensions.contract_details.builds.build_watch import Builds, BuildWat
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.contract_import.importer import KeptSources
-from scan.extensions.contract_details.decoder.decoding import Encoded, decode
-from scan.extensions.contract_details.decoder.parameters import (
-    NAMES,
-    encode,
-    encoded_of,
-    encoded_of_query,
-)
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
@@ -133,40 +126,6 @@ def get_source(address: str) -> requests.Response:
     return flask.Response(source_files.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
-@blueprint.get("/decode")
-def decode_query() -> requests.Response:
-    return _decoded(encoded_of_query(requests.query_arguments(*NAMES)))
-
-
-@blueprint.post("/decode")
-def decode_body() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
-    json_bodies.only_known(body, NAMES, "field")
-    return _decoded(encoded_of(body))
-
-
-def _decoded(encoded: Encoded) -> requests.Response:
-    address, decoding = encoded.address, decode(requests.reader(), encoded)
-    given = {
-        "data": to_hex(decoding.signed or encoded.data),
-        "topics": [*map(to_hex, encoded.topics)],
-        "address": None if address is None else to_hex(address),
-    }
-    return requests.json_value(given | decoding.record())
-
-
-@blueprint.post("/encode")
-def encode_any_call() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
-    json_bodies.only_known(body, ("functionName", "args", "address"), "field")
-    requests.reader().do_not_cache()
-    function, arguments = contracts.function_and_arguments(body)
-    address = parameters.optional_address(body, "address")
-    return requests.json_value(encode(requests.reader(), function, arguments, address).record())
-
-
 @blueprint.get("/contracts/<address>/same-code")
 def list_same_code(address: str) -> requests.Response:
     key = parameters.address(address)
@@ -184,8 +143,7 @@ def compare_sources(address: str, other: str) -> requests.Response:
     key, other_key = parameters.address(address), parameters.address(other, "other")
     pairs = comparison.of(requests.reader(), key, other_key)
     files = [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs]
-    compared = {"address": to_hex(key), "other": to_hex(other_key), "files": files}
-    return requests.json_value(compared)
+    return requests.json_value({"address": to_hex(key), "other": to_hex(other_key), "files": files})
 
 
 BUILDS_EVERY_S = 0.5

@@ -36,7 +36,6 @@ from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.request_state import services
-from scan.http.requests import reader
 from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
 from scan.pages.records import address_of, names_of
@@ -248,7 +247,7 @@ def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, An
         f"/address/{address}",
         f"/contracts/{address}/same-code",
         (),
-        lambda window, _: comparison.page(reader(), key, window),
+        lambda window, _: comparison.page(requests.reader(), key, window),
         tab="same-code",
         paging=filtered_lists.UNORDERED,
         is_by_size=True,
@@ -273,7 +272,7 @@ def choose_other(address: str) -> Response:
 @comparison_views.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = address_of(address), address_of(other)
-    pairs = comparison.of(reader(), key, other_key)
+    pairs = comparison.of(requests.reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

@@ -231,8 +231,7 @@ def get_token_holders(parameters: Parameters) -> Reply:
         page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         raise Failure(NO_CONTRACT) from None
-    rows = renamed_rows("holder_in_blockscouts_form", page.data)
-    return rows_reply(rows, NO_TOKENS, page.total)
+    return rows_reply(renamed_rows("holder_in_blockscouts_form", page.data), NO_TOKENS, page.total)
 
 
 NOT_KNOWN = "Error! An earlier transfer may be missing: {}"

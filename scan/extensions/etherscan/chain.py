@@ -24,7 +24,6 @@ OF_PUBLISHERS = (
     "tokenPriceUSD", "image",
 )  # fmt: skip
 LATEST_S = 100_000_000_000  # of the year 5138; a time of ours in milliseconds is later
-NO_SUCH_BLOCK = "Error! No closest block found"
 
 
 def block_by_time(parameters: replies.Parameters) -> replies.Reply:
@@ -38,7 +37,7 @@ def block_by_time(parameters: replies.Parameters) -> replies.Reply:
     before, after = blocks.nearest(reader(), time_s)
     number = before if closest == "before" else after
     if number is None:
-        raise replies.Failure(NO_SUCH_BLOCK)
+        raise replies.Failure("Error! No closest block found")
     return replies.Reply(str(number))
 
 
@@ -133,7 +132,6 @@ def gas_oracle(_parameters: replies.Parameters) -> replies.Reply:
 
 
 NO_BLOCKS = "No blocks found"
-NO_WITHDRAWALS = "No transactions found"
 BLOCK_NOT_FOUND = "Block does not exist"
 PASSED = "Error! Block number already pass"
 NOTHING_INDEXED = "Error! No block is indexed"
@@ -155,7 +153,7 @@ def beacon_withdrawals(parameters: replies.Parameters) -> replies.Reply:
     window = parameters.window()._replace(limit=limit, offset=offset)
     listed = blocks.withdrawals_page(reader(), window, address=parameters.address())
     rows = [replies.renamed("withdrawal", record) for record in listed]
-    return replies.rows_reply(rows, NO_WITHDRAWALS)
+    return replies.rows_reply(rows, "No transactions found")
 
 
 def block_reward(parameters: replies.Parameters) -> replies.Reply:

@@ -15,8 +15,8 @@ from flask import Blueprint, Flask, Response, request
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
 from scan.extensions.etherscan import account, chain, contract, proxy, replies, transactions
-from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.hooks import Etherscan
+from scan.extensions.etherscan.replies import chain_list, chain_record, public_url
 from scan.http import hooks, requests
 from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
@@ -37,8 +37,6 @@ NOTES = {
     "X-Scan-Balances-Since": "Balances are known",
     "X-Scan-Inconsistent-Since": "Some balances are sums of events, which do not add up",
 }
-BAD_MODULE = "Error! Missing Or invalid Module name"
-BAD_ACTION = "Error! Missing Or invalid Action name"
 
 MODULES: Mapping[str, Mapping[str, Action]] = {
     "account": {
@@ -142,10 +140,10 @@ def find_action(parameters: replies.Parameters) -> Action:
         raise replies.Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     module = MODULES.get(named[0])
     if module is None:
-        raise replies.Failure(BAD_MODULE)
+        raise replies.Failure("Error! Missing Or invalid Module name")
     action = OF_EXTENSIONS.get(named) or module.get(named[1])
     if action is None:
-        raise replies.Failure(BAD_ACTION)
+        raise replies.Failure("Error! Missing Or invalid Action name")
     return action
 
 
@@ -197,7 +195,7 @@ def list_own_chain() -> requests.JsonResponse:
     records = []
     if chain_id is not None:
         name = name_of(chain_id, settings.chain_name)
-        records = [record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
+        records = [chain_record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
     return requests.json_value(chain_list(records))
 
 

@@ -3,7 +3,8 @@ clients do not read `result` with any other status.
 
 A request's parameters, from the query string and a form, with case-insensitive names.
 
-Etherscan's objects of records, as far as objects.toml says them.
+Etherscan's objects of records, as far as objects.toml says them; and the list of chains at
+/v2/chainlist, for a service and for a gateway of several.
 """
 
 import json
@@ -23,7 +24,7 @@ from scan.hex import BadHex, data
 from scan.http.request_state import Interface
 from scan.queries import network, pages
 from scan.queries.reader import KeptFrom
-from scan.server.responses import WsgiResponse, json_response
+from scan.server.responses import Environ, WsgiResponse, json_response
 
 PATHS = ("/api", "/v2/api")
 ETH_RPC = "/api/eth-rpc"  # Blockscout's
@@ -266,3 +267,32 @@ renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)
 def renamed_rows(name: str, records: str) -> list[dict[str, Any]]:
     """Return the objects of JSON's records."""
     return [renamed(name, record) for record in orjson.loads(records)]
+
+
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,255}")
+
+
+def public_url(environ: Environ, trusted_proxies: int) -> str:
+    """Return scheme and host as the client has used them, empty for a malformed host."""
+    host = environ.get("HTTP_HOST", "")
+    proto = environ.get("HTTP_X_FORWARDED_PROTO", "") if trusted_proxies else ""
+    return f"{'https' if proto == 'https' else 'http'}://{host}" if _HOST.fullmatch(host) else ""
+
+
+def chain_record(
+    chain_id: str, name: str, page: str, api: str, *, is_answering: bool
+) -> dict[str, object]:
+    """Return a chain; `page` and `api` are URLs of its pages and of /v2/api."""
+    return {
+        "chainname": name,
+        "chainid": chain_id,
+        "blockexplorer": page,
+        "apiurl": f"{api}?chainid={chain_id}",
+        "status": int(is_answering),
+        "comment": "",
+    }
+
+
+def chain_list(records: Sequence[dict[str, object]]) -> dict[str, object]:
+    comments = "status: 1 the chain's service answers, 0 it does not"
+    return {"comments": comments, "totalcount": len(records), "result": records}

@@ -15,8 +15,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
-from scan.extensions.etherscan.chain_list import chain_list, public_url, record
-from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
+from scan.extensions.etherscan import replies
 from scan.extensions.gateway import forwarding
 from scan.extensions.sourcify import fields
 from scan.http.request_state import interface_of
@@ -89,7 +88,9 @@ class Gateway:
         try:
             response = self._respond(environ, path)
         except ScanError as error:
-            response = interface_of(path, environ, (ETHERSCAN, fields.SOURCIFY), None).refuse(error)
+            response = interface_of(
+                path, environ, (replies.ETHERSCAN, fields.SOURCIFY), None
+            ).refuse(error)
         if isinstance(response, forwarding.Forwarded):
             start_response(response.status_line, response.headers)
             return response.body
@@ -120,9 +121,9 @@ class Gateway:
         return service.forward(environ, target, _body(environ))
 
     def _by_chain_id(self, environ: Environ, path: str) -> Response:
-        if path == CHAIN_LIST:
+        if path == replies.CHAIN_LIST:
             return self._chain_list(environ)
-        if interface_of(path, environ, (ETHERSCAN,), None) is ETHERSCAN:
+        if interface_of(path, environ, (replies.ETHERSCAN,), None) is replies.ETHERSCAN:
             return self._etherscan(environ)
         if _ALL_CHAINS_OF_SOURCIFY.fullmatch(path):
             return self._on_all_chains(environ)
@@ -224,9 +225,9 @@ class Gateway:
         return json_response(503 if problems else 200, value, [])
 
     def _chain_list(self, environ: Environ) -> WsgiResponse:
-        base = public_url(environ, self._trusted_proxies)
+        base = replies.public_url(environ, self._trusted_proxies)
         records = [
-            record(
+            replies.chain_record(
                 str(chain.chain_id),
                 chain.name,
                 f"{base}/{chain.path}/",
@@ -235,7 +236,7 @@ class Gateway:
             )
             for chain, is_answering, *_ in self._states()
         ]
-        return json_response(200, chain_list(records), [])
+        return json_response(200, replies.chain_list(records), [])
 
 
 def _target(environ: Environ) -> str:

@@ -2,35 +2,35 @@
 
 from typing import Any
 
-from scan.extensions.blockscout import hooks, lists, routing
+from scan.extensions.blockscout import hooks, paths
 from scan.extensions.history import balance_history
 from scan.http.requests import Response, json_value, reader
 
 DAYS = 10
 CHANGES_OF_DAYS = 1000
 
-blueprint = routing.routes("history")
+blueprint = paths.routes("history")
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
-    key, window = lists.path_address(address_hash), lists.before_block()
+    key, window = paths.path_address(address_hash), paths.before_block()
     changes, has_more = balance_history.coin_balances_page(
         reader(), key, window.limit, window.block_to
     )
     items = [coin_balance_object(change) for change in changes]
     following = {"block_number": changes[-1].block_number} if has_more and changes else None
-    return lists.list_response(items, following)
+    return paths.list_response(items, following)
 
 
-def coin_balance_object(change: balance_history.CoinBalance) -> routing.Object:
-    return routing.renamed("coin_balance", change)
+def coin_balance_object(change: balance_history.CoinBalance) -> paths.Object:
+    return paths.renamed("coin_balance", change)
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
     """Return the balances at the end of the newest days that changed them, oldest first."""
-    key = lists.path_address(address_hash)
+    key = paths.path_address(address_hash)
     changes, _ = balance_history.coin_balances_page(reader(), key, CHANGES_OF_DAYS)
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first

@@ -20,7 +20,6 @@ from scan.extensions.internal_transfers.traces import (
 )
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
-from scan.indexer.hooks import TRACE_ATTEMPTS, TracedBlock, TraceReader
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
@@ -39,10 +38,10 @@ class IncompleteTraces(BlockTraces):
     """Traces that lack transfers or created contracts."""
 
 
-UNTRACED = TracedBlock([], [], False)
+UNTRACED = hooks.TracedBlock([], [], False)
 
 
-class NodeTraceReader(TraceReader):
+class NodeTraceReader(hooks.TraceReader):
     """Reads traces, and remembers which methods the node offers."""
 
     def __init__(self, node: client.Node, large_lock: threading.Lock, traces: str) -> None:
@@ -60,12 +59,12 @@ class NodeTraceReader(TraceReader):
     def can_trace(self) -> bool:
         return bool(self._tracers)
 
-    def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
+    def read(self, blocks: list[DecodedBlock]) -> list[hooks.TracedBlock]:
         tracers = self._tracers  # other threads may remove one meanwhile
         if not tracers:
             return super().read(blocks)
         with_code = [block for block in blocks if block.ran_code]
-        traced = {b.number: TracedBlock([], [], None) for b in blocks if not b.ran_code}
+        traced = {b.number: hooks.TracedBlock([], [], None) for b in blocks if not b.ran_code}
         if tracers == ("steps",):
             for block in with_code:
                 traced[block.number] = self._verified("steps", block, None)
@@ -87,10 +86,10 @@ class NodeTraceReader(TraceReader):
         read = [completed_by_logs(block, traced[block.number]) for block in leading]
         return read or self.read(blocks[:1])
 
-    def without_traces(self, block: DecodedBlock) -> TracedBlock:
+    def without_traces(self, block: DecodedBlock) -> hooks.TracedBlock:
         return completed_by_logs(block, super().without_traces(block))
 
-    def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
+    def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> hooks.TracedBlock:
         """Return a block's traces, UNTRACED where the transactions or proven balances contradict
         them. Raises NodeError where a retry, or another node, may have others."""
         entries = answer if tracer == "debug" and isinstance(answer, list) else ()
@@ -106,7 +105,7 @@ class NodeTraceReader(TraceReader):
                 self._has_traced = True
                 read = read_call_traces if tracer == "debug" else read_flat_traces
                 traces = read(block, answer)
-                traced = TracedBlock(traces.created, traces.transfers, True, *traces[2:])
+                traced = hooks.TracedBlock(traces.created, traces.transfers, True, *traces[2:])
             else:
                 return UNTRACED
             balances = self._balances.before(block, traced)
@@ -141,7 +140,7 @@ class NodeTraceReader(TraceReader):
             for block in blocks[read_count:]:
                 yield from self._block_traces(tracer, [block])
 
-    def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
+    def _of_transactions(self, tracer: str, block: DecodedBlock) -> hooks.TracedBlock:
         """Trace a block by its transactions, where the block's own trace is too large.
 
         Transactions after one that the node fails to trace are not traced: a block of many would
@@ -177,7 +176,7 @@ class NodeTraceReader(TraceReader):
                         is_complete = False
                         break
         moved = transfers if is_complete else []
-        return TracedBlock(created, moved, is_complete, failed, destroyed)
+        return hooks.TracedBlock(created, moved, is_complete, failed, destroyed)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)
@@ -203,7 +202,7 @@ class NodeTraceReader(TraceReader):
         if self._has_traced or answer.is_missing_state:
             return False
         self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
-        return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
+        return answer.is_missing_method or self._trace_errors[tracer] >= hooks.TRACE_ATTEMPTS
 
     def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
         """Return whether an answer has traces; False if the node will never trace the block. Raises
@@ -219,12 +218,12 @@ class NodeTraceReader(TraceReader):
     def _count_failure(self, block: DecodedBlock, reason: object) -> None:
         """Log that a block has no traces. Raises NodeError if a retry may succeed."""
         failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
-        if failures < TRACE_ATTEMPTS:
+        if failures < hooks.TRACE_ATTEMPTS:
             raise client.NodeError(f"the node cannot trace block {block.number} now: {reason}")
         log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
-def completed_by_logs(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
+def completed_by_logs(block: DecodedBlock, traced: hooks.TracedBlock) -> hooks.TracedBlock:
     """Return the traces; where they are not complete, with the transfers by logs of coin, if the
     block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
     if not block.coin_logs:

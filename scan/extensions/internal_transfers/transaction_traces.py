@@ -45,7 +45,6 @@ PRUNED = "The node does not keep the state that a trace of this transaction need
 TOO_LARGE = f"The trace is larger than {MAX_TRACE_BYTES >> 20} MiB, or nested too deeply."
 REFUSED = "The node does not trace this transaction."
 TURNED_OFF = "Traces are not requested from the node, since SCAN_TRACES is off."
-TRACED_TOO_SLOWLY = "The node traces this transaction too slowly."
 MALFORMED = "The node's trace of this transaction is malformed."
 
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -190,7 +189,7 @@ class TransactionTraces:
                 reason = _reason(answer) or reason
             elif answer == step_traces.TOO_SLOW:
                 node.record_failed()
-                raise UpstreamFailed(TRACED_TOO_SLOWLY)
+                raise UpstreamFailed("The node traces this transaction too slowly.")
             elif kind.is_trace(answer):
                 try:
                     require_same(indexed, sent)

@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.display_text import checksummed
-from scan.extensions.blockscout import address_and_token_objects, hooks, lists, routing, tokens
-from scan.extensions.blockscout.addresses import TOKEN, tokens_held
+from scan.extensions.blockscout import address_and_token_objects, addresses_and_tokens, hooks, paths
+from scan.extensions.blockscout.addresses_and_tokens import TOKEN, tokens_held
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.item_metadata import Metadata
 from scan.hex import data, to_hex
@@ -19,18 +18,19 @@ from scan.queries.pages import Window
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
 SHOWN_ITEMS = 15  # in a collection
 
-blueprint = routing.routes("items")
+blueprint = paths.routes("items")
 
 
 @blueprint.path("/tokens/<address_hash>/instances")
 def list_instances(address_hash: str) -> Response:
     """Return items in descending order of their first transfers, without their metadata: those of a
     token, or what of them one address holds."""
-    token_record, holder = tokens.token_of(address_hash), lists.address("holder_address_hash")
-    token_id = lists.amount("unique_token")
+    token_record = addresses_and_tokens.token_of(address_hash)
+    holder = paths.address("holder_address_hash")
+    token_id = paths.amount("unique_token")
     key = data(token_record["address"])
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
-    window = lists.first_window()._replace(position=position)
+    window = paths.first_window()._replace(position=position)
     if holder is None:
         page = items.page(reader(), key, window)
     else:
@@ -50,15 +50,13 @@ def list_instances(address_hash: str) -> Response:
     ]
     for instance in shown:
         del instance["token"]  # which the path names
-    following: lists.Position | None = None
-    if page.next is not None:
-        following = {"unique_token": records[-1]["tokenId"]}
-    return lists.list_response(shown, following)
+    following = {"unique_token": records[-1]["tokenId"]} if page.next else None
+    return paths.list_response(shown, following)
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>")
 def get_instance(address_hash: str, token_id: str) -> Response:
-    token = address_and_token_objects.token_object(tokens.token_of(address_hash))
+    token = address_and_token_objects.token_object(addresses_and_tokens.token_of(address_hash))
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
     objects = address_and_token_objects.AddressObjects([record["owner"]])
@@ -74,7 +72,7 @@ def get_instance(address_hash: str, token_id: str) -> Response:
 
 
 def _item(address_hash: str, token_id: str) -> items.Item:
-    return items.get(reader(), lists.path_address(address_hash), parameters.token_id(token_id))
+    return items.get(reader(), paths.path_address(address_hash), parameters.token_id(token_id))
 
 
 def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
@@ -97,11 +95,11 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
-    key, token_number = lists.path_address(address_hash), parameters.token_id(token_id)
+    key, token_number = paths.path_address(address_hash), parameters.token_id(token_id)
     read = partial(items.transfers, reader(), key, token_number)
-    records, last = lists.read_page("token_transfers", read)
+    records, last = paths.read_page("token_transfers", read)
     following = address_and_token_objects.transfer_position(last) if last else None
-    return lists.list_response(address_and_token_objects.transfer_objects(records), following)
+    return paths.list_response(address_and_token_objects.transfer_objects(records), following)
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers-count")
@@ -114,33 +112,32 @@ def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
 def list_instance_holders(address_hash: str, token_id: str) -> Response:
     """Return the 100 largest holders of an item, all on one page."""
     item = _item(address_hash, token_id)
-    return lists.list_response(tokens.holder_objects(orjson.loads(item.owners), token_id), None)
+    return paths.list_response(
+        addresses_and_tokens.holder_objects(orjson.loads(item.owners), token_id), None
+    )
 
 
 @blueprint.path("/addresses/<address_hash>/nft")
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
-    key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
-    window = lists.first_window()
-    last_item: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
+    key, types = paths.path_address(address_hash), address_and_token_objects.token_types()
+    window = paths.first_window()
+    last_item: Any = paths.together(**{TOKEN: paths.address, "token_id": paths.amount})
     position = None if last_item is None else (items.ordinal(reader(), *last_item),)
     page = items.held_by(reader(), key, window._replace(position=position))
     records = orjson.loads(page.data)
-    following = None
-    if page.next is not None:
-        last = records[-1]
-        following = {TOKEN: checksummed(last["tokenAddress"]), "token_id": last["tokenId"]}
-    return lists.list_response(_instances(to_hex(key), types.of(records, "type")), following)
+    following = paths.renamed("item_position", records[-1]) if page.next else None
+    return paths.list_response(_instances(to_hex(key), types.of(records, "type")), following)
 
 
 @blueprint.path("/addresses/<address_hash>/nft/collections")
 def list_collections(address_hash: str) -> Response:
     """Return collections in the order of their addresses, each with its newest items."""
-    key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
+    key, types = paths.path_address(address_hash), address_and_token_objects.token_types()
     records, following = tokens_held(key, types)
     collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]
     held = items.held_by(reader(), key, Window(ITEMS_OF_COLLECTIONS, 0))
-    by_token: dict[str, list[lists.Record]] = defaultdict(list)
+    by_token: dict[str, list[paths.Record]] = defaultdict(list)
     for record in orjson.loads(held.data):
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
@@ -153,10 +150,10 @@ def list_collections(address_hash: str) -> Response:
         }
         for record in collections
     ]
-    return lists.list_response(shown, following)
+    return paths.list_response(shown, following)
 
 
-def _instances(holder: str, records: list[lists.Record]) -> list[routing.Object]:
+def _instances(holder: str, records: list[paths.Record]) -> list[paths.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
     return [
@@ -172,18 +169,18 @@ def _instances(holder: str, records: list[lists.Record]) -> list[routing.Object]
 
 def _instance(
     token_id: str,
-    token: routing.Object,
-    owner: routing.Object | None,
+    token: paths.Object,
+    owner: paths.Object | None,
     *,
-    metadata: routing.Object | None = None,
+    metadata: paths.Object | None = None,
     image: str | None = None,
     value: str | None = None,
-) -> routing.Object:
+) -> paths.Object:
     """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
     item = {"id": token_id, "metadata": metadata, "owner": owner, "token": token, "value": value}
     is_unique = True if token["type"] == "ERC-721" else None
     shown = item | {"image": image, "unique": is_unique, "media": "image" if image else None}
-    return routing.renamed("item", shown)
+    return paths.renamed("item", shown)
 
 
 HOOKS = hooks.Blockscout(blueprint=blueprint)

@@ -15,13 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
+from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import event_of
 from scan.hex import data, to_hex
 from scan.queries import blocks, entities
@@ -108,11 +102,13 @@ def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str |
     newest = blocks.newest(reader)
     if address is None or newest is None:
         return [], None
-    emitter = Emitter(address, Block(newest.number, to_hex(newest.hash)))
-    contracts = reader.sources.get(ContractAbis).find_at_or_now(
+    emitter = contract_abis.Emitter(
+        address, contract_abis.Block(newest.number, to_hex(newest.hash))
+    )
+    contracts = reader.sources.get(contract_abis.ContractAbis).find_at_or_now(
         [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
     )
-    contract = contracts.get(address, NO_CONTRACT)
+    contract = contracts.get(address, contract_abis.NO_CONTRACT)
     return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type
 
 
@@ -268,9 +264,9 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         )
         for record in records
     ]
-    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
+    abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
-    contracts_of_logs = [contracts.get(log.address, NO_CONTRACT) for log in logs]
+    contracts_of_logs = [contracts.get(log.address, contract_abis.NO_CONTRACT) for log in logs]
     proxies = [index for index, contract in enumerate(contracts_of_logs) if contract.delegates]
     at_block = _proxies_at(reader, records, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
@@ -282,7 +278,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
 
 def _proxies_at(
     reader: Reader, records: Sequence[Record], indexes: Sequence[int], budget: DecodingBudget
-) -> dict[int, Contract]:
+) -> dict[int, contract_abis.Contract]:
     """Return the proxies that emitted the records at `indexes`, as they were at their block.
 
     None are returned where the node does not answer in time; the response is then not cached.
@@ -293,11 +289,15 @@ def _proxies_at(
     try:
         hashes = [transaction["blockHash"] for transaction in transactions_at(reader, positions)]
         emitters = {
-            n: Emitter(data(records[n]["address"]), Block(records[n]["blockNumber"], hash_))
+            n: contract_abis.Emitter(
+                data(records[n]["address"]), contract_abis.Block(records[n]["blockNumber"], hash_)
+            )
             for n, hash_ in zip(indexes, hashes, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
-        contracts = reader.sources.get(ContractAbis).find_at({*emitters.values()}, node, budget)
+        contracts = reader.sources.get(contract_abis.ContractAbis).find_at(
+            {*emitters.values()}, node, budget
+        )
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}

@@ -11,7 +11,6 @@ from flask import Blueprint
 from scan.api.hooks import Api
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
-from scan.extensions.logs import queries
 from scan.extensions.logs import queries as logs
 from scan.hex import to_hex
 from scan.http.requests import ORDERED, Response, list_response, query_arguments, reader
@@ -59,7 +58,7 @@ def events_page(key: bytes) -> flask.Response:
         fixed={"address": address},
     )
     values = _decode(log_list.records)
-    suggested = {e.signature: e.signature for e in queries.events_at(reader(), key)[0]}
+    suggested = {e.signature: e.signature for e in logs.events_at(reader(), key)[0]}
     suggested |= {e.signature: e.signature for log in log_list.records if (e := log["event"])}
     suggested = {text: text for text in sorted(suggested)[:MAX_SUGGESTED] if text.isascii()}
     fields = [
@@ -71,15 +70,15 @@ def events_page(key: bytes) -> flask.Response:
         "events.html",
         **addresses_and_tokens.address_head(key, "events", more=values),
         shown=log_list,
-        are_all_stored=queries.stored_selection(reader()) == "all",
+        are_all_stored=logs.stored_selection(reader()) == "all",
     )
 
 
 def newest_logs(reader: Reader, address: bytes, window: Window) -> list[Record]:
     """Return a contract's newest logs with their events; raises NotFound."""
-    if queries.stored_selection(reader) != "all":
+    if logs.stored_selection(reader) != "all":
         raise NotFound(NOT_STORED)
-    page = queries.page_by_filters(reader, window, address=address)
+    page = logs.page_by_filters(reader, window, address=address)
     records: list[Record] = orjson.loads(page.data)
     return records
 
@@ -99,7 +98,7 @@ def _decoded(record: Record) -> Decoded:
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Entities(pages={"logs": queries.page_by_filters}),
+    Entities(pages={"logs": logs.page_by_filters}),
     hooks.Pages(
         blueprints=(page_views,),
         menu=(("Contracts", "/events", "Events"),),

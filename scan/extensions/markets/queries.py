@@ -19,7 +19,6 @@ HOUR_S = 3_600
 # Candles of whole hours are made of stored ones, the others of the pool's trades.
 INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
-MAX_OF_PAIR = 20
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
 UNKNOWN = "No pool is indexed at this address."
@@ -71,28 +70,19 @@ def page(
     return pages.Page.keyed(traversal, row)
 
 
-def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
-    """Return pools of two tokens by their symbols, those with most trades first, as JSON text."""
-    data: str
-    (data,) = reader.row(
-        "queries/pools_list_by_symbols", symbol=symbol, other_symbol=other_symbol, limit=MAX_OF_PAIR
-    )
-    return data
-
-
 def get(reader: Reader, address: bytes) -> str:
     """Return a pool as JSON text; raises NotFound."""
-    record: str | None
-    (record,) = reader.row("queries/pools_get", address=address)
-    if record is None:
-        raise NotFound(UNKNOWN)
-    return record
+    return _read(reader, "queries/pools_get", address)
 
 
 def volume(reader: Reader, address: bytes) -> str:
     """Return a pool's volumes in its newest hours and days and in all as JSON; raises NotFound."""
+    return _read(reader, "queries/pool_volumes_get", address)
+
+
+def _read(reader: Reader, statement: str, address: bytes) -> str:
     data: str | None
-    (data,) = reader.row("queries/pool_volumes_get", address=address)
+    (data,) = reader.row(statement, address=address)
     if data is None:
         raise NotFound(UNKNOWN)
     return data

@@ -1,22 +1,26 @@
 """Pools among the results of a search, by the symbols of their tokens."""
 
-import json
 import re
 from typing import Any
 
-from scan.extensions.markets import queries as pools
+import orjson
+
 from scan.extensions.search.hooks import Results, Search
 from scan.queries.reader import Reader
 
 PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUSD
+MAX_OF_PAIR = 20
 
 
 def pools_of_pair(reader: Reader, text: str) -> list[dict[str, Any]]:
-    """Return the pools of two tokens, if a text of a search is their symbols."""
-    if pair := PAIR.match(text):
-        records: list[dict[str, Any]] = json.loads(pools.pools_of_pair(reader, *pair.groups()))
-        return records
-    return []
+    """Return the pools of two tokens, those with most trades first, if a text of a search is their
+    symbols."""
+    if (pair := PAIR.match(text)) is None:
+        return []
+    (records,) = reader.row(
+        "queries/pools_list_by_symbols", symbol=pair[1], other_symbol=pair[2], limit=MAX_OF_PAIR
+    )
+    return list(orjson.loads(records))
 
 
 HOOKS = Search(

@@ -14,7 +14,6 @@ from flask import Blueprint, request
 from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
-from scan.extensions.markets import queries
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings
@@ -69,7 +68,7 @@ def list_candles(address: str) -> requests.Response:
 @api_views.get("/pools/<address>/state")
 def get_state(address: str) -> requests.Response:
     requests.query_arguments()
-    return requests.json_value(queries.state(requests.reader(), parameters.pool(address)))
+    return requests.json_value(pools.state(requests.reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/volume")
@@ -220,7 +219,7 @@ def show_pool(address: str) -> requests.Response:
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state = queries.state(requests.reader(), key)
+    state = pools.state(requests.reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",

@@ -22,8 +22,7 @@ page_views = Blueprint("pages_memos", __name__)
 
 @page_views.get("/memos")
 def list_memos() -> Response:
-    memo_list = filtered_lists.entity_list("memos", "/memos", "/memos")
-    return memo_list.show("memos.html")
+    return filtered_lists.entity_list("memos", "/memos", "/memos").show("memos.html")
 
 
 def add_to_transactions(records: Sequence[Record]) -> None:

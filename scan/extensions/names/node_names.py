@@ -160,8 +160,7 @@ def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[st
     requests = {
         name: _resolving(reads.service.contract, name, call) for name, call in calls.items()
     }
-    answers = _answers(reads, requests)
-    return {name: _bytes(answer, most) for name, answer in answers.items()}
+    return {name: _bytes(answer, most) for name, answer in _answers(reads, requests).items()}
 
 
 def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | Problem | None]:

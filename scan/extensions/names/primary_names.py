@@ -105,8 +105,7 @@ class Names(AddressNames):
         chosen = self._settings.choice.service
         if chosen == "off":
             return None
-        chain_id = reader.sources.chain_id.read()
-        return service_of(chosen, chain_id, has_l1=self._l1 is not None)
+        return service_of(chosen, reader.sources.chain_id.read(), has_l1=self._l1 is not None)
 
     def resolve(self, reader: Reader, service: NameService, text: str) -> Resolved:
         """Return the address of a name. Raises NotNormalizable, NotChecked, UpstreamFailed,

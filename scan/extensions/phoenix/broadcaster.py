@@ -20,7 +20,7 @@ from flask import Flask
 
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.extensions.blockscout import address_and_token_objects, blocks
-from scan.extensions.blockscout.transaction_objects import transaction_objects
+from scan.extensions.blockscout.transaction_lists import transaction_objects
 from scan.extensions.history import balance_history
 from scan.extensions.history.blockscout import coin_balance_object
 from scan.extensions.phoenix.channels import SILENT_S, Message, Socket, Topics

@@ -6,7 +6,7 @@ from functools import partial
 from flask import Blueprint, Flask, Response, request
 
 from scan.errors import InvalidParameter
-from scan.extensions.blockscout.routing import refuse
+from scan.extensions.blockscout.paths import refuse
 from scan.extensions.phoenix.broadcaster import Sockets
 from scan.extensions.phoenix.channels import SocketResponse
 from scan.http import hooks, request_state, requests

@@ -15,14 +15,7 @@ from scan.ethereum import node_errors, request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.internal_transfers.transaction_traces import (
-    ASK_AGAIN_S,
-    CALL_TRACER,
-    MAX_TRACE_BYTES,
-    TOO_LARGE,
-    TransactionTrace,
-    read_call_trace,
-)
+from scan.extensions.internal_transfers import transaction_traces
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.transaction_details.explanations import mapped_code, state_changes
 from scan.extensions.transaction_details.storage.mapping_keys import TRACER as HASHING_TRACER
@@ -50,7 +43,7 @@ class Outcome(NamedTuple):
     `changes` is None where the node does not give them, or refused the call. `overrides` are those
     on which it was simulated; what earlier calls changed is among them of traced calls alone."""
 
-    trace: TransactionTrace
+    trace: transaction_traces.TransactionTrace
     is_traced: bool
     changes: state_changes.StateChanges | None = None
     overrides: Overrides = {}
@@ -58,8 +51,7 @@ class Outcome(NamedTuple):
     @property
     def replaced(self) -> list[bytes]:
         """The addresses that had other code than the chain's."""
-        overridden = self.overrides.items()
-        return [data(address, 20) for address, values in overridden if "code" in values]
+        return [data(address, 20) for address, values in self.overrides.items() if "code" in values]
 
 
 class _NotOffered(Exception):
@@ -96,7 +88,7 @@ class Simulator:
             try:
                 return way(node, block, calls, overrides)
             except _NotOffered:
-                self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
+                self._not_offered[way] = time.monotonic() + transaction_traces.ASK_AGAIN_S
             except _MALFORMED:
                 node.record_failed()
                 raise UpstreamFailed(MALFORMED) from None
@@ -108,10 +100,10 @@ def _traced(
 ) -> list[Outcome]:
     outcomes = []
     for call in calls:
-        tracers = (CALL_TRACER, state_changes.STATE_TRACER)
+        tracers = (transaction_traces.CALL_TRACER, state_changes.STATE_TRACER)
         options = [{**tracer, "stateOverrides": overrides} for tracer in tracers]
         traces = [Call("debug_traceCall", (call.param(), block, option)) for option in options]
-        answers = request_node.read(node, block, traces, MAX_TRACE_BYTES)
+        answers = request_node.read(node, block, traces, transaction_traces.MAX_TRACE_BYTES)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
             outcomes.append(Outcome(_refused(call, refusal), True, overrides=overrides))
@@ -120,7 +112,9 @@ def _traced(
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
             raise _NotOffered  # it ignores the tracer, or the tracer's options
         changes = state_changes.read_prestate(state)
-        outcomes.append(Outcome(read_call_trace(trace), True, changes, overrides))
+        outcomes.append(
+            Outcome(transaction_traces.read_call_trace(trace), True, changes, overrides)
+        )
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes
@@ -167,7 +161,9 @@ def _traced_by(
     options = {**tracer, "stateOverrides": overrides}
     traced = Call("debug_traceCall", (call.param(), block, options))
     try:
-        [answer] = request_node.read(node.within(STEPS_S), block, [traced], MAX_TRACE_BYTES)
+        [answer] = request_node.read(
+            node.within(STEPS_S), block, [traced], transaction_traces.MAX_TRACE_BYTES
+        )
     except (UpstreamFailed, Unavailable):
         return []
     return answer
@@ -183,7 +179,7 @@ def _simulated(
         "validation": False,
     }
     simulate = Call("eth_simulateV1", (simulation, block))
-    [answer] = request_node.read(node, block, [simulate], MAX_TRACE_BYTES)
+    [answer] = request_node.read(node, block, [simulate], transaction_traces.MAX_TRACE_BYTES)
     if isinstance(answer, RpcError):
         alone = Outcome(_refused(calls[0], answer), is_traced=False, overrides=overrides)
         if len(calls) > 1:  # it does not say which of them it refuses
@@ -203,21 +199,23 @@ def _called(
         raise TracesUnavailable(ONE_AT_MOST)
     [call] = calls
     params = (call.param(), block, overrides) if overrides else (call.param(), block)
-    [returned] = request_node.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
+    [returned] = request_node.read(
+        node, block, [Call("eth_call", params)], transaction_traces.MAX_TRACE_BYTES
+    )
     if isinstance(returned, RpcError):
         return [Outcome(_refused(call, returned), is_traced=False, overrides=overrides)]
     return [Outcome(_own_frame(call, output=returned), is_traced=False, overrides=overrides)]
 
 
-def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:
+def _own_frame(call: SimulatedCall, **results: Any) -> transaction_traces.TransactionTrace:
     """Return the trace of a call alone; `results` are those of a frame of callTracer."""
     kind = "CREATE" if call.to is None else "CALL"
     param = call.param()
     frame = {"type": kind, "to": None, **param, "input": param["data"], **results}
-    return read_call_trace(frame)
+    return transaction_traces.read_call_trace(frame)
 
 
-def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
+def _alone(call: SimulatedCall, result: Any) -> transaction_traces.TransactionTrace:
     """Return the trace of a call alone by its result of eth_simulateV1."""
     frame = {"output": result["returnData"], "gasUsed": result["gasUsed"], "logs": result["logs"]}
     if quantity(result["status"]):
@@ -231,11 +229,11 @@ def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
     return _own_frame(call, **{**frame, "output": output, "error": message})
 
 
-def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
+def _refused(call: SimulatedCall, error: RpcError) -> transaction_traces.TransactionTrace:
     """Return the trace of a call that failed with an error instead of a result. Raises _NotOffered,
     TracesUnavailable, UpstreamFailed where not the call is the reason."""
     if isinstance(error, AnswerTooLarge):
-        raise TracesUnavailable(TOO_LARGE)
+        raise TracesUnavailable(transaction_traces.TOO_LARGE)
     if error.is_missing_method:
         raise _NotOffered
     returned = node_errors.revert_data(error.data)

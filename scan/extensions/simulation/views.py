@@ -14,7 +14,7 @@ from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
 from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of
-from scan.extensions.transaction_details.explanations import pages
+from scan.extensions.transaction_details.explanations import views as explanations
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import Prerequisite, block_argument, reader, requires
@@ -64,11 +64,11 @@ def show_simulation() -> Response:
     except ScanError as refused:
         reader().do_not_cache()
         error, status = refused.message.removeprefix("call."), refused.status
-    calls = accounts = pages.ShownTraces()
+    calls = accounts = explanations.ShownTraces()
     if simulated is not None:
-        calls = pages.shown_calls(simulated.outcome.trace, simulated.frames)
+        calls = explanations.shown_calls(simulated.outcome.trace, simulated.frames)
         if simulated.outcome.changes is not None:
-            accounts = pages.shown_accounts(simulated.outcome.changes)
+            accounts = explanations.shown_accounts(simulated.outcome.changes)
     return page(
         "simulate.html",
         status,
@@ -78,7 +78,7 @@ def show_simulation() -> Response:
         record=None if simulated is None else simulated.record(),
         calls=calls,
         accounts=accounts,
-        most_slots=pages.MAX_SLOTS,
+        most_slots=explanations.MAX_SLOTS,
         is_open=False,
         error=error,
         names=records.names_of((), *([] if simulated is None else [*addresses_in([simulated])])),

@@ -160,7 +160,6 @@ _CUSTOM_CODES = {
     "too_large": "invalid_parameter",
     "unsupported_media_type": "invalid_parameter",
 }
-_NO_ROUTE = "Not found."
 
 
 class UnsupportedChain(NotFound):
@@ -187,7 +186,7 @@ def error_value(code: str, message: str) -> dict[str, str]:
 
 
 def refuse(error: ScanError) -> WsgiResponse:
-    message = _NO_ROUTE if error.code == NotFound.code else error.message
+    message = "Not found." if error.code == NotFound.code else error.message
     value = error_value(_CUSTOM_CODES.get(error.code, error.code), message)
     return json_response(error.status, value, list(error.headers.items()))
 

@@ -7,16 +7,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.cached_values import LazyMapping, SizedCache
+from scan.contracts import proxy_contracts
 from scan.contracts.abi import parse_signature
 from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
-from scan.contracts.proxy_contracts import (
-    NOT_DELEGATING,
-    Delegation,
-    Proxy,
-    Words,
-    at_blocks,
-    delegation_of,
-)
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
@@ -50,17 +43,19 @@ class Contract(NamedTuple):
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
-    delegation: Delegation = NOT_DELEGATING
+    delegation: proxy_contracts.Delegation = proxy_contracts.NOT_DELEGATING
 
     @property
     def delegates(self) -> bool:
         """Whether it is a proxy by its state."""
-        return self.delegation is not NOT_DELEGATING and self.delegation.proxy is None
+        return (
+            self.delegation is not proxy_contracts.NOT_DELEGATING and self.delegation.proxy is None
+        )
 
 
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
-NO_PROXY = Proxy("", b"")
+NO_PROXY = proxy_contracts.Proxy("", b"")
 
 
 @cache
@@ -76,8 +71,8 @@ class ContractAbis:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._abis: SizedCache[AbiIndex] = SizedCache(CACHE_BYTES)
-        self._codes: SizedCache[Delegation] = SizedCache(CACHE_BYTES // 8)
-        self._implementations: SizedCache[Proxy] = SizedCache(CACHE_BYTES // 8)
+        self._codes: SizedCache[proxy_contracts.Delegation] = SizedCache(CACHE_BYTES // 8)
+        self._implementations: SizedCache[proxy_contracts.Proxy] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
         """Return the contracts by address. ABIs beyond the budget are not read.
@@ -154,8 +149,8 @@ class ContractAbis:
         self,
         emitters: Collection[Emitter],
         node: request_node.NodeSession,
-        overridden: Mapping[bytes, Words] = {},
-    ) -> dict[Emitter, Proxy]:
+        overridden: Mapping[bytes, proxy_contracts.Words] = {},
+    ) -> dict[Emitter, proxy_contracts.Proxy]:
         """Return the proxies among contracts at blocks, by their code or their state, or by
         overridden slots. Raises the errors of NodeSession."""
         rows = self._rows({emitter.address for emitter in emitters})
@@ -231,32 +226,38 @@ class ContractAbis:
             )
         return self._database.value("contracts/built_abis_get_interface", code_hash=code_hash)
 
-    def _delegations(self, rows: Mapping[bytes, Mapping[str, Any]]) -> dict[bytes, Delegation]:
+    def _delegations(
+        self, rows: Mapping[bytes, Mapping[str, Any]]
+    ) -> dict[bytes, proxy_contracts.Delegation]:
         """Return how the codes of rows pass calls on, by address."""
         hashes = {row["codeHash"] for row in rows.values()}
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
         if missing:
             for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                by_hash[to_hex(bytes(code_hash))] = delegation = delegation_of(bytes(code))
+                by_hash[to_hex(bytes(code_hash))] = delegation = proxy_contracts.delegation_of(
+                    bytes(code)
+                )
                 size = SMALL_ENTRY_BYTES + len(delegation.code)
                 self._codes.store(to_hex(bytes(code_hash)), delegation, size)
-        return {a: by_hash[row["codeHash"]] or NOT_DELEGATING for a, row in rows.items()}
+        return {
+            a: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for a, row in rows.items()
+        }
 
     def _implementations_of(
         self,
-        emitters: Mapping[Emitter, Delegation],
+        emitters: Mapping[Emitter, proxy_contracts.Delegation],
         node: request_node.NodeSession,
-        overridden: Mapping[bytes, Words] = {},
-    ) -> dict[Emitter, Proxy]:
+        overridden: Mapping[bytes, proxy_contracts.Words] = {},
+    ) -> dict[Emitter, proxy_contracts.Proxy]:
         """Return the proxies among emitters. They are cached by emitter, as the state at a block's
         hash cannot change, unless slots are overridden."""
-        kept = SizedCache[Proxy](0) if overridden else self._implementations
+        kept = SizedCache[proxy_contracts.Proxy](0) if overridden else self._implementations
         cached = {emitter: kept.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
         try:
             proxies = [(e.address, emitters[e], e.block.number) for e in missing]
-            read = at_blocks(node, proxies, overridden)
+            read = proxy_contracts.at_blocks(node, proxies, overridden)
         except BadHex:
             missing, read = [], []  # a malformed answer is not cached
         for emitter, proxy in zip(missing, read, strict=True):

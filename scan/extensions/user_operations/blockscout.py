@@ -10,7 +10,7 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.ethereum.display_text import checksummed
-from scan.extensions.blockscout import hooks, lists, routing
+from scan.extensions.blockscout import hooks, paths
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.user_operations import queries as user_operations
@@ -22,16 +22,16 @@ from scan.queries.reader import Reader
 FILTERS = ("sender", "paymaster", "bundler", "entry_point")
 PATH = "/proxy/account-abstraction"
 UNPACKED = "0.6"  # since which two fields of an operation share a word
-renamed = routing.renaming(Path(__file__).with_suffix(".toml"))
+renamed = paths.renaming(Path(__file__).with_suffix(".toml"))
 
-blueprint = routing.routes("user_operations")
+blueprint = paths.routes("user_operations")
 
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
-    sizes = [lists.number(name, least=1) for name in ("items_count", "page_size")]
-    size = min(sizes[0] or sizes[1] or lists.ROWS, lists.MOST_ROWS)
-    window = pages.Window(size, 0, cursor=routing.text("page_token"))
+    sizes = [paths.number(name, least=1) for name in ("items_count", "page_size")]
+    size = min(sizes[0] or sizes[1] or paths.ROWS, paths.MOST_ROWS)
+    window = pages.Window(size, 0, cursor=paths.text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
@@ -42,22 +42,20 @@ def list_operations() -> Response:
         }
         for record in records
     ]
-    following = None
-    if page.next is not None:
-        following = {"page_size": size, "page_token": page.next}
-    return lists.list_response(shown, following)
+    following = {"page_size": size, "page_token": page.next} if page.next else None
+    return paths.list_response(shown, following)
 
 
 def _page(window: pages.Window) -> pages.Page:
-    transaction_hash = routing.text("transaction_hash")
+    transaction_hash = paths.text("transaction_hash")
     if transaction_hash is not None:
         key = parameters.hash32(transaction_hash, "transaction_hash")
         page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
         return page or pages.Page("[]", 0, 0)
-    block = lists.number("block_number")
+    block = paths.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
-    filters = {name: lists.address(name) for name in FILTERS}
+    filters = {name: paths.address(name) for name in FILTERS}
     return user_operations.page(reader(), window, **filters)
 
 
@@ -71,7 +69,7 @@ def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
     shown = _party(address_hash, "sender")
     window = pages.Window(1, 0, direction="asc")
-    page = user_operations.page(reader(), window, sender=lists.path_address(address_hash))
+    page = user_operations.page(reader(), window, sender=paths.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
     factory = AddressObjects([created["factory"]]).of_optional(created["factory"])
@@ -85,7 +83,7 @@ def get_paymaster(address_hash: str) -> Response:
 
 def _party(address_hash: str, side: str) -> dict[str, Any]:
     """Return who took part in operations, and how many there are; raises NotFound."""
-    key, listed = lists.path_address(address_hash), f"user_operations_by_{side}"
+    key, listed = paths.path_address(address_hash), f"user_operations_by_{side}"
     count = entities.counts(reader(), key, [listed]).get(listed)
     if not count:
         raise NotFound("No user operation of this address is indexed.")
@@ -106,7 +104,7 @@ def get_summary(operation_hash: str) -> Response:
     return json_value({"success": True, "data": {"summaries": []}})
 
 
-def _indexed(operation_hash: str) -> lists.Record:
+def _indexed(operation_hash: str) -> paths.Record:
     key = parameters.hash32(operation_hash, "operation_hash_param")
     records = user_operations.operations_with_hash(reader(), key)
     if not records:
@@ -115,13 +113,13 @@ def _indexed(operation_hash: str) -> lists.Record:
 
 
 def _operation(
-    record: lists.Record, details: user_operations.UserOperationDetails
+    record: paths.Record, details: user_operations.UserOperationDetails
 ) -> dict[str, Any]:
     signed = defaultdict(lambda: None, details.record()["operation"] or {})
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
     objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
-    [context] = lists.contexts_of([record]).values()
+    [context] = paths.contexts_of([record]).values()
     bundle_index, index = details.place or (None, None)
     return {
         **renamed("operation", record, address=objects.of_optional),
@@ -140,7 +138,7 @@ def _operation(
     }
 
 
-def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
+def _raw(record: paths.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
     shown = {
         **renamed("raw", signed),

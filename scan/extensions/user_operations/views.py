@@ -64,8 +64,7 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 @page_views.get("/user-operations")
 def list_user_operations() -> requests.Response:
     path = "/user-operations"
-    operation_list = filtered_lists.entity_list("user_operations", path, path)
-    return operation_list.show("user_operations.html")
+    return filtered_lists.entity_list("user_operations", path, path).show("user_operations.html")
 
 
 @page_views.get("/user-operation/<operation_hash>")

@@ -14,15 +14,8 @@ from typing import NamedTuple
 from scan.ethereum import block_validation, client
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import slim_receipt, stored_body, transaction_item
-from scan.extensions.backfill.history_files import raw_block
+from scan.extensions.backfill.history_files import file_sources, raw_block
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
-from scan.extensions.backfill.history_files.file_sources import (
-    FileStore,
-    HistoryFile,
-    SourceFailed,
-    is_url,
-    list_files,
-)
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE, CannotBackfill, Range, SpoolFailed
 from scan.extensions.block_records.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
@@ -38,7 +31,7 @@ class RangeHistory(NamedTuple):
     """The files that have a range's blocks up to `last_block`: those of all sources, the
     one that is taken first before the others."""
 
-    files: Sequence[HistoryFile]
+    files: Sequence[file_sources.HistoryFile]
     last_block: int  # of the range that files have, which is compared with the node's
     downloads: str  # a folder
     ca_bundle: str
@@ -54,8 +47,8 @@ class HistorySource:
         self._history = history
         self._node = node
         self._blocks = blocks
-        self._store = FileStore(Path(history.downloads), history.ca_bundle)
-        self._open: tuple[HistoryFile, E2File] | None = None
+        self._store = file_sources.FileStore(Path(history.downloads), history.ca_bundle)
+        self._open: tuple[file_sources.HistoryFile, E2File] | None = None
         self._chain_id: int | None = None
 
     def close(self) -> None:
@@ -135,23 +128,25 @@ class HistorySource:
         except (BadHex, KeyError, TypeError):
             return None
 
-    def _file_of(self, number: int) -> tuple[HistoryFile, E2File]:
+    def _file_of(self, number: int) -> tuple[file_sources.HistoryFile, E2File]:
         """Return the file of a block. Raises SpoolFailed, SourceFailed."""
         if self._open is not None and not self._store.refusal(self._open[0]):
             return self._open
         problems: list[str] = []
-        failed: SourceFailed | None = None
+        failed: file_sources.SourceFailed | None = None
         for listed in self._history.files:
             try:
                 return self._opened(listed, number)
-            except SourceFailed as error:
+            except file_sources.SourceFailed as error:
                 failed = error
             except (BadFile, FileNotFoundError, PermissionError) as error:
                 problems.append(f"{listed}: {error}")
                 self._store.refuse(listed, str(error))
         raise failed or SpoolFailed("; ".join(problems) or f"no file has block {number}")
 
-    def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
+    def _opened(
+        self, listed: file_sources.HistoryFile, number: int
+    ) -> tuple[file_sources.HistoryFile, E2File]:
         self.close()
         file = E2File(self._store.fetch(listed))
         if file.first_block != listed.name.first_block or number > file.last_block:
@@ -160,7 +155,7 @@ class HistorySource:
         self._open = listed, file
         return self._open
 
-    def _refuse(self, listed: HistoryFile, reason: str) -> None:
+    def _refuse(self, listed: file_sources.HistoryFile, reason: str) -> None:
         self._store.refuse(listed, reason)
         self.close()
 
@@ -175,7 +170,7 @@ class ChainFiles:
 
     def __init__(
         self,
-        eras: Mapping[int, Sequence[HistoryFile]],
+        eras: Mapping[int, Sequence[file_sources.HistoryFile]],
         downloads: Path,
         ca_bundle: str,
         last_hash: bytes | None,
@@ -185,8 +180,8 @@ class ChainFiles:
         self._eras = eras
         self._downloads = downloads
         self._ca_bundle = ca_bundle
-        self._store = FileStore(downloads, ca_bundle)
-        self._refused: set[HistoryFile] = set()
+        self._store = file_sources.FileStore(downloads, ca_bundle)
+        self._refused: set[file_sources.HistoryFile] = set()
         self._unreleased = sorted(eras)
         self._sizes: dict[int, int] = {}
         self._store.forget_refusals()
@@ -242,10 +237,10 @@ class ChainFiles:
         before, self._refused = self._refused, set().union(*map(self._refused_of, self._eras))
         return [_blocks_of(era) for era in sorted({f.name.era for f in self._refused - before})]
 
-    def _refused_of(self, era: int) -> set[HistoryFile]:
+    def _refused_of(self, era: int) -> set[file_sources.HistoryFile]:
         return {file for file in self._eras[era] if self._store.refusal(file) is not None}
 
-    def _not_refused(self, era: int) -> Sequence[HistoryFile]:
+    def _not_refused(self, era: int) -> Sequence[file_sources.HistoryFile]:
         refused = self._refused_of(era)
         return [file for file in self._eras[era] if file not in refused]
 
@@ -274,10 +269,14 @@ def open_files(
 ) -> ChainFiles:
     """Return the files of sources. Raises NodeError where one does not answer, CannotBackfill where
     they cannot be used."""
-    if options.cluster and any(map(is_url, sources)):
+    if options.cluster and any(map(file_sources.is_url, sources)):
         raise CannotBackfill("--cluster needs --history as a folder that all machines share")
     try:
-        listed = [file for source in sources for file in list_files(source, settings.ca_bundle)]
+        listed = [
+            file
+            for source in sources
+            for file in file_sources.list_files(source, settings.ca_bundle)
+        ]
         eras = consecutive(listed, settings.start_block or 0)
         last_hash = data(options.last_hash, 32) if options.last_hash else None
         downloads = settings.data_dir.absolute() / DOWNLOADS
@@ -290,7 +289,9 @@ def open_files(
         raise client.NodeError(f"--history: {error}") from None
 
 
-def consecutive(files: Sequence[HistoryFile], start_block: int) -> dict[int, Sequence[HistoryFile]]:
+def consecutive(
+    files: Sequence[file_sources.HistoryFile], start_block: int
+) -> dict[int, Sequence[file_sources.HistoryFile]]:
     """Return the files by era, from that of `start_block` up to the first era without one. Raises
     BadFile where there is none, or where files are of several networks."""
     usable = [file for file in files if NO_RECEIPTS not in file.name.profile]
@@ -299,10 +300,10 @@ def consecutive(files: Sequence[HistoryFile], start_block: int) -> dict[int, Seq
     networks = {file.name.network for file in usable}
     if len(networks) > 1:
         raise BadFile(f"the files are of several networks: {', '.join(sorted(networks))}")
-    by_era: dict[int, list[HistoryFile]] = defaultdict(list)
+    by_era: dict[int, list[file_sources.HistoryFile]] = defaultdict(list)
     for file in usable:
         by_era[file.name.era].append(file)
-    eras: dict[int, Sequence[HistoryFile]] = {}
+    eras: dict[int, Sequence[file_sources.HistoryFile]] = {}
     era = start_block // BLOCKS_OF_FILE
     while era in by_era:
         eras[era] = by_era[era]

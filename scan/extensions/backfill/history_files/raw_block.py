@@ -12,17 +12,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scan.ethereum import block_decoder, block_encoding, blocks, column_types
+from scan.ethereum import block_decoder, block_encoding, blocks, column_types, encoded_parts
 from scan.ethereum.display_text import MAX_MEMO_BYTES
-from scan.ethereum.encoded_parts import (
-    BLOOM_BYTES,
-    BLOOM_PREFIX,
-    RawReceipt,
-    entry_object,
-    logs_bloom,
-    raw_receipt,
-    read_transaction,
-)
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, match
@@ -57,7 +48,7 @@ class RawBlock(NamedTuple):
     hash: bytes
     header: dict[str, bytes]
     transactions: Sequence[bytes]  # as consensus encodes them (EIP-2718)
-    receipts: Sequence[RawReceipt]
+    receipts: Sequence[encoded_parts.RawReceipt]
     uncles: Sequence[bytes]  # headers
     withdrawals: Sequence[list[bytes]] | None
     size: int  # of the whole block in bytes
@@ -120,7 +111,7 @@ def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
     return data[start:end] if data[start] >= LISTS else data[content:end]
 
 
-def read_receipts(parts: Parts) -> list[RawReceipt]:
+def read_receipts(parts: Parts) -> list[encoded_parts.RawReceipt]:
     """Return a block's receipts, encoded as consensus does, with their blooms."""
     data = parts.receipts
     items = items_of(data, *list_content(data))
@@ -129,21 +120,21 @@ def read_receipts(parts: Parts) -> list[RawReceipt]:
     return [_full_receipt(_typed(data, *item)) for item in items]
 
 
-def _full_receipt(encoded: bytes) -> RawReceipt:
+def _full_receipt(encoded: bytes) -> encoded_parts.RawReceipt:
     type_ = 0 if encoded[0] >= LISTS else encoded[0]
     items = items_of(encoded, *list_content(encoded, 1 if type_ else 0))
     outcome, gas, bloom, logs = items
-    if bloom[2] - bloom[1] != BLOOM_BYTES:
+    if bloom[2] - bloom[1] != encoded_parts.BLOOM_BYTES:
         raise ValueError("a receipt has another form")
-    return raw_receipt(type_, encoded, outcome, gas, logs)._replace(encoded=encoded)
+    return encoded_parts.raw_receipt(type_, encoded, outcome, gas, logs)._replace(encoded=encoded)
 
 
-def _slim_receipt(data: bytes, start: int, end: int) -> RawReceipt:
+def _slim_receipt(data: bytes, start: int, end: int) -> encoded_parts.RawReceipt:
     """Return a receipt of an ere file, encoded with the bloom that follows from its logs."""
     type_item, outcome, gas, logs = items_of(data, start, end)
     type_ = int.from_bytes(data[type_item[1] : type_item[2]])
-    receipt = raw_receipt(type_, data, outcome, gas, logs)
-    bloom = BLOOM_PREFIX + logs_bloom(receipt.logs)
+    receipt = encoded_parts.raw_receipt(type_, data, outcome, gas, logs)
+    bloom = encoded_parts.BLOOM_PREFIX + encoded_parts.logs_bloom(receipt.logs)
     encoded = join_list((data[outcome[0] : gas[2]], bloom, data[logs[0] : end]))
     return receipt._replace(encoded=type_.to_bytes(1) + encoded if type_ else encoded)
 
@@ -205,7 +196,9 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
         header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
-            header.withdrawals = [entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals]
+            header.withdrawals = [
+                encoded_parts.entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals
+            ]
         uncles = [_header_json(blocks.UncleJson.plain, read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
@@ -225,7 +218,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
     for index, (encoded, receipt, (before, after)) in enumerate(
         zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
     ):
-        type_, fields = read_transaction(encoded)
+        type_, fields = encoded_parts.read_transaction(encoded)
         if receipt.type != type_:
             raise ValueError("a receipt is not of its transaction")
         transactions.append(_transaction(encoded, index, fields, receipt, after - before, prices))
@@ -236,7 +229,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         ]
         if "authorizationList" in fields:
             entries = [
-                entry_object(block_encoding.AUTHORIZATION, entry)
+                encoded_parts.entry_object(block_encoding.AUTHORIZATION, entry)
                 for entry in fields["authorizationList"]
             ]
             authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
@@ -285,7 +278,7 @@ def _transaction(
     encoded: bytes,
     index: int,
     fields: dict[str, Any],
-    receipt: RawReceipt,
+    receipt: encoded_parts.RawReceipt,
     gas_used: int,
     prices: _Prices,
 ) -> blocks.DecodedTransaction:

@@ -4,7 +4,7 @@
 import re
 from collections import defaultdict
 
-from scan.extensions.blockscout.routing import STATS_PREFIX, answered_paths, refused_paths
+from scan.extensions.blockscout.paths import STATS_PREFIX, answered_paths, refused_paths
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "compatible.md"

@@ -6,7 +6,7 @@ import pytest
 
 from app import create_app
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.blockscout import entity_lists
+from scan.extensions.blockscout import transaction_lists
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import NOBODY, UNSEEN, Asking, most
 from tests.support.indexing import settings_for
@@ -64,7 +64,7 @@ def test_internal_transactions_without_value_can_be_left_out(database_url, chain
 
 
 def test_transactions_of_a_block_by_kind(ask, truth, monkeypatch):
-    monkeypatch.setattr(entity_lists, "MOST_COMPARED", 5)
+    monkeypatch.setattr(transaction_lists, "MOST_COMPARED", 5)
     shown = set()
     for block in truth.blocks[:: max(1, len(truth.blocks) // 25)]:
         path = f"/blocks/{block['number']}/transactions"

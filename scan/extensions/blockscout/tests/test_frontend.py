@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from scan.extensions.blockscout import entity_lists
+from scan.extensions.blockscout import transaction_lists
 from scan.extensions.blockscout.tests.test_responses import most
 from scan.extensions.blockscout.tests.test_verification import submit, upload
 from tests.support.explorer import standard_input
@@ -170,7 +170,7 @@ def test_transactions_of_an_address_can_be_sorted(ask, truth, monkeypatch, order
         assert [*map(amount, rows)] == sorted(map(amount, usual), reverse=order == "desc")
         assert {row["hash"] for row in rows} == {row["hash"] for row in usual}
         assert len(rows) == len(usual) > 7
-    monkeypatch.setattr(entity_lists, "MOST_COMPARED", 3)
+    monkeypatch.setattr(transaction_lists, "MOST_COMPARED", 3)
     for sort in ("value", "nothing", "block_number"):  # of a list that is too long, or unknown
         rows = ask.rows(path, sort=sort, order=order)
         assert rows == (usual if order == "desc" else usual[::-1])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.blockscout.routing import CREDENTIALS, answered_paths, refused_paths
+from scan.extensions.blockscout.paths import CREDENTIALS, answered_paths, refused_paths
 from scan.extensions.blockscout.tests import blockscout_document
 from scan.extensions.blockscout.tests.published import (
     ERRORS,

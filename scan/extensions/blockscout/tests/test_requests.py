@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from app import create_app
-from scan.extensions.blockscout import lists, routing, transaction_objects
+from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.tests.published import ERRORS
 from tests.support.serving import NOWHERE
 
@@ -27,7 +27,7 @@ def rules(client):
 
 
 def taken(rule):
-    return routing.answered_paths()[rule.removeprefix("/api/v2")].takes
+    return paths.answered_paths()[rule.removeprefix("/api/v2")].takes
 
 
 def test_refusals_have_the_published_form(client):
@@ -84,19 +84,19 @@ def test_a_letter_case_of_hex_changes_nothing(client, scenario):
 def test_without_the_node_lists_are_whole(indexed, scenario):
     client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
     body = client.get("/api/v2/transactions").json
-    expected = [t["hash"] for t in scenario.truth.transactions[: lists.ROWS]]
+    expected = [t["hash"] for t in scenario.truth.transactions[: paths.ROWS]]
     assert [t["hash"] for t in body["items"]] == expected
     assert all(t["raw_input"] for t in body["items"])
     sent = scenario.truth.transactions[0]["hash"]
-    paths = {"": (200,), "/logs": (200,), "/raw-trace": (502, 503), "/state-changes": (502, 503)}
-    for below, statuses in paths.items():
-        assert client.get(f"/api/v2/transactions/{sent}{below}").status_code in statuses
+    below = {"": (200,), "/logs": (200,), "/raw-trace": (502, 503), "/state-changes": (502, 503)}
+    for path, statuses in below.items():
+        assert client.get(f"/api/v2/transactions/{sent}{path}").status_code in statuses
 
 
 def test_long_inputs_stand_in_their_transaction_alone(client, monkeypatch):
     """Or a few transactions would have every reader of a list sent megabytes."""
     whole = (client.get("/api/v2/transactions?=whole").json or {})["items"]
-    monkeypatch.setattr(transaction_objects, "LONGEST_INPUT", 68)
+    monkeypatch.setattr(transaction_lists, "LONGEST_INPUT", 68)
     shown = (client.get("/api/v2/transactions?=cut").json or {})["items"]
     assert any(each["raw_input"] is None for each in shown)
     for one, cut in zip(whole, shown, strict=True):

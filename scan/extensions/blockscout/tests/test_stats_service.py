@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from scan.ethereum.display_text import in_units
-from scan.extensions.blockscout.routing import answered_paths
+from scan.extensions.blockscout.paths import answered_paths
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 
 PATH = "/stats-service/api/v1"

@@ -25,13 +25,7 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder import nested_calls, typed_data
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
+from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import (
     CallToSign,
     ClearSigning,
@@ -181,8 +175,7 @@ def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:
     if arguments is None:
         return []
     signature = f"constructor({','.join(argument.type for argument in arguments)})"
-    decoded = Decoded("constructor", signature, arguments, VERIFIED)
-    return [Candidate(CONSTRUCTOR, decoded)]
+    return [Candidate(CONSTRUCTOR, Decoded("constructor", signature, arguments, VERIFIED))]
 
 
 class _Decoder:
@@ -190,7 +183,7 @@ class _Decoder:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._abis = reader.sources.get(ContractAbis)
+        self._abis = reader.sources.get(contract_abis.ContractAbis)
         self._budget = DecodingBudget()
         self._bytes_left = MAX_DECODED_BYTES
         self._is_cut = False
@@ -270,8 +263,10 @@ class _Decoder:
         imported = self._abis.imported(selectors)
         return [
             _Known(
-                _sources(then.get(address or b"", NO_CONTRACT), now.get(address or b"")),
-                then.get(address or b"", NO_CONTRACT).token_type,
+                _sources(
+                    then.get(address or b"", contract_abis.NO_CONTRACT), now.get(address or b"")
+                ),
+                then.get(address or b"", contract_abis.NO_CONTRACT).token_type,
                 verified.get(selector, ()),
                 imported.get(selector, ()),
             )
@@ -280,15 +275,15 @@ class _Decoder:
 
     def _contracts(
         self, addresses: Sequence[bytes]
-    ) -> tuple[Mapping[bytes, Contract], Mapping[bytes, Contract]]:
+    ) -> tuple[Mapping[bytes, contract_abis.Contract], Mapping[bytes, contract_abis.Contract]]:
         """Return contracts with their own ABIs, and those with the ABIs of implementations, too."""
         own = self._abis.find(addresses, self._budget)
         delegates = any(contract.delegates for contract in own.values())
         newest = blocks.newest(self._reader) if delegates else None
         if newest is None:
             return own, own
-        block = Block(newest.number, to_hex(newest.hash))
-        emitters = [Emitter(address, block) for address in addresses]
+        block = contract_abis.Block(newest.number, to_hex(newest.hash))
+        emitters = [contract_abis.Emitter(address, block) for address in addresses]
         node = self._reader.node.within(TIMEOUT_S)
         return own, self._abis.find_at_or_now(emitters, node, self._budget)
 
@@ -358,7 +353,9 @@ class _Decoder:
         return NO_NODE if self._reader.has_node_failed else None
 
 
-def _sources(own: Contract, now: Contract | None) -> list[tuple[AbiIndex, str]]:
+def _sources(
+    own: contract_abis.Contract, now: contract_abis.Contract | None
+) -> list[tuple[AbiIndex, str]]:
     """Return the ABIs of a contract, and those of its present implementations, with sources."""
     lent = now.abis[len(own.abis) :] if now is not None else ()
     return [*((abi, VERIFIED) for abi in own.abis), *((abi, IMPLEMENTATION) for abi in lent)]

@@ -122,8 +122,7 @@ def read(
     node does not say which steps they took. Raises Unavailable if the database is unavailable."""
     if not may_be_located(reader.sources, calls):
         return {}
-    steps = _steps(reader, indexed)
-    return of_steps(reader.sources, calls, cause, steps, indexed.block_number)
+    return of_steps(reader.sources, calls, cause, _steps(reader, indexed), indexed.block_number)
 
 
 def may_be_located(sources: Sources, calls: Mapping[CallPath, FailedCall]) -> bool:

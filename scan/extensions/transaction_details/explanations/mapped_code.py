@@ -161,8 +161,7 @@ def source_text(content: str, path: str) -> SourceText:
 def has_source_map(database: Database, addresses: Iterable[bytes]) -> bool:
     """Return whether any of these contracts has a source map."""
     distinct = sorted({*addresses})
-    statement = "contracts/source_maps_exist"
-    return bool(distinct and database.value(statement, addresses=distinct))
+    return bool(distinct and database.value("contracts/source_maps_exist", addresses=distinct))
 
 
 def of_contracts(

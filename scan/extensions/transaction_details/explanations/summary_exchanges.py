@@ -101,8 +101,7 @@ def approvals_left(facts: Facts, names: Names) -> list[Part]:
 def _approval(names: Names, approval: Approval) -> list[Part]:
     spender, token = address_part(names, approval.spender), approval.token
     if approval.amount is None:
-        items = Part(" approved to transfer all items of ")
-        return [spender, items, collection_part(names, token)]
+        return [spender, Part(" approved to transfer all items of "), collection_part(names, token)]
     if approval.token_id is not None:
         item = asset_part(names, Asset(token, approval.token_id), 1)
         return [spender, Part(" approved to transfer "), item]

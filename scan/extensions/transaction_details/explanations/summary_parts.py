@@ -146,8 +146,7 @@ def exchange_part(name: str | None, pool: str) -> Part:
 def asset_part(names: Names, asset: Asset, value: int) -> Part:
     """Show an amount of an asset. The amount is never negative."""
     if asset.address is None:
-        text = f"{amount(value, COIN_DECIMALS)} {names.coin}"
-        return Part(text, "coin", value=str(value))
+        return Part(f"{amount(value, COIN_DECIMALS)} {names.coin}", "coin", value=str(value))
     token = names.token(asset.address)
     if asset.token_id is not None:
         several = f"{amount(value, 0)} {TIMES} " if token.get("type") in WITH_AMOUNTS else ""

@@ -7,14 +7,7 @@ from scan.contracts import abi_decoding, revert_reasons
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.internal_transfers import traces, transaction_traces
-from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import (
-    decode_event,
-    decode_result,
-    event_of,
-    method_of,
-    recorded,
-)
+from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details.details import MAX_CONTRACTS
 from scan.extensions.transaction_details.explanations.failure_locations import CallPath, Location
 
@@ -33,7 +26,7 @@ class DecodedFrame(NamedTuple):
     location: Location | None = None
 
     def record(self) -> dict[str, Any]:
-        fields = recorded("frame", self)
+        fields = decoding.recorded("frame", self)
         fields["depth"] = len(self.frame.trace_address)
         fields["logs"] = None if self.logs is None else [log_record(*log) for log in self.logs]
         if self.reason is not None:
@@ -44,7 +37,7 @@ class DecodedFrame(NamedTuple):
 
 def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[str, Any]:
     """Return a log with its event as JSON's values."""
-    return recorded("log", log) | {"event": None if event is None else event.record()}
+    return decoding.recorded("log", log) | {"event": None if event is None else event.record()}
 
 
 def decode_trace(
@@ -123,7 +116,7 @@ def _decoded(
     contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
     function, result, reason = None, None, None
     if is_function_call(frame):
-        function = method_of(frame.input, contract, imported, budget)
+        function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
         reason = revert_reasons.decode_reason(frame.failure, contract.abis, imported, budget)
     elif function is not None:
@@ -131,7 +124,7 @@ def _decoded(
         declared = function.signature, function.source
         known = (e for e in entries if (e.signature, e.source) == declared)
         if (entry := next(known, None)) is not None:
-            result = decode_result(entry, frame.output, budget=budget)
+            result = decoding.decode_result(entry, frame.output, budget=budget)
     logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
     return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
 
@@ -145,10 +138,14 @@ def _event(
 ) -> abi_decoding.Decoded | None:
     """Return a log's event by the contract's ABIs, or by those of the code that ran where they do
     not say which it is, or else by imported signatures."""
-    event = decode_event(log, contracts.get(log.address), budget)
+    event = decoding.decode_event(log, contracts.get(log.address), budget)
     if event is not None and not event.alternatives:
         return event
-    return decode_event(log, ran, budget) or event or event_of(log, None, imported, budget)
+    return (
+        decoding.decode_event(log, ran, budget)
+        or event
+        or decoding.event_of(log, None, imported, budget)
+    )
 
 
 def _selectors(frames: Sequence[transaction_traces.TraceFrame]) -> Iterator[bytes]:

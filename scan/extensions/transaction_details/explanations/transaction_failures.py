@@ -273,7 +273,6 @@ def _failure_of(error: RpcError) -> CallFailure | _Unknown:
 
 
 MAX_LISTED_DATA = 1024  # bytes that are read of what a contract reverted with
-ALL_GAS = "used all its gas"
 
 
 def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
@@ -292,7 +291,7 @@ def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
             declared = _abis_of(failure.code_addresses, contracts)
             record["reason"] = decode_reason(failure, declared, imported, budget).phrase
         else:
-            record["reason"] = ALL_GAS if record["gasUsed"] == record["gasLimit"] else ""
+            record["reason"] = "used all its gas" if record["gasUsed"] == record["gasLimit"] else ""
 
 
 def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, CallFailure]:

@@ -325,8 +325,7 @@ def _method_summary(facts: Facts, names: Names) -> Summary | None:
             count = [Part(f"{len(calls):,}")]
             values = {**_call_values(facts, names), "count": count}
             sentence = _filled(form["text"], values) + _with_coin(facts, names)
-            stated = {COIN: _stated_value(facts)}
-            return _ended(facts, names, form["action"], sentence, stated)
+            return _ended(facts, names, form["action"], sentence, {COIN: _stated_value(facts)})
     return None
 
 

@@ -208,8 +208,7 @@ class GasByLine(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         fields = recorded("gas_by_line", self)
-        is_truncated = len(self.lines) < self.line_count
-        return {**fields, "truncated": is_truncated, "unproven": [*fields]}
+        return {**fields, "truncated": len(self.lines) < self.line_count, "unproven": [*fields]}
 
 
 def gas_by_line(
@@ -252,8 +251,7 @@ def gas_by_line(
         LineGas(*line, functions[line], line[1].text.line(line[2]), sums[line], shared[line])
         for line in costliest
     ]
-    other_gas = gas.total - lines_gas
-    return GasByLine(lines, len(sums), lines_gas, other_gas, intrinsic, refunded)
+    return GasByLine(lines, len(sums), lines_gas, gas.total - lines_gas, intrinsic, refunded)
 
 
 def _merged(

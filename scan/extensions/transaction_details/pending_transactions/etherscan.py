@@ -4,7 +4,6 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_checks import Proof
 from scan.extensions.etherscan import account, hooks, replies
 from scan.extensions.transaction_details.pending_transactions import queries
-from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
 from scan.hex import to_hex
 from scan.http.requests import Prerequisite, reader, requires
 
@@ -14,7 +13,7 @@ def pending(parameters: replies.Parameters) -> replies.Reply:
     """Return the transactions of a sender in the node's pool."""
     limit, offset = parameters.limit_and_offset()
     reader().do_not_cache()
-    node: NodeSession = reader().node.within(TIMEOUT_S)
+    node: NodeSession = reader().node.within(queries.TIMEOUT_S)
     pool = queries.read_pool(node, parameters.address())
     if pool.reason is not None:
         raise replies.Failure(f"Error! {pool.reason}")

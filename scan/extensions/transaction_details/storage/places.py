@@ -160,8 +160,7 @@ def parts_of(layout: Layout, root: Root, slot: int, steps: Steps) -> Iterator[Pa
 
 def _data_part(place: Place, slot: int, start: int) -> Part:
     first = (slot - start) * WORD
-    name = f"{place.path}[{first}:{first + WORD}]"
-    return Part(name, "bytes32", slot, 0, WORD, "data")
+    return Part(f"{place.path}[{first}:{first + WORD}]", "bytes32", slot, 0, WORD, "data")
 
 
 def _parts(layout: Layout, place: Place, slot: int, steps: Steps, depth: int) -> Iterator[Part]:

@@ -1,20 +1,26 @@
-"""The parts of a transaction's page: the call, the input and the events, the gas of its calls;
-methods in lists; the page of a transaction that is not indexed, as the node has it or what became
-of it, the tab of an address with its pending transactions, and that of a contract with its
-variables.
+"""Views of what happened in a transaction: trace, state changes, gas by line; of a sender's pending
+transactions, of a contract's gas and storage. The parts of a transaction's page: the call, the
+input and the events, the gas of its calls; methods in lists; the page of a transaction that is not
+indexed, as the node has it or what became of it; the tabs of an address with its pending
+transactions, and of a contract with its variables. The readers that they need live as long as the
+process.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flask import Response, request
+from flask import Blueprint, Response, request
 
 from scan import parameters
+from scan.api.blocks_and_transactions import indexed_transaction
+from scan.api.hooks import Api
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details import decoding
-from scan.extensions.transaction_details.details import DecodedLog, LogWindow, details
-from scan.extensions.transaction_details.explanations import queries
+from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.extensions.transaction_details.details import ALL_LOGS, DecodedLog, LogWindow, details
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations import transaction_failures
 from scan.extensions.transaction_details.gas_use import gas_of_steps, gas_use
 from scan.extensions.transaction_details.gas_use.gas_use import (
     LEAST_WIDTH,
@@ -29,12 +35,119 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
 )
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.queries import MAX_UINT64, Fate
-from scan.extensions.transaction_details.storage import contract_storage, places
+from scan.extensions.transaction_details.storage import contract_storage, layout, places
 from scan.hex import data, to_hex
+from scan.http import requests
+from scan.http.hooks import Service
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.pages import addresses_and_tokens, hooks, tabs
 from scan.pages.records import Record, address_of, addresses_in, names_of
 from scan.pages.site import page
+
+
+def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the node's details, decoded, and what explains them."""
+    of_node = details(requests.reader(), record, ALL_LOGS)
+    return of_node.record() | explanations.fields(record, of_node)
+
+
+blueprint = Blueprint("transaction_details", __name__)
+
+
+@blueprint.get("/transactions/<transaction_hash>/trace")
+@requests.requires(requests.Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    trace, frames = explanations.calls(requests.reader(), record)
+    shown = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
+    return _of_trace(record, shown, is_truncated=trace.is_truncated)
+
+
+@blueprint.get("/transactions/<transaction_hash>/state-changes")
+@requests.requires(requests.Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    changes = explanations.state_changes(requests.reader(), record)
+    shown = decoding.recorded("state_changes", changes)
+    return _of_trace(record, shown, is_truncated=changes.is_truncated)
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas")
+@requests.requires(requests.Prerequisite.NODE)
+def get_gas(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    gas = gas_use.transaction_gas(requests.reader(), record)
+    functions = [function.record() for function in gas_use.gas_by_function(gas.calls)]
+    shown = {"functions": functions, "callCount": gas.call_count}
+    return _of_trace(record, shown, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas/lines")
+@requests.requires(requests.Prerequisite.NODE)
+def get_gas_by_line(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    lines = gas_use.lines_of_transaction(requests.reader(), record)
+    gas_used = {"gasUsed": record["gasUsed"]}
+    return requests.json_value({**_place_of(record), **gas_used, **lines.record()})
+
+
+def _of_trace(
+    record: Mapping[str, Any], shown: Mapping[str, Any], *, is_truncated: bool, **more: Any
+) -> requests.Response:
+    """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
+    ends = {"truncated": is_truncated, "unproven": [*shown]}
+    return requests.json_value({**_place_of(record), **more, **shown, **ends})
+
+
+def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    return {**place, "blockHash": record["blockHash"]}
+
+
+@blueprint.get("/contracts/<address>/gas")
+def get_gas_of_methods(address: str) -> requests.Response:
+    requests.query_arguments()
+    methods = gas_use.contract_gas(requests.reader(), parameters.address(address))
+    return requests.json_value({"methods": [method.record() for method in methods]})
+
+
+@blueprint.get("/addresses/<address>/pending-transactions")
+@requests.requires(requests.Prerequisite.NODE)
+def list_pending(address: str) -> requests.Response:
+    requests.query_arguments()
+    sender = parameters.address(address)
+    listed = pending_transactions.sender_transactions(requests.reader(), sender)
+    value = {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
+    return requests.json_value(value)
+
+
+@blueprint.get("/contracts/<address>/storage")
+@requests.requires(requests.Prerequisite.NODE)
+def get_storage(address: str) -> requests.Response:
+    arguments = requests.query_arguments("block", "variable", "compare")
+    key = parameters.address(address)
+    variable = arguments.get("variable")
+    other = None
+    if variable is not None:
+        variable = parameters.text(variable, "variable", most=contract_storage.MAX_PATH)
+    if "compare" in arguments:
+        other = parameters.address(arguments["compare"], "compare")
+    block = requests.block_argument(arguments)
+    storage = contract_storage.get(requests.reader(), key, block, variable, other)
+    layouts = [
+        {"address": to_hex(known.address), "contractName": known.contract_name}
+        for known in storage.layouts
+    ]
+    return requests.json_value(
+        {
+            "address": to_hex(key),
+            "blockNumber": storage.block.number,
+            "blockHash": to_hex(storage.block.hash),
+            "layouts": layouts,
+            **decoding.recorded("storage", storage),
+        }
+    )
+
 
 MAX_LOGS = 100
 TEMPLATES = {
@@ -51,7 +164,7 @@ def transaction_head(transaction: Record) -> hooks.Shown:
     """Return the details, and what explains them."""
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
-    explanation = queries.head(transaction, of_node)
+    explanation = explanations.head(transaction, of_node)
     return hooks.Shown(
         {"details": of_node, "logs": logs, **explanation.values},
         [*_addresses(of_node.method, logs), *explanation.addresses],
@@ -230,14 +343,20 @@ storage_tab = hooks.AddressTab(
     read=_read,
     group=hooks.CONTRACT,
 )
-HOOKS = hooks.Pages(
-    sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
-    tabs=(
-        hooks.TransactionTab("events", "Events", opens=True),
-        hooks.TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),
-        pending_tab,
-        storage_tab,
+HOOKS = (
+    Api(transaction_fields=transaction_fields, blueprints=(blueprint,)),
+    Service(make=lambda core: ContractAbis(core.reads)),
+    Service(make=lambda core: transaction_failures.TransactionFailures(core.writes)),
+    Service(make=lambda core: layout.StorageLayouts(core.reads)),
+    hooks.Pages(
+        sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
+        tabs=(
+            hooks.TransactionTab("events", "Events", opens=True),
+            hooks.TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),
+            pending_tab,
+            storage_tab,
+        ),
+        add_to_transactions=add_to_transactions,
+        page_of_missing=page_of_missing,
     ),
-    add_to_transactions=add_to_transactions,
-    page_of_missing=page_of_missing,
 )

@@ -1,6 +1,5 @@
-"""Addresses: their list, one, its counters, and its lists along the chain.
-
-The tokens that addresses hold.
+"""Addresses: one, its counters, its lists along the chain, and the tokens that it holds. Tokens:
+their list, one, its transfers and holders.
 """
 
 from typing import Any
@@ -8,28 +7,32 @@ from typing import Any
 import orjson
 
 from scan import parameters
+from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
-from scan.extensions.blockscout import address_and_token_objects, entity_lists, lists, routing
+from scan.extensions.blockscout import address_and_token_objects, paths, transaction_lists
 from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
 from scan.extensions.blockscout.decoded_objects import log_objects
+from scan.extensions.blockscout.paths import Object, renamed, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
+from scan.extensions.search import views as search
 from scan.hex import data, to_hex
-from scan.http.requests import Response, json_value, reader
+from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import addresses, blocks, contracts, pages, tokens
+from scan.queries.pages import Window
 
 SIDES = ("to", "from")
 SORTS = ("value", "fee")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 
-blueprint = routing.routes("addresses")
+blueprint = paths.routes("addresses_and_tokens")
 
 
 @blueprint.path("/addresses/<address_hash>")
 def get_address(address_hash: str) -> Response:
     """Return an address, also one that was never seen: it may have a balance."""
-    key = lists.path_address(address_hash)
+    key = paths.path_address(address_hash)
     shown = to_hex(key)
     account = addresses.get(reader(), key)
     party = addresses.parties(reader(), [key])[shown]
@@ -58,7 +61,7 @@ def get_address(address_hash: str) -> Response:
     return json_value(fields)
 
 
-def _proxy(key: bytes, account: addresses.Address) -> routing.Object:
+def _proxy(key: bytes, account: addresses.Address) -> paths.Object:
     if "delegate" in account.more:
         fields = address_and_token_objects.proxy_fields("eip7702", [data(account.more["delegate"])])
         return {"is_contract": True, **fields}
@@ -76,7 +79,7 @@ def creation_status(created: contracts.IndexedCreation | None, is_contract: bool
     return None if created is None else "selfdestructed"
 
 
-def _creation(created: contracts.IndexedCreation | None) -> routing.Object:
+def _creation(created: contracts.IndexedCreation | None) -> paths.Object:
     if created is None:
         return {"creator_address_hash": None, "creation_transaction_hash": None}
     return {
@@ -88,22 +91,22 @@ def _creation(created: contracts.IndexedCreation | None) -> routing.Object:
 @blueprint.path("/addresses/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
     """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
-    counts = addresses.counts(reader(), lists.path_address(address_hash), MOST_COUNTED)
+    counts = addresses.counts(reader(), paths.path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
     validations = {"validations_count": None if produced is None else str(produced)}
-    return json_value(routing.renamed("address_counters", counts) | validations)
+    return json_value(paths.renamed("address_counters", counts) | validations)
 
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
-    key = lists.path_address(address_hash)
+    key = paths.path_address(address_hash)
     counts = addresses.counts(reader(), key, MOST_ON_TABS)
     is_contract = addresses.parties(reader(), [key])[to_hex(key)]["isContract"]
     logs_count = {"logs_count": _log_count(counts, is_contract=is_contract)}
-    return json_value(routing.renamed("address_tabs", counts) | logs_count)
+    return json_value(paths.renamed("address_tabs", counts) | logs_count)
 
 
-def _log_count(counts: lists.Record, *, is_contract: bool | None) -> int | None:
+def _log_count(counts: paths.Record, *, is_contract: bool | None) -> int | None:
     """Return how many logs a contract emitted; None where those of this one are not stored."""
     is_known = is_contract is False or logs.stored_selection(reader()) == "all"
     return int(counts["logs"]) if is_known else None
@@ -113,64 +116,64 @@ def _log_count(counts: lists.Record, *, is_contract: bool | None) -> int | None:
 def list_transactions(address_hash: str) -> Response:
     """Return transactions in the order of the chain, or sorted by what they moved or paid where the
     list is short; clients offer orders that long lists do not have."""
-    window = lists.first_window()._replace(direction=lists.direction())
-    side, sort = _side(address_hash), routing.text("sort")
+    window = paths.first_window()._replace(direction=paths.direction())
+    side, sort = _side(address_hash), paths.text("sort")
     response = None
     if sort in SORTS:
-        response = entity_lists.sorted_transactions_response(window, sort, **side)
-    return response or entity_lists.transactions_response(window, **side)
+        response = transaction_lists.sorted_transactions_response(window, sort, **side)
+    return response or transaction_lists.transactions_response(window, **side)
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
     filters = _side(address_hash)
-    return entity_lists.transfers_response(
-        token=lists.address("token"), types=address_and_token_objects.token_types(), **filters
+    return transaction_lists.transfers_response(
+        token=paths.address("token"), types=address_and_token_objects.token_types(), **filters
     )
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
 def list_internal_transactions(address_hash: str) -> Response:
-    return entity_lists.internal_transactions_response(**_side(address_hash))
+    return transaction_lists.internal_transactions_response(**_side(address_hash))
 
 
 @blueprint.path("/addresses/<address_hash>/logs")
 def list_logs(address_hash: str) -> Response:
     """Return logs; the parameter `topic` is their first topic."""
-    topic = routing.text("topic")
+    topic = paths.text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
-    log_filter = having_all(lists.path_address(address_hash), [first, None, None, None])
-    window = lists.first_window()._replace(position=lists.position("logs"))
+    log_filter = having_all(paths.path_address(address_hash), [first, None, None, None])
+    window = paths.first_window()._replace(position=paths.position("logs"))
     records, _, following = logs.records(reader(), window, log_filter)
-    context_of = lists.contexts_of(records)
+    context_of = paths.contexts_of(records)
     hashes = {key: context["blockHash"] for key, context in context_of.items()}
     recipients = {key: context["toAddress"] for key, context in context_of.items()}
     items = log_objects(records, logs.events(reader(), records), hashes, recipients)
     last = None
     if following is not None:
         last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
-    return lists.list_response(items, last)
+    return paths.list_response(items, last)
 
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
-    before = lists.number("block_number")
-    key = lists.path_address(address_hash)
+    before = paths.number("block_number")
+    key = paths.path_address(address_hash)
     older = {} if before is None else {"before": before}
-    rows, next_block = blocks.mined_by(reader(), key, lists.row_count(), **older)
+    rows, next_block = blocks.mined_by(reader(), key, paths.row_count(), **older)
     following = None if next_block is None else {"block_number": next_block}
-    return lists.list_response(block_objects([row["block"] for row in rows]), following)
+    return paths.list_response(block_objects([row["block"] for row in rows]), following)
 
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")
 def list_withdrawals(address_hash: str) -> Response:
-    items, following = withdrawal_objects(lists.first_window(), lists.path_address(address_hash))
-    return lists.list_response(items, following)
+    items, following = withdrawal_objects(paths.first_window(), paths.path_address(address_hash))
+    return paths.list_response(items, following)
 
 
 def _side(address_hash: str) -> dict[str, Any]:
     """Return the filter of an address's list: of all rows, of those sent or of those received."""
-    return {lists.one_of("filter", SIDES) or "address": lists.path_address(address_hash)}
+    return {paths.one_of("filter", SIDES) or "address": paths.path_address(address_hash)}
 
 
 MOST_BALANCES = 1000  # in the list that has no pages
@@ -180,24 +183,24 @@ TOKEN = "token_contract_address_hash"
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
     page = addresses.tokens_held(
-        reader(), lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
+        reader(), paths.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
     )
     return json_value(_balances(orjson.loads(page.data)))
 
 
 @blueprint.path("/addresses/<address_hash>/tokens")
-def list_tokens(address_hash: str) -> Response:
+def list_holdings(address_hash: str) -> Response:
     """Return balances in the order of the tokens' addresses."""
     types = address_and_token_objects.token_types()
-    records, following = tokens_held(lists.path_address(address_hash), types)
-    return lists.list_response(_balances(types.of(records, "type")), following)
+    records, following = tokens_held(paths.path_address(address_hash), types)
+    return paths.list_response(_balances(types.of(records, "type")), following)
 
 
 def tokens_held(
     key: bytes, types: address_and_token_objects.TokenTypes
-) -> tuple[list[lists.Record], lists.Position | None]:
-    after = lists.address(TOKEN)
-    window = lists.first_window()._replace(position=None if after is None else (after,))
+) -> tuple[list[paths.Record], paths.Position | None]:
+    after = paths.address(TOKEN)
+    window = paths.first_window()._replace(position=None if after is None else (after,))
     page = addresses.tokens_held(reader(), key, window, types.only)
     records = orjson.loads(page.data)
     if page.next is None:
@@ -205,7 +208,7 @@ def tokens_held(
     return records, {TOKEN: checksummed(records[-1]["tokenAddress"])}
 
 
-def _balances(records: list[lists.Record]) -> list[routing.Object]:
+def _balances(records: list[paths.Record]) -> list[paths.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     return [
         {
@@ -216,3 +219,84 @@ def _balances(records: list[lists.Record]) -> list[routing.Object]:
         }
         for record in records
     ]
+
+
+IN_BATCH, MOST_IN_BATCH = "address_hashes", 50
+
+
+@blueprint.path("/tokens")
+def list_tokens() -> Response:
+    """Return tokens by the number of holders, or those that match the text `q`."""
+    types, query = address_and_token_objects.token_types(), text("q")
+    window, direction = paths.first_window(), paths.direction()
+    if text("sort") not in (None, "holders_count"):  # market data, which the index does not have
+        direction = "desc"
+    if (most := paths.number("limit", least=1)) is not None:
+        window = window._replace(limit=min(most, window.limit))
+    if query:
+        matched = types.of(_named(query), "type")[: window.limit]
+        return paths.list_response([*map(address_and_token_objects.token_object, matched)], None)
+    position = paths.together(holders_count=paths.number, contract_address_hash=paths.address)
+    page = tokens.page(reader(), window._replace(direction=direction, position=position))
+    records = orjson.loads(page.data)
+    following = renamed("token_position", records[-1]) if page.next else None
+    shown = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
+    return paths.list_response(shown, following)
+
+
+def _named(name: str) -> list[paths.Record]:
+    results = orjson.loads(search.search(reader(), name))
+    keys = [data(result["value"]) for result in results if result["type"] == "token"]
+    return [*tokens.records_of(reader(), keys).values()]
+
+
+@blueprint.path("/tokens/batch")
+def list_batch() -> Response:
+    """Return the tokens at the addresses of the body; others have none."""
+    named = json_object().get(IN_BATCH)
+    if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
+        raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
+    known = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in named])
+    return json_value([address_and_token_objects.token_object(record) for record in known.values()])
+
+
+@blueprint.path("/tokens/<address_hash>")
+def get_token(address_hash: str) -> Response:
+    return json_value(address_and_token_objects.token_object(token_of(address_hash)))
+
+
+@blueprint.path("/tokens/<address_hash>/counters")
+def get_token_counters(address_hash: str) -> Response:
+    record = token_of(address_hash)
+    record["holderCount"] = tokens.holders(reader(), data(record["address"]), Window(1, 0)).total
+    return json_value({**renamed("token_counters", record), "ui_multiplier_changes_count": "0"})
+
+
+@blueprint.path("/tokens/<address_hash>/transfers")
+def list_transfers(address_hash: str) -> Response:
+    key = data(token_of(address_hash)["address"])
+    return transaction_lists.transfers_response(address_and_token_objects.ALL_TYPES, token=key)
+
+
+@blueprint.path("/tokens/<address_hash>/holders")
+def list_holders(address_hash: str) -> Response:
+    window = paths.first_window()._replace(
+        position=paths.together(value=paths.amount, address_hash=paths.address)
+    )
+    page = tokens.holders(reader(), paths.path_address(address_hash), window)
+    records = orjson.loads(page.data)
+    following = renamed("holder_position", records[-1]) if page.next else None
+    return paths.list_response(holder_objects(records), following)
+
+
+def holder_objects(records: list[paths.Record], token_id: str | None = None) -> list[Object]:
+    objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
+    return [
+        {"address": objects.of(record["address"]), "token_id": token_id, "value": record["balance"]}
+        for record in records
+    ]
+
+
+def token_of(address_hash: str) -> paths.Record:
+    record: paths.Record = orjson.loads(tokens.get(reader(), paths.path_address(address_hash)))
+    return record
