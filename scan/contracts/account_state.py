@@ -149,12 +149,13 @@ class ReplacedCodes:
             with suppress(ScanError):
                 self._writes.rows("contracts/replaced_codes_put", **columns, block=block_number)
 
-    def index(self, node: NodeSession, address: bytes) -> bool:
-        """Index the code that the node has at an address without an indexed one, as if it had stood
-        there from the first block on. Return whether there is any. Raises UpstreamFailed and
-        Unavailable where the node does not say."""
+    def index(self, node: NodeSession, address: bytes, head: served_chain.BlockId) -> bool:
+        """Index the code that the node has after the newest indexed block at an address without an
+        indexed one, as if it had stood there from the first block on: what later blocks create is
+        indexed with them. Return whether there is any. Raises UpstreamFailed and Unavailable where
+        the node does not say."""
         [result] = node.within(TIMEOUT_S).results(
-            [client.Call("eth_getCode", (to_hex(address), "latest"))]
+            [client.Call("eth_getCode", (to_hex(address), head))]
         )
         code = b"" if isinstance(result, client.RpcError) else code_of(result)
         if code:

@@ -16,6 +16,7 @@ from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
+from scan.queries import blocks
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
@@ -112,8 +113,9 @@ def get_or_index(
     contract = get(reader, address, columns)
     if contract.code_hash is None:
         reader.do_not_cache()  # another block may have it
+        head = reader.once(blocks.newest)
         with suppress(UpstreamFailed, Unavailable, BadHex):
-            if reader.sources.replaced_codes.index(reader.node, address):
+            if head is not None and reader.sources.replaced_codes.index(reader.node, address, head):
                 return get(reader, address, columns)
     return contract
 

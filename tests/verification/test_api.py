@@ -9,13 +9,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from app import create_app
 from scan.database import transaction as copy_rows
 from scan.verification import compiler_run, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.sandbox import TimedOut
 from scan.verification.verifier import MAX_BYTES_A_DAY
+from tests.support.database import execute
 from tests.support.explorer import standard_input
+from tests.support.indexing import Indexing
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 from tests.support.serving import wait_until
 from tests.support.solidity import ENDLESS
@@ -59,6 +62,18 @@ def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(expl
     answer = explorer.verify(addresses[-1], source, VERSION)
     assert answer.status_code == 200, answer.json
     assert explorer.contract(addresses[-1]).json["contractName"] == "Placed"
+
+
+def test_a_contract_that_is_read_before_its_block_is_indexed_is_that_blocks(database_url, anvil):
+    """As by a tool that verifies what it has just created: the node has it before the index."""
+    indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
+    sent = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
+    address = anvil.receipt_of(sent)["contractAddress"]
+    answer = create_app(indexing.settings).test_client().get(f"/api/v1/contracts/{address}")
+    assert answer.status_code == 404
+    Indexing(database_url, anvil.url).run_until(anvil.head())
+    [(block_number,)] = execute(database_url, "SELECT block_number FROM contracts")
+    assert block_number == anvil.head()
 
 
 # What is no value of a field.
