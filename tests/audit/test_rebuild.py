@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 
+from app import create_app
 from scan import registry
 from scan.audit.derived_tables import DERIVED
 from scan.audit.rebuild import RANGE_BLOCKS, CannotRebuild, Rebuild, from_blocks
@@ -16,6 +17,8 @@ from scan.commands import database_commands, long_work
 from scan.commands.rebuild import run_beside
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.ethereum import events
+from scan.indexer import block_rows
 from tests.commands.test_command import scan
 from tests.support import auditing
 from tests.support.anvil import Anvil
@@ -176,6 +179,20 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
         assert execute(spoilt_url, "SELECT stored_logs FROM chain") == [(logs,)]
     with pytest.raises(CannotRebuild, match="cannot become standard"):
         rebuild(spoilt_url, "logs", logs="standard")
+
+
+def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkeypatch):
+    """Topics have numbers before their logs are stored; those that are stored are standard ones."""
+    rebuild(spoilt_url, "logs", logs="standard")
+    monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
+    rebuild(spoilt_url, "logs", logs="all", stop_after=2)
+    numbered = {bytes(topic) for (topic,) in execute(spoilt_url, "SELECT topic0 FROM event_topics")}
+    added = numbered.difference(block_rows.load_standard_topics())
+    client = create_app(settings_for(spoilt_url, NOWHERE)).test_client()
+    for topic in (*added, events.TRANSFER):
+        answer = client.get(f"/api/v1/logs?topic0=0x{topic.hex()}")
+        assert answer.json["logs"], (topic.hex(), answer.text)
+    assert added
 
 
 def test_an_indexer_that_runs_stores_the_logs_that_a_rebuild_adds(
