@@ -52,7 +52,10 @@ def main(arguments: list[str]) -> int:
         del limits[0]
     try:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
-            resource.setrlimit(getattr(resource, name), (int(value), int(value)))
+            kind = getattr(resource, name)
+            _, hard = resource.getrlimit(kind)
+            limit = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
+            resource.setrlimit(kind, (limit, limit))
         os.nice(NICENESS)
         with suppress(OSError):  # without memory, the kernel then kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")

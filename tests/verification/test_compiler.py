@@ -248,6 +248,15 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
     assert seen.endswith(f"{1024 * 1024}\n0\n")  # 1 GB, in KiB
 
 
+def test_a_lower_limit_of_the_system_stays_and_a_higher_one_is_lowered():
+    """Only a privileged process may raise one, and then none could compile."""
+    confined = [sys.executable, sandbox.confined_process.__file__, "RLIMIT_NOFILE", "900"]
+    for hard, open_files in (("700", "700\n"), ("1100", "900\n")):
+        limits = ["bash", "-c", f'ulimit -n {hard} && exec "$@"', "_", *confined]
+        shown = subprocess.check_output([*limits, "--", "bash", "-c", "ulimit -Hn"], text=True)
+        assert shown == open_files
+
+
 def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch):
     """By the clock, which goes on by ten seconds whenever it is looked at, and twice as much of the
     processor."""

@@ -197,7 +197,10 @@ def list_state_changes(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     number = record["blockNumber"]
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
-    block = orjson.loads(blocks.get(reader(), number) or "{}")
+    encoded_block = blocks.get(reader(), number)
+    if encoded_block is None:
+        raise NotFound(NOT_INDEXED)  # a reorganisation has just taken it back
+    block = orjson.loads(encoded_block)
     first = paths.number("state_changes_count") or 0
     moved, _ = tokens.transfers_in(reader(), record, MOST_MOVED)
 
@@ -210,7 +213,7 @@ def list_state_changes(transaction_hash: str) -> Response:
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
     items = decoded_objects.state_change_objects(
-        block.get("miner", ""), accounts, moved, read_balances
+        block["miner"], accounts, moved, read_balances
     )
     end = first + paths.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
