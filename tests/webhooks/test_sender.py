@@ -179,7 +179,7 @@ DRIPPED = {
 def test_a_receiver_that_hangs_is_cut_with_one_reason(post, receiver, monkeypatch, at, noticed_by):
     """Whichever limit notices it: the watcher of deadlines, or the socket's own time-out."""
     if noticed_by == "socket":
-        monkeypatch.setattr(Deadline, "expire", lambda _: None)
+        monkeypatch.setattr(Deadline, "expire", lambda *_, **__: None)
 
     def drip(handler, _):
         for byte in itertools.cycle(DRIPPED[at]) if DRIPPED[at] else ():

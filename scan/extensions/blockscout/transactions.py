@@ -212,9 +212,7 @@ def list_state_changes(transaction_hash: str) -> Response:
         )
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
-    items = decoded_objects.state_change_objects(
-        block["miner"], accounts, moved, read_balances
-    )
+    items = decoded_objects.state_change_objects(block["miner"], accounts, moved, read_balances)
     end = first + paths.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return paths.list_response(items[first:end], following)

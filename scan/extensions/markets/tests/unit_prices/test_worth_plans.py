@@ -7,9 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.api import addresses_and_tokens
 from scan.extensions.markets.unit_prices import prices
-from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
@@ -87,8 +85,7 @@ def priced(monkeypatch):
 
     def price(tokens, pools=None):
         given = UnitPrices("USD", "us", AT, None, tokens, pools=pools or {})
-        for module in (addresses_and_tokens, address_pages):
-            monkeypatch.setattr(module, "unit_prices", lambda _: given)
+        monkeypatch.setattr(holdings, "unit_prices", lambda _: given)
 
     return price
 
