@@ -136,7 +136,7 @@ def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch)
         closing(Database(late_url, statement_timeout_ms=0)) as one,
         closing(Database(late_url, statement_timeout_ms=0)) as other,
     ):
-        runs = [Rebuild(each, late_url, threading.Event()) for each in (one, other)]
+        runs = [Rebuild(database, late_url, threading.Event()) for database in (one, other)]
         for run in runs:
             run.request_missing()
         first, second = (run.run() for run in runs)
