@@ -8,8 +8,6 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.api import addresses_and_tokens
-from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import balances, holdings
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
@@ -205,8 +203,7 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     chain.do(coin, "rebase", 7)
     chain.read()
     given = prices._replace(tokens={token: Decimal(2)})
-    for module in (holdings, addresses_and_tokens, address_pages):
-        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    monkeypatch.setattr(holdings, "unit_prices", lambda _: given)
     expected = {a: chain.balance(coin, a) for a in (one, two, three, token)}
     assert expected == {one: 2100, two: 3150, three: 1260, token: 490}
     supplies, lists, of_holders = by_door(chain.get, chain.text, token, expected)

@@ -26,6 +26,7 @@ from typing import Any
 import orjson
 
 from scan.errors import InvalidParameter
+from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification import bytecode_comparison, bytecode_metadata, compiler_run, compiler_store
 from scan.verification.languages import solidity
 from scan.verification.settings_search import SolcVersion, dotted
@@ -196,7 +197,9 @@ def _take(
         "language": "Vyper",
         "sources": {path: {"content": text} for path, text in files.items()},
         "interfaces": {
-            path: {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
+            path: {"content": text}
+            if _is_code(path)
+            else {"abi": orjson.loads(text.removeprefix(BYTE_ORDER_MARK))}
             for path, text in sources.items()
             if path not in files
         },
