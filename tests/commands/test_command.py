@@ -102,7 +102,13 @@ def require_wrong_call(arguments, environment, named, tmp_path):
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["solc", "list"], ["doctor"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["--help"], ["run", "--help"], ["solc", "list"]),
+        *([["doctor"]] if "operations" in registry.installed() else []),
+    ],
+)
 def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
     """As `scan doctor | head -1` is."""
     reader, writer = os.pipe()
