@@ -32,18 +32,16 @@ def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
     assert "can use the network" in capsys.readouterr().err
 
 
-def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypatch):
-    store = compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
-    started, arrived, calls = threading.Event(), threading.Event(), []
+def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
+    arrived, calls = threading.Event(), []
 
-    def slow(compilers, wanted):
-        calls.append(wanted)
-        started.set()
+    def slow(version, staging, path):
+        calls.append(version)
         arrived.wait(10)
-        fake(compilers.directory, "echo '{}'")
-        return "a test"
+        return "a test", fake(staging, "echo '{}'").directory / "solc-0.8.28"
 
-    monkeypatch.setattr(compiler_store.CompilerStore, "install", slow)
+    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
+    store = compiler_store.CompilerStore(settings, compiler_store.SOLC._replace(fetch=slow))
     for _ in range(3):
         with pytest.raises(Unavailable, match="being downloaded") as refusal:
             store.compiler(NEWEST, wait_s=0.05)
