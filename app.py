@@ -102,8 +102,9 @@ def renew(app: Flask) -> None:
         services.sources.keep(part.make(services), part.base)
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    app.extensions["scan.pages"] = (paths := permanent.page_paths) and Site(
-        permanent.settings, paths, services.sources, indexed_block
+    paths = permanent.page_paths
+    app.extensions["scan.pages"] = (
+        None if paths is None else Site(permanent.settings, paths, services.sources, indexed_block)
     )
     app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
 
