@@ -1,4 +1,6 @@
-"""Checks of clients' values: pure functions that return a value or raise InvalidParameter."""
+"""Checks of clients' values: pure functions that return a value or raise InvalidParameter; and the
+parameters of queries that mean nothing.
+"""
 
 import difflib
 import re
@@ -6,6 +8,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
+from urllib.parse import unquote_plus
 
 from scan.errors import InvalidParameter
 
@@ -212,3 +215,26 @@ def unknown_argument(name: str, allowed: Collection[str]) -> InvalidParameter:
         reason = f"did you mean {similar}?"
     name = name[:LONGEST_NAME]
     return InvalidParameter(f"Unknown query parameter {name!r}; {reason}", field=name)
+
+
+# Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
+# utm_; they mean nothing here.
+TRACKERS = frozenset(
+    """
+    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
+    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
+    """.split()
+)
+
+
+def without_ignored(query: str, *, is_page: bool) -> str:
+    """Return a query string without parameters that begin with `_`, and of a page without those of
+    campaigns and trackers, so that neither views nor keys of cached responses have them."""
+    if not query or not (is_page or "_" in query or "%" in query):
+        return query
+    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
+
+
+def _is_ignored(field: str, is_page: bool) -> bool:
+    name = unquote_plus(field.partition("=")[0]).lower()
+    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))

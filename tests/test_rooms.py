@@ -232,7 +232,7 @@ def test_a_blueprint_imports_no_sibling():
 # What makes a Node that does not know which chain it has to serve: it learns that chain.
 LEARNING_THE_CHAIN = set(
     """
-        scan.commands.run scan.commands.startup scan.extensions.operations.doctor.checks
+        scan.commands.run scan.extensions.operations.doctor.checks
         scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
         scan.extensions.names.views
     """.split()

@@ -48,7 +48,7 @@ OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
     ("scan.deadlines", "_run"),
     ("scan.extensions.items.item_media.media_cache", "take"),
-    ("scan.rate_limits.windows", "_probe"),
+    ("scan.rate_limits.storage", "_probe"),
     ("scan.extensions.phoenix.broadcaster", "_run"),
     ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.streams.broadcaster", "_run"),

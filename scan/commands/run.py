@@ -1,6 +1,7 @@
 """`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
 
-It keeps `scan index` and `scan serve` running as child processes, and has one database per chain.
+It keeps `scan index` and `scan serve` running as child processes, and has one database per chain:
+where the nodes of RPC_URL serve another chain, it goes over to the other database.
 """
 
 import argparse
@@ -10,10 +11,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
@@ -21,6 +24,7 @@ from scan.commands.long_work import start
 from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
+from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer import chain_identity, progress
 from scan.settings import Settings, child_environment
 
@@ -181,7 +185,7 @@ def _database_of_chain(
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = startup.database_name(chain_identity.read_identity(node))
+            name = database_name(chain_identity.read_identity(node))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)
@@ -215,7 +219,7 @@ def _follow_chain(
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
     over = threading.Event()
-    threading.Thread(target=startup.watch, args=(settings, name, over), daemon=True).start()
+    threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
     try:
         _run_children(settings, stop, postgres, over)
     finally:
@@ -289,3 +293,45 @@ def _advice(settings: Settings) -> str:
         f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}\n"
         "to have webhooks delivered to https servers on it."
     )
+
+
+# Development nodes are restarted often; for other nodes fewer requests are enough.
+LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
+CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
+
+
+def database_name(chain: ChainIdentity) -> str:
+    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
+    in it."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
+
+
+def watch(settings: Settings, name: str, over: threading.Event) -> None:
+    """Poll the nodes until they serve a chain with another database than `name`, and set `over`
+    then; end when it is set.
+
+    All nodes that respond must agree, several times, so that neither one wrong node nor one wrong
+    response can switch the database.
+    """
+    nodes = [Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
+    hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
+    every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
+    while not over.wait(every_s):
+        chain = _other_chain(nodes, name)
+        if chain is not None and all(
+            not over.wait(CONFIRM_EVERY_S) and _other_chain(nodes, name) == chain
+            for _ in range(CONFIRMATIONS)
+        ):
+            log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)
+            over.set()
+
+
+def _other_chain(nodes: Sequence[Node], name: str) -> ChainIdentity | None:
+    chains = set()
+    for node in nodes:
+        with suppress(NodeError):
+            chains.add(chain_identity.read_identity(node))
+    if len(chains) == 1 and database_name(chain := chains.pop()) != name:
+        return chain
+    return None

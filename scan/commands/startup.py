@@ -1,6 +1,5 @@
 """Checks before a subcommand starts: settings, database and schema, whether this machine has HOST
-and a port is free; stop signals; and a watch that notices when the nodes of RPC_URL serve another
-chain.
+and a port is free; and stop signals.
 """
 
 import _thread
@@ -10,19 +9,17 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from scan.database import errors, migrations
 from scan.database.connection import Database, is_well_formed
 from scan.environment import host as host_kind
 from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
-from scan.ethereum import client, served_chain
 from scan.files import write_private
-from scan.indexer.chain_identity import read_identity, require_same_start
+from scan.indexer.chain_identity import require_same_start
 from scan.observability import metrics
 from scan.settings import Settings
 
@@ -176,46 +173,4 @@ def _bind_error(host: str, port: int) -> OSError | None:
             probe.bind((host, port))
         except OSError as error:
             return error
-    return None
-
-
-# Development nodes are restarted often; for other nodes fewer requests are enough.
-LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
-CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
-
-
-def database_name(chain: served_chain.ChainIdentity) -> str:
-    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
-    in it."""
-    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
-
-
-def watch(settings: Settings, name: str, over: threading.Event) -> None:
-    """Poll the nodes until they serve a chain with another database than `name`, and set `over`
-    then; end when it is set.
-
-    All nodes that respond must agree, several times, so that neither one wrong node nor one wrong
-    response can switch the database.
-    """
-    nodes = [client.Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
-    hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
-    every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
-    while not over.wait(every_s):
-        chain = _other_chain(nodes, name)
-        if chain is not None and all(
-            not over.wait(CONFIRM_EVERY_S) and _other_chain(nodes, name) == chain
-            for _ in range(CONFIRMATIONS)
-        ):
-            log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)
-            over.set()
-
-
-def _other_chain(nodes: Sequence[client.Node], name: str) -> served_chain.ChainIdentity | None:
-    chains = set()
-    for node in nodes:
-        with suppress(client.NodeError):
-            chains.add(read_identity(node))
-    if len(chains) == 1 and database_name(chain := chains.pop()) != name:
-        return chain
     return None

@@ -24,7 +24,7 @@ from scan.environment import is_loopback
 from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanError, Unavailable
 from scan.http import request_state
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.windows import RateLimitResult, Window
+from scan.rate_limits.storage import RateLimitResult, Window
 from scan.server import connection, responses
 from scan.settings import Settings
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_plus
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing.exceptions import RoutingException
@@ -23,6 +22,7 @@ from scan.http import application, credentials_and_limits, request_state, respon
 from scan.http import index_version as index
 from scan.http.requests import Prerequisite, prerequisite_of
 from scan.observability import logs, metrics
+from scan.parameters import without_ignored
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits import concurrency
 from scan.server import responses
@@ -38,29 +38,6 @@ MAX_PARSED_FIELD = 1_000
 READ_AGAIN_S = 0.01
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-
-
-# Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
-# utm_; they mean nothing here.
-TRACKERS = frozenset(
-    """
-    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
-    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
-    """.split()
-)
-
-
-def without_ignored(query: str, *, is_page: bool) -> str:
-    """Return a query string without parameters that begin with `_`, and of a page without those of
-    campaigns and trackers, so that neither views nor keys of cached responses have them."""
-    if not query or not (is_page or "_" in query or "%" in query):
-        return query
-    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
-
-
-def _is_ignored(field: str, is_page: bool) -> bool:
-    name = unquote_plus(field.partition("=")[0]).lower()
-    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
 
 
 @dataclass(eq=False)

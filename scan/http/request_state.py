@@ -30,7 +30,7 @@ from scan.database import connection, notifications
 from scan.errors import ForeignForm, ScanError, Unavailable
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits import concurrency, windows
+from scan.rate_limits import concurrency, storage
 from scan.rate_limits.limiter import Limiter
 from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 from scan.settings import Settings
@@ -64,7 +64,7 @@ API = "/api/v1"
 MARKDOWN = "text/markdown"
 
 
-def limit_headers(result: windows.RateLimitResult) -> Headers:
+def limit_headers(result: storage.RateLimitResult) -> Headers:
     """Return the headers of every response that is charged, also of errors and preflights."""
     return [
         ("X-RateLimit-Limit", str(result.limit)),
@@ -85,7 +85,7 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
-    limit_headers: Callable[[windows.RateLimitResult], Headers] = limit_headers
+    limit_headers: Callable[[storage.RateLimitResult], Headers] = limit_headers
     varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
@@ -191,7 +191,7 @@ class Wait(Enum):
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[windows.RateLimitResult] | concurrency.Turn
+WaitsFor = Wait | Future[storage.RateLimitResult] | concurrency.Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -208,7 +208,7 @@ class CacheKey(NamedTuple):
 class Charged(NamedTuple):
     """The result of a charge, and the key that was charged; with `refusal` the request ends."""
 
-    result: windows.RateLimitResult
+    result: storage.RateLimitResult
     key: ApiKey | None = None
     refusal: ScanError | None = None
 

@@ -148,7 +148,7 @@ class Chain(NamedTuple):
     first_block: int = 0  # at which the index begins
 
     def standard(self, token_type: str) -> str:
-        return network.token_standard(token_type, self.id)
+        return tokens.token_standard(token_type, self.id)
 
 
 class Site:

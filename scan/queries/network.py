@@ -12,14 +12,6 @@ KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
     Path(__file__).with_name("chains.json").read_text()
 )
 
-BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
-
-
-def token_standard(token_type: str, chain_id: str | None = None) -> str:
-    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20, which
-    compatible APIs show on all chains."""
-    return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
-
 
 def symbol_of(chain_id: str | None, configured: str) -> str:
     """Return the coin's symbol; `configured` is what SCAN_COIN_SYMBOL has."""

@@ -220,3 +220,12 @@ def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
             (pool["token0Decimals"] or 0) - (pool["token1Decimals"] or 0)
         )
     return PricedTrade("sell" if is_sell else "buy", price)
+
+
+BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
+
+
+def token_standard(token_type: str, chain_id: str | None = None) -> str:
+    """Return the usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20, which
+    compatible APIs show on all chains."""
+    return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"

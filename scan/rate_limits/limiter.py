@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from scan.rate_limits import windows
+from scan.rate_limits import storage
 from scan.settings import Settings
 
 
@@ -13,7 +13,7 @@ class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
     together: a request rejected by one window is not counted in the other."""
 
-    store: windows.MovingWindows
+    store: storage.MovingWindows
     anonymous_rate: RateLimitItem  # of a client address without a key
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
@@ -22,17 +22,17 @@ class Limiter(NamedTuple):
 
     def key_windows(
         self, key_id: int, requests_per_minute: int, address: str
-    ) -> tuple[windows.Window, ...]:
+    ) -> tuple[storage.Window, ...]:
         """Return the windows of a request with a key: the key's own, and the client address's over
         all keys."""
         return (
-            windows.Window(_per_minute(requests_per_minute), str(key_id)),
-            windows.Window(self.address_rate, address),
+            storage.Window(_per_minute(requests_per_minute), str(key_id)),
+            storage.Window(self.address_rate, address),
         )
 
-    def peek_address(self, address: str) -> windows.RateLimitResult:
+    def peek_address(self, address: str) -> storage.RateLimitResult:
         """Return what a client without a key has left."""
-        return self.store.charge(windows.Window(self.anonymous_rate, address), is_counted=False)
+        return self.store.charge(storage.Window(self.anonymous_rate, address), is_counted=False)
 
 
 def make_limiter(settings: Settings) -> Limiter:
@@ -58,14 +58,14 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _store(settings: Settings) -> windows.MovingWindows:
+def _store(settings: Settings) -> storage.MovingWindows:
     if counts_in_process(settings):
-        return windows.ProcessWindows()
-    when_lost = windows.refuse
+        return storage.ProcessWindows()
+    when_lost = storage.refuse
     if settings.rate_limit_when_storage_is_lost == "local":
-        local = windows.ProcessWindows()
+        local = storage.ProcessWindows()
         when_lost = lambda charged: local.charge(*charged)  # noqa: E731
-    return windows.SharedWindows(settings.rate_limit_storage, when_lost)
+    return storage.SharedWindows(settings.rate_limit_storage, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -2,6 +2,6 @@
 
 Input: sockets. Output: a WSGI environ for the application, and its response in bytes. Nothing here
 knows what the application serves.
-Start with worker.py (the loop: requests and responses), then accepted_connections.py and
+Start with worker.py (the loop: requests and responses), then connection_limits.py and
 connection.py (one client, without any waiting).
 """

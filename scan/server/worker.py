@@ -18,14 +18,14 @@ from gunicorn.http import errors
 from scan import processors
 from scan.errors import ScanError, Unavailable
 from scan.rate_limits import concurrency
-from scan.server import accepted_connections, connection, responses
+from scan.server import connection, connection_limits, responses
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
 CHECK_EVERY_S = 0.5
 
 
-class Worker(accepted_connections.AcceptedConnections):
+class Worker(connection_limits.AcceptedConnections):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
@@ -66,7 +66,7 @@ class Worker(accepted_connections.AcceptedConnections):
             and (conn.state is connection.State.RECEIVING or conn.waits_for)
         }
         if uploads:
-            refused = accepted_connections.first_of_largest(
+            refused = connection_limits.first_of_largest(
                 uploads,
                 lambda conn: self._client_of(conn.environ) if conn.request else str(conn.client),
             )
@@ -96,7 +96,7 @@ class Worker(accepted_connections.AcceptedConnections):
             self._refuse(conn, error)
             return False
         self._connections[conn] = self._connections.pop(conn)
-        conn.deadline = time.monotonic() + accepted_connections.BODY_WAIT_S
+        conn.deadline = time.monotonic() + connection_limits.BODY_WAIT_S
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
@@ -234,13 +234,13 @@ class Worker(accepted_connections.AcceptedConnections):
             self._finish_response(conn)
         elif conn.state is not connection.State.SENDING:
             conn.state = connection.State.SENDING
-            conn.deadline = time.monotonic() + accepted_connections.SEND_WAIT_S
+            conn.deadline = time.monotonic() + connection_limits.SEND_WAIT_S
             self.watch(conn, selectors.EVENT_WRITE, self._send)
             self._unsent_bytes += len(conn.to_send)
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
         else:
-            conn.deadline += conn.to_send.taken_file_bytes() / accepted_connections.FILE_BYTES_PER_S
+            conn.deadline += conn.to_send.taken_file_bytes() / connection_limits.FILE_BYTES_PER_S
 
     def _finish_response(self, conn: connection.Connection) -> None:
         if conn.response.should_close():
@@ -249,7 +249,7 @@ class Worker(accepted_connections.AcceptedConnections):
         conn.end_request()
         conn.state = connection.State.RECEIVING
         conn.deadline = time.monotonic() + (
-            self.cfg.keepalive if self.alive else accepted_connections.CLOSE_WAIT_S
+            self.cfg.keepalive if self.alive else connection_limits.CLOSE_WAIT_S
         )
         self._forget_received(conn)
         if not len(conn.received):
@@ -270,7 +270,7 @@ class Worker(accepted_connections.AcceptedConnections):
             self.close(conn)
             return
         conn.state = connection.State.ENDING
-        conn.deadline = time.monotonic() + accepted_connections.CLOSE_WAIT_S
+        conn.deadline = time.monotonic() + connection_limits.CLOSE_WAIT_S
         self.watch(conn, selectors.EVENT_READ, self._ignore)
         self._ignore(conn)
 
@@ -302,9 +302,9 @@ class Worker(accepted_connections.AcceptedConnections):
             if conn.open_response is not None:
                 conn.open_response.finish()
             wait_s = (
-                accepted_connections.CLOSE_WAIT_S
+                connection_limits.CLOSE_WAIT_S
                 if conn.request is None
-                else accepted_connections.STOP_WAIT_S
+                else connection_limits.STOP_WAIT_S
             )
             conn.deadline = min(conn.deadline, now + wait_s)
         if now <= conn.deadline:
@@ -325,7 +325,7 @@ class Worker(accepted_connections.AcceptedConnections):
             if conn.state in states and len(conn.to_send)
         }
         self._unsent_bytes = sum(unsent.values())
-        for conn in accepted_connections.beyond(
+        for conn in connection_limits.beyond(
             unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES
         ):
             self._unsent_bytes -= unsent[conn]

@@ -2,15 +2,15 @@
 
 import threading
 
-from scan.commands import startup
+from scan.commands import run
 from scan.ethereum.client import Node
 from scan.indexer.chain_identity import read_identity
 from tests.support import faulty_node, indexing, serving
 
 
 def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
-    monkeypatch.setattr(startup, "LOCAL_EVERY_S", 0.005)
-    monkeypatch.setattr(startup, "CONFIRM_EVERY_S", 0.02)
+    monkeypatch.setattr(run, "LOCAL_EVERY_S", 0.005)
+    monkeypatch.setattr(run, "CONFIRM_EVERY_S", 0.02)
     wrong, chain_id = 0, "0x61"
 
     @faulty_node.altering
@@ -24,7 +24,7 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
         identity = read_identity(Node((node.url,)))
         settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
         watch = threading.Thread(
-            target=startup.watch, args=(settings, startup.database_name(identity), over)
+            target=run.watch, args=(settings, run.database_name(identity), over)
         )
         watch.start()
         node.fault = other_chain

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app import create_app
-from scan.http.middleware import without_ignored
+from scan.parameters import without_ignored
 
 SHARED = "utm_source=a&UTM_Medium=b&fbclid=c&gclid=d&msclkid=e&mc_cid=f&mc_eid=g&igshid=h&ref=i&_=1"
 

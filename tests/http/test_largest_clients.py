@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.server.accepted_connections import beyond, first_of_largest
+from scan.server.connection_limits import beyond, first_of_largest
 
 pytestmark = pytest.mark.check
 

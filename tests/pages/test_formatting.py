@@ -8,7 +8,8 @@ import pytest
 from scan.pages import cells, formatting, site
 from scan.pages.formatting import fitted, percent, resembles_another, short_price, worth
 from scan.queries.holdings import exact_worth
-from scan.queries.network import name_of, token_standard
+from scan.queries.network import name_of
+from scan.queries.tokens import token_standard
 
 pytestmark = pytest.mark.check
 

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.windows import Window
+from scan.rate_limits.storage import Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
 from tests.support.serving import at_once, free_port, gunicorn, redis_server, statuses, wait_until

@@ -9,7 +9,7 @@ import pytest
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.windows import Window
+from scan.rate_limits.storage import Window
 from scan.settings import Settings
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute

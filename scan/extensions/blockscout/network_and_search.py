@@ -15,7 +15,7 @@ from scan.extensions.blockscout import hooks, paths
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
 from scan.extensions.blockscout.transaction_lists import transaction_objects
-from scan.extensions.chain_statistics import statistics
+from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_value, reader
@@ -59,7 +59,7 @@ def _gas_prices(
 ) -> dict[str, paths.Object] | None:
     """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD,
     `time` in milliseconds."""
-    suggestions = statistics.price(reader())["suggestions"]
+    suggestions = gas_prices.price(reader())["suggestions"]
     if suggestions is None:
         return None
     prices = {}

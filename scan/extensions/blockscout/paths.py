@@ -21,9 +21,9 @@ from scan.ethereum.display_text import checksummed
 from scan.extensions.transaction_details.decoding import contexts
 from scan.http import request_state
 from scan.http.requests import Response, json_value, reader
-from scan.queries import network, pages
+from scan.queries import pages, tokens
 from scan.queries.cursors import ordinal_at
-from scan.rate_limits.windows import RateLimitResult
+from scan.rate_limits.storage import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 
 TABLE = Path(__file__).with_name("paths.toml")
@@ -164,7 +164,7 @@ NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 
 # The names of Ethereum's standards, by the types of records.
-STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}
+STANDARDS = {kind: tokens.token_standard(kind) for kind in pages.TOKEN_TYPES}
 
 
 def timestamp(iso: str) -> str:

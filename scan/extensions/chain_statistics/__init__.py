@@ -1,7 +1,8 @@
 """Statistics of the chain: by day, of gas, its largest transfers, and charts of them.
 
 Input: the core's daily_stats and the newest blocks. Output: /stats/daily, /stats/largest-transfers,
-/gas, their pages, the charts of the home page and of tokens. Start with statistics.py.
+/gas, their pages, the charts of the home page and of tokens. Start with
+statistics.py, then gas_prices.py.
 """
 
 from scan.registry import Extension

@@ -15,7 +15,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.cached_values import LazySequence
 from scan.ethereum.display_text import COIN_DECIMALS
-from scan.extensions.chain_statistics import statistics
+from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.exports.csv_columns import csv_text
 from scan.hex import to_hex
 from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
@@ -33,7 +33,7 @@ api_views = Blueprint("chain_statistics", __name__)
 @api_views.get("/gas")
 def get_gas() -> Response:
     query_arguments()
-    return json_value(statistics.price(reader()))
+    return json_value(gas_prices.price(reader()))
 
 
 @api_views.get("/stats/daily")
@@ -138,7 +138,7 @@ def _point(day: dict[str, Any], field: str) -> Point:
 
 @page_views.get("/gas")
 def show_gas() -> Response:
-    prices = statistics.price(reader())
+    prices = gas_prices.price(reader())
     labels = records.names_of((), *(called["address"] for called in prices["contracts"]))
     charts = _gas_charts(prices["blocks"][::-1])
     return page("gas.html", gas=prices, labels=labels, charts=charts)
@@ -182,7 +182,7 @@ SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "da
 
 def live(newest_blocks: list[records.Record]) -> Mapping[str, Any]:
     """Return the values of live_base_fee.html."""
-    return {"next_base_fee": statistics.next_base_fee([*map(statistics.gas_of, newest_blocks)])}
+    return {"next_base_fee": gas_prices.next_base_fee([*map(gas_prices.gas_of, newest_blocks)])}
 
 
 def home(newest_blocks: list[records.Record]) -> Mapping[str, Any]:

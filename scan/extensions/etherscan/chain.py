@@ -8,13 +8,13 @@ import orjson
 
 from scan.errors import NotFound
 from scan.ethereum.display_text import in_units
-from scan.extensions.chain_statistics import statistics
+from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.etherscan import account, replies
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, blocks, network, pages, tokens, transactions
+from scan.queries import addresses, blocks, pages, tokens, transactions
 
 MOST_TOP_HOLDERS = 1_000
 # Of tokeninfo: what the publishers of tokens say of them, which nobody gives here.
@@ -73,7 +73,7 @@ def token(parameters: replies.Parameters) -> replies.Reply:
         return replies.rows_reply([], account.NO_DATA)
     row = {
         **replies.renamed("token", record),
-        "tokenType": network.token_standard(record["type"]).replace("-", ""),
+        "tokenType": tokens.token_standard(record["type"]).replace("-", ""),
         **dict.fromkeys(OF_PUBLISHERS, ""),
     }
     return replies.rows_reply([row], account.NO_DATA)
@@ -122,7 +122,7 @@ def top_holders(parameters: replies.Parameters) -> replies.Reply:
 
 def gas_oracle(_parameters: replies.Parameters) -> replies.Reply:
     """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
-    prices = statistics.price(reader())
+    prices = gas_prices.price(reader())
     if prices["suggestions"] is None:
         raise replies.Failure("Error! No transactions in the newest blocks")
     base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"

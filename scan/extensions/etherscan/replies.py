@@ -22,7 +22,7 @@ from scan.errors import InvalidParameter, RateLimited, ScanError
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
-from scan.queries import network, pages
+from scan.queries import pages, tokens
 from scan.queries.reader import KeptFrom
 from scan.server.responses import Environ, WsgiResponse, json_response
 
@@ -258,7 +258,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "gwei": gwei,
     "hex": lambda value: hex(int(value)),
     "seconds": seconds,
-    "standard": network.token_standard,
+    "standard": tokens.token_standard,
     "text": lambda value: "" if value is None else str(value),
 }
 renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)

@@ -21,7 +21,7 @@ from scan.api.openapi.schemas import declared, renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.display_text import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
-from scan.queries import holdings, network
+from scan.queries import holdings, tokens
 
 # Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -123,7 +123,7 @@ FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
     "date_time": lambda value, _: date_time(value),
     "id": lambda value, _: token_id(value),
     # A token's standard as pages call it; empty for the coin.
-    "standard": lambda value, context: value and network.token_standard(value, context.chain_id),
+    "standard": lambda value, context: value and tokens.token_standard(value, context.chain_id),
     "text": lambda value, _: text(value or ""),
     "units": lambda value, _: units(value),
     "wei": lambda value, _: wei(value),

@@ -28,7 +28,7 @@ from scan.http.requests import client_address, reader
 from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
-from scan.rate_limits.windows import Window
+from scan.rate_limits.storage import Window
 from scan.server.responses import FileBody
 
 MAX_BYTES = 64 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 A subscription is a webhook whose URL is mail://: the indexer, the queues and their retries serve it
 as any other. Start with views.py (ask, confirm, leave), then deliveries.py (what the
-dispatcher sends), mailer.py (what a mail says, the server).
+dispatcher sends), messages.py (what a mail says, the server).
 """
 
 from scan.registry import Extension

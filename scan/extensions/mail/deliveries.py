@@ -7,7 +7,7 @@ from datetime import datetime
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
 from scan.database.connection import Database
-from scan.extensions.mail.mailer import Mailer, mailer
+from scan.extensions.mail.messages import Mailer, mailer
 from scan.settings import Settings
 from scan.webhooks import hooks, queues, sender
 

@@ -16,7 +16,7 @@ from scan import parameters
 from scan.database.connection import Database
 from scan.database.lists import all_event_types
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
-from scan.extensions.mail.mailer import Confirmations, Mailer, mailer
+from scan.extensions.mail.messages import Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
 from scan.http import hooks, request_state, worker_threads
 from scan.http.credentials_and_limits import network_around

@@ -19,7 +19,7 @@ import orjson
 from scan.errors import RateLimited, ScanError, Unavailable
 from scan.extensions.streams.block_events import BlockEvent, Position
 from scan.observability import metrics
-from scan.server import accepted_connections, responses
+from scan.server import connection_limits, responses
 from scan.server.connection import Connection, State
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class OpenResponse:
                 then()
         else:
             if len(conn.to_send) < unsent or conn.deadline == FOREVER:
-                conn.deadline = time.monotonic() + accepted_connections.SEND_WAIT_S
+                conn.deadline = time.monotonic() + connection_limits.SEND_WAIT_S
             self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
 
     def _ready(self, conn: Connection) -> None:

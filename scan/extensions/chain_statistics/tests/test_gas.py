@@ -7,8 +7,8 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.chain_statistics import statistics as gas
-from scan.extensions.chain_statistics.statistics import BlockGas, next_base_fee
+from scan.extensions.chain_statistics import statistics as daily
+from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
 from tests.support import indexing, serving
@@ -78,7 +78,7 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, m
 
 def test_contracts_by_gas_are_counted_once_a_minute(monkeypatch):
     """Each count reads up to 50,000 transactions, and each new block makes /gas anew."""
-    newest, largest, module = [100, 101, 159, 160, 90, 149], [], gas
+    newest, largest, module = [100, 101, 159, 160, 90, 149], [], daily
     times = iter(newest)
     monkeypatch.setattr(module, "_newest_s", lambda _: next(times))
     monkeypatch.setattr(

@@ -8,13 +8,12 @@ import pytest
 from scan.errors import InvalidParameter, NotFound
 from scan.extensions.contract_details.source_files import (
     FIRST_PAGE_BYTES,
-    MAX_HIGHLIGHTED,
     MAX_MATCHES,
     MAX_SHOWN_LINES,
     Shown,
-    highlighted_lines,
     shown_files,
 )
+from scan.extensions.contract_details.source_highlighting import MAX_HIGHLIGHTED, highlighted_lines
 
 pytestmark = pytest.mark.check
 

@@ -13,7 +13,7 @@ from app import create_app
 from scan.environment import read_variables
 from scan.errors import SettingError
 from scan.extensions.mail import deliveries
-from scan.extensions.mail.mailer import mailer
+from scan.extensions.mail.messages import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import ANNA, BERT, SITE, TO
 from tests.support import made_blocks, serving

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.mail import mailer, settings, views
+from scan.extensions.mail import messages, settings, views
 from scan.extensions.mail.tests.inbox import ANNA, SITE, TO
 from tests.support import database, serving
 
@@ -63,7 +63,7 @@ def test_a_network_is_bounded_as_a_whole(mail, monkeypatch, address):
 def test_a_newcomer_is_mailed_before_what_others_have_asked_for(mail, monkeypatch, network):
     """Confirmations have a budget of their own, which delays and refuses nobody, also where a burst
     of requests came from as many networks."""
-    monkeypatch.setattr(mailer, "MOST_IN_10_MINUTES", 2)
+    monkeypatch.setattr(messages, "MOST_IN_10_MINUTES", 2)
     url = mail.webhooks.settings.database_url
 
     def request(client):
