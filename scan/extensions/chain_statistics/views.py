@@ -107,7 +107,7 @@ def charts() -> Response:
     days = json.loads(shown.data)
     largest = statistics.shown_day(shown.last)
     transactions = largest.records if largest else []
-    hooks.complete_transactions(transactions)
+    hooks.complete_transactions(reader(), transactions)
     return page(
         "charts.html",
         chosen=chosen,
