@@ -39,6 +39,8 @@ def number(value):
         (a_string(300 * "\U0001f984"), 255 * "\U0001f984"),
         (a_string(10 * "\0" + 300 * "y"), 255 * "y"),
         (b"MKR".ljust(WORD, b"\0"), "MKR"),
+        (b"Uniswap V1".ljust(4096, b"\0"), "Uniswap V1"),
+        (b"not alone".ljust(WORD, b"\0") + number(1), ""),
         (bytes(WORD), ""),
         (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
         (number(32) + number(2**255), ""),

@@ -81,6 +81,15 @@ def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
 
 
 @pytest.mark.parametrize(
+    "given", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
+)
+def test_code_without_metadata_is_of_whatever_hash_was_submitted(given):
+    inferred = InferredSettings({"bytecodeHash": "none", "appendCBOR": False}, push0=True)
+    [chosen, *_] = first(1, {"metadata": given}, (0, 8, 28), inferred)
+    assert chosen["metadata"] == given
+
+
+@pytest.mark.parametrize(
     ("version", "newest"),
     [
         ((0, 4, 21), "byzantium"),
