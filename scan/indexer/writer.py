@@ -384,7 +384,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRow
     _copy_numbered(
         tx,
         "logs",
-        ("topic_id", *block_rows.LOG_COLUMNS),
+        ("topic_id", *block_rows.LOG_COLUMNS[1:]),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )
