@@ -315,12 +315,18 @@ class InspectedContract:
         *"token_since token_type wraps_since".split(),
     )
 
-    def __init__(self) -> None:
-        self.token_type: str | None = None
+    def __init__(
+        self,
+        token_type: str | None = None,
+        item_type: str | None = None,
+        wraps_since: int | None = None,
+        may_begin_at: int | None = None,
+    ) -> None:
+        self.token_type = token_type
         self.token_since = (-1, -1)  # block number and log index from which it counts as a token
-        self.item_type: str | None = None  # of a BEP20 that has items
-        self.wraps_since: int | None = None  # block number
-        self.may_begin_at: int | None = None  # the first block after a token's last life
+        self.item_type = item_type  # of a BEP20 that has items
+        self.wraps_since = wraps_since  # block number
+        self.may_begin_at = may_begin_at  # the first block after a token's last life
         self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
         self.pool: NewPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
