@@ -38,8 +38,7 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 def read_stored(database: connection.Database | transaction.Transaction) -> LogSelection:
     """Return the selection of this database, which is fixed with its first block."""
-    row = database.row("indexer/chain_get")
-    stored = row[3] if row else "none"
+    *_, stored = database.row("indexer/chain_get") or ("none",)
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
     return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
 

@@ -233,9 +233,9 @@ class Writer:
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
             derivation.unwind(tx, last_kept)
-            ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
+            ends = tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)
             last = head.number
-            for end in (*ends, last_kept):
+            for (end,) in (*ends, (last_kept,)):
                 unwind_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
             tx.execute("indexer/filled_tables_unwind", last_kept=last_kept)
