@@ -258,11 +258,11 @@ def summary_object(summary: transaction_summary.Summary) -> dict[str, Any]:
     may contain braces."""
     objects = AddressObjects(part.address for part in summary.parts if part.type == "address")
     template, variables = "", dict[str, dict[str, Any]]()
-    for number, part in enumerate(summary.parts):
+    for index, part in enumerate(summary.parts):
         if part.type is None and not set(part.text) & set("{}"):
             template = f"{template}{part.text}"
             continue
-        name = f"part_{number}"
+        name = f"part_{index}"
         template = f"{template}{{{name}}}"
         variables[name] = {"type": "string", "value": part.text}
         if part.type == "address" and part.address is not None:
