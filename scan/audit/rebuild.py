@@ -242,7 +242,9 @@ class Rebuild:
             try:
                 while True:
                     for first, last in islice(ranges, 2 * self._workers - len(waiting)):
-                        future = pool.submit(_lines_in_worker, tables, first, last, selection)
+                        future = pool.submit(
+                            _lines_in_snapshot, None, tables, first, last, selection
+                        )
                         waiting.append((last, future))
                     if not waiting:
                         return
@@ -306,18 +308,15 @@ def _open(url: str) -> None:
     _database = connection.Database(url, statement_timeout_ms=0, name="scan-rebuild")
 
 
-def _lines_in_worker(tables: Sequence[str], first: int, last: int, selection: str | None) -> Lines:
-    assert _database is not None
-    return _lines_in_snapshot(_database, tables, first, last, selection)
-
-
 def _lines_in_snapshot(
-    database: connection.Database,
+    database: connection.Database | None,  # None: a worker's
     tables: Sequence[str],
     first: int,
     last: int,
     selection: str | None,
 ) -> Lines:
+    database = database or _database
+    assert database is not None
     with database.transaction(snapshot=True) as tx:
         return _lines_of(tx, tables, first, last, selection)
 

@@ -137,13 +137,7 @@ class Node:
     ) -> list[Any]:
         """Return the results of calls as a list, as results() yields them. Raises AnswerTooLarge
         where one answer, or all together, are above `most_bytes`."""
-        results: list[Any] = []
-        size = 0
-        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
-            size += answer_bytes
-            if most_bytes is not None and size > most_bytes:
-                raise AnswerTooLarge(0, "the node's responses are too large")
-            results += chunk_results
+        results = [*self.results(calls, timeout_s, most_bytes, most_bytes)]
         for result in results:
             if isinstance(result, AnswerTooLarge):
                 raise result
@@ -159,7 +153,8 @@ class Node:
         raw: bool = False,
     ) -> Iterator[Any]:
         """Yield results in the order of the calls; a call that the node refused gives an RpcError
-        value, and one after more than `most_bytes_in_all` of answers AnswerTooLarge.
+        value, one with which answers are above `most_bytes_in_all`, and those after it,
+        AnswerTooLarge.
 
         With `raw`, other results may be msgspec.Raw, for a caller who knows their types.
         Batches halve when the node refuses or breaks one, or its answer is too large, and grow
@@ -168,11 +163,12 @@ class Node:
         """
         done = size = 0
         for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes, raw):
-            yield from chunk_results
-            done, size = done + len(chunk_results), size + answer_bytes
+            size += answer_bytes
             if most_bytes_in_all is not None and size > most_bytes_in_all:
                 yield from [too_large(most_bytes_in_all)] * (len(calls) - done)
                 return
+            yield from chunk_results
+            done += len(chunk_results)
 
     def _exchanges(
         self,

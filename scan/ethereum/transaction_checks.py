@@ -94,12 +94,11 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
     """Return what proves a transaction in a node's JSON, and look for no more than `most`. Raises
     Contradiction where its hash or signature is another's."""
     try:
-        transaction_type = type_number(answer.get("type"))
+        type_ = type_number(answer.get("type"))
         # Its hash does not cover blobs, which test nodes keep in it.
         answer = {name: value for name, value in answer.items() if name != "blobs"}
         transaction = read_json(answer, TransactionJson, 0)
-        is_plain = type(transaction) is TransactionJson.plain
-        if transaction_type not in TRANSACTION_FIELDS or not is_plain:
+        if type_ not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson.plain:
             return Proof.NOTHING
         [encoded] = encode_transactions([transaction])
         if rlp_and_tries.keccak256(encoded) != data(transaction.hash):
@@ -108,7 +107,7 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
             return Proof.NOTHING
         if most == Proof.HASH or _placeholder(transaction):
             return Proof.HASH
-        _require_signer(transaction, encoded, transaction_type)
+        _require_signer(transaction, encoded, type_)
     except (*MALFORMED, MalformedBlock, Unencodable) as error:
         raise Contradiction(f"a transaction and its form: {error!r}") from error
     return Proof.SIGNATURE
@@ -200,11 +199,9 @@ def _signature(transaction: Any) -> tuple[bytes, bytes]:
 def _placeholder(transaction: Any) -> str:
     """Return what a test node has in place of a signature, in words; "" for a signature."""
     r, s = _signature(transaction)
-    if r != s:
-        return ""
-    if not r:
+    if r == s == b"":
         return UNSIGNED_SENDERS
-    is_sender = r == data(getattr(transaction, "from"), 20).lstrip(b"\0")
+    is_sender = r == s == data(getattr(transaction, "from"), 20).lstrip(b"\0")
     return ADDRESSES_AS_SIGNATURES if is_sender else ""
 
 

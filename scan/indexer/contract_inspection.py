@@ -183,12 +183,13 @@ class ContractInspector:
         at = state.block_id(block)
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
+        without_token = ended | block.created  # until a transfer shows another one
         present = self._metadata_at(contracts, at)
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
             for address, contract in contracts.items()
-            if address in ended | block.created
+            if address in without_token
             or events.token_type(shapes[address], present[address]) != contract.token_type
         ]
         before = state.BlockId(number - 1, block.parent_hash)
@@ -197,9 +198,8 @@ class ContractInspector:
             contracts[address].end_life(end_block)
             labels = last.name, last.symbol, last.decimals, last.total_supply
             findings.ends.append(state.TokenEnd(address, number, end_block, *labels))
-            if address not in ended | block.created:
-                since = number, 0
-                token = self._new_token(address, since, shapes[address], present[address])
+            if address not in without_token:
+                token = self._new_token(address, (number, 0), shapes[address], present[address])
                 findings.tokens.append(token)
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
 

@@ -85,11 +85,13 @@ def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway, monke
     with pytest.raises(AnswerTooLarge):
         gateway.session("a").call("eth_getCode", most_bytes=1000)
     node.fault = None
-    monkeypatch.setattr(request_node, "MOST_BYTES_IN_ALL", 1000)
+    monkeypatch.setattr(request_node, "MOST_BYTES_IN_ALL", 15_000)
     session = gateway.session("a")
-    *first, left_out = session.results([Call("a", ())] * (2 * MAX_BATCH + 1))
-    assert first[:MAX_BATCH] == ["a"] * MAX_BATCH and isinstance(left_out, AnswerTooLarge)
-    assert len(node.methods) == MAX_BATCH
+    calls = [Call("x" * 20, ())] * (3 * MAX_BATCH)  # whose answers take 10 KB a batch
+    results = session.results(calls)
+    assert results[:MAX_BATCH] == ["x" * 20] * MAX_BATCH
+    assert {*map(type, results[MAX_BATCH:])} == {AnswerTooLarge} and len(results) == len(calls)
+    assert len(node.methods) == 2 * MAX_BATCH
     assert failure(session) is None
 
 
