@@ -7,14 +7,11 @@ import pytest
 
 from scan.contracts import block_bodies
 from scan.contracts.block_bodies import BlockBodies
-from scan.database import migrations
-from scan.database.connection import Database
-from scan.ethereum import stored_blocks
+from scan.database import connection, migrations
+from scan.ethereum import stored_blocks, transaction_reader
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.transaction_reader import IndexedTransaction
-from tests.support import indexing
+from tests.support import indexing, table_digest
 from tests.support.database import execute
-from tests.support.table_digest import digest
 
 # What no bytes of a transaction have, or apart from its other fields, and what test nodes add.
 NOT_STORED = set(
@@ -116,7 +113,7 @@ def test_a_reorganisation_replaces_bodies(database_url, anvil, postgres, templat
     assert values == ["0x4", "0x5", "0x6", "0x7"]
     with postgres.cloned(template) as url:
         indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        assert digest(url) == digest(database_url)
+        assert table_digest.digest(url) == table_digest.digest(database_url)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +149,7 @@ def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
         return stored_blocks.StoredBlock(*given)
 
     monkeypatch.setattr(block_bodies, "StoredBlock", decode)
-    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    database = connection.Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     blocks = BlockBodies(database)
     with ThreadPoolExecutor(8) as threads:
         kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]
@@ -165,10 +162,10 @@ def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, index
     malformed = stored_blocks.stored_body([b"\xc0"], [b"\xc0"])  # with the digest of these bytes
     with (
         postgres.cloned(indexed_template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
+        closing(connection.Database(url, statement_timeout_ms=0)) as database,
     ):
         [row] = execute(url, A_TRANSACTION)
-        indexed = IndexedTransaction(*row, None)
+        indexed = transaction_reader.IndexedTransaction(*row, None)
         assert BlockBodies(database).stored_transaction(indexed)
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
         assert BlockBodies(database).stored_transaction(indexed) is None

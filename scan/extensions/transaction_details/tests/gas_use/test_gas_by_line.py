@@ -10,11 +10,8 @@ import pytest
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from tests.support.anvil import calldata
+from tests.support import anvil, faulty_node, lists, solidity
 from tests.support.explorer import behind, compiled, linked, standard_input
-from tests.support.faulty_node import altering
-from tests.support.lists import get
-from tests.support.solidity import marked_line
 
 VERSION, PATH = "0.8.28", "src/Costly.sol"
 SOURCE = Path(__file__).with_name("Spending.sol").read_text()
@@ -57,18 +54,18 @@ class Deployed(namedtuple("Deployed", "explorer costly creation")):
         return self.explorer.send(self.costly, data, **fields)
 
     def lines(self, sent):
-        return get(self.explorer.client, f"/transactions/{sent}/gas/lines")
+        return lists.get(self.explorer.client, f"/transactions/{sent}/gas/lines")
 
     def receipt(self, sent):
         return self.explorer.anvil.receipt_of(sent)
 
 
 def data_of(transaction):
-    return calldata(f"{transaction.function}(uint256)", transaction.argument)
+    return anvil.calldata(f"{transaction.function}(uint256)", transaction.argument)
 
 
 def line_of(mark):
-    return marked_line(SOURCE, f"// {mark}")
+    return solidity.marked_line(SOURCE, f"// {mark}")
 
 
 def intrinsic(data, *, is_creation=False):
@@ -225,7 +222,7 @@ def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
 
 
 def lines_behind(deployed, sent, alter):
-    with behind(deployed.explorer.settings, altering(alter)) as (client, _):
+    with behind(deployed.explorer.settings, faulty_node.altering(alter)) as (client, _):
         return client.get(f"/api/v1/transactions/{sent}/gas/lines")
 
 
