@@ -12,7 +12,6 @@ from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
 from tests.support import brute_force, database, explain
 from tests.support.lists import post
 
-TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
 BESIDE_A_LIST = {
     "queries/logs_get_scope",
@@ -243,15 +242,6 @@ def test_adjacent_transactions_are_read_from_an_index(seeded, heat):
         assert plan.buffers < 50
         expected = (offset == 0, offset == total - 1)
         assert (adjacent["next"] is None, adjacent["previous"] is None) == expected
-
-
-LISTS_OF_HISTORY = 9
-LAST_BLOCK = TRANSACTIONS // 150 - 1
-
-
-def block_hash(seeded, number):
-    row = seeded.service.database.row("queries/blocks_get_hash", number=number)
-    return bytes(row[1])
 
 
 def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):

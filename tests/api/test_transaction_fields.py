@@ -7,11 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import amount, rounded
-from tests.support import indexing, made_blocks, serving
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
@@ -44,7 +43,7 @@ def chain(url):
 
 @pytest.fixture
 def client(url):
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 CASES = {

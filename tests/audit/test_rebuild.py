@@ -9,7 +9,6 @@ from contextlib import closing
 
 import pytest
 
-from app import create_app
 from scan import registry
 from scan.audit.derived_tables import DERIVED
 from scan.audit.rebuild import RANGE_BLOCKS, CannotRebuild, Rebuild, from_blocks
@@ -22,7 +21,7 @@ from tests.commands.test_command import scan
 from tests.support import auditing, request_contracts, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute, name_in
-from tests.support.indexing import Indexing, index_apart, settings_for
+from tests.support.indexing import Indexing, client_over, index_apart, settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 NOWHERE = "http://127.0.0.1:1"  # a node that is stopped
@@ -185,7 +184,7 @@ def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkey
     rebuild(spoilt_url, "logs", logs="all", stop_after=2)
     numbered = {bytes(topic) for (topic,) in execute(spoilt_url, "SELECT topic0 FROM event_topics")}
     added = numbered.difference(block_rows.load_standard_topics())
-    client = create_app(settings_for(spoilt_url, NOWHERE)).test_client()
+    client = client_over(spoilt_url)
     for topic in (*added, events.TRANSFER):
         answer = client.get(f"/api/v1/logs?topic0=0x{topic.hex()}")
         assert answer.json["logs"], (topic.hex(), answer.text)

@@ -8,7 +8,6 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from app import create_app
 from scan.commands import audit
 from scan.database import connection, errors, migrations
 from scan.indexer.partitions import TABLES
@@ -82,7 +81,7 @@ def release_with(text):
 
 
 def readiness(url):
-    return create_app(indexing.settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
+    return indexing.client_over(url).get("/readyz").status_code
 
 
 def test_a_new_database_gets_the_whole_schema_at_once(empty_url):

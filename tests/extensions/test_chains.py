@@ -7,7 +7,7 @@ from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 
 __all__ = ["demo_node", "demo_template"]
 
@@ -71,7 +71,7 @@ def test_chains_of_other_forms(name, postgres, template):
 @pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_the_demo_chain(postgres, demo_template, demo_node, most):
     with postgres.cloned(demo_template) as url:
-        client = create_app(settings_for(url, demo_node.url)).test_client()
+        client = client_over(url, demo_node.url)
         assert not wrong_answers(client, most)
 
 

@@ -93,8 +93,7 @@ def test_histories_have_no_fee_that_another_paid(postgres, template):
     """The payer's has no row of it either, and says by how much it does not add up."""
     chain = made()
     with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
-        client = create_app(settings).test_client()
+        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
         for holder, missing in ((ALICE, 0), (CAROL, 0), (BOB, PRICE * GAS)):
             _, page = history(client, "0x" + holder.hex())
             assert page["unexplained"] == str(-missing), (holder, page)

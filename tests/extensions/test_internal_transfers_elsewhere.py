@@ -1,6 +1,5 @@
 """Internal transfers in the forms of other explorers."""
 
-from app import create_app
 from scan.commands import audit
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.internal_transfers.tests.test_internal_transfers import (
@@ -39,7 +38,7 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
     chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
-    client = create_app(indexing.settings_for(database_url, NOBODY)).test_client()
+    client = indexing.client_over(database_url)
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
     assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)

@@ -43,7 +43,7 @@ def scenario_chain(postgres, template, scenario):
     node = scenario.anvil
     with postgres.cloned(template) as url, Indexing(url, node.url, until=node.head()) as indexing:
         abis = reasons.verify(url, [*scenario.stage.contracts.values()][::2])
-        yield Chain(create_app(indexing.settings).test_client(), abis, node)
+        yield Chain(indexing.client(), abis, node)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def storm(postgres, template):
             weather.blow(indexer, 60)
         with Indexing(url, node.url, until=node.head()) as indexing:
             abis = reasons.verify(url, [*weather.stage.contracts.values()][1::2])
-            yield Chain(create_app(indexing.settings).test_client(), abis, node)
+            yield Chain(indexing.client(), abis, node)
 
 
 def transactions_of(client):

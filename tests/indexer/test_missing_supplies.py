@@ -1,6 +1,5 @@
 """An NFT without totalSupply() has as many as its holders hold, after burns and forks as well."""
 
-from app import create_app
 from scan.commands import audit
 from tests.audit.test_audit import run
 from tests.support.database import execute
@@ -11,7 +10,7 @@ from tests.support.table_digest import digest, fresh_digest
 
 def supplies(indexing):
     """By token, in each of the places that show it."""
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     shown = {t["address"]: t["totalSupply"] for t in client.get("/api/v1/tokens").json["tokens"]}
     for token, supply in shown.items():
         assert client.get(f"/api/v1/tokens/{token}").json["totalSupply"] == supply

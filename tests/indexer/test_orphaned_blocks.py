@@ -121,7 +121,7 @@ def test_the_journal_keeps_what_the_block_had(branches):
         internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, ANNA, BERT, 7)],
         is_traced=True,
     )
-    client = create_app(indexing.settings_for(branches.url, NOWHERE)).test_client()
+    client = indexing.client_over(branches.url)
     lists = ("transactions", "token_transfers", "internal_transfers", "logs")
     listed = {
         name: client.post(

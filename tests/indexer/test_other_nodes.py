@@ -6,7 +6,6 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from app import create_app
 from scan.commands import audit
 from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
@@ -77,7 +76,7 @@ def test_the_index_is_the_nodes(node, postgres, template):
         truth = read_truth(node, traces=False)
         head = truth.stats["latestBlock"]
         indexing.wait_for_at_least(head)
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         assert status(url)["stateReadBy"] == STATE_READ_BY[type(node)]
         for entity in ("blocks", "transactions", "token_transfers"):
             expected = [

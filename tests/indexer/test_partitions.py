@@ -8,7 +8,6 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from app import create_app
 from scan.commands import audit
 from scan.database import migrations, statements
 from scan.database.connection import Database
@@ -16,7 +15,7 @@ from scan.indexer import partitions
 from tests.support.auditing import run
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
@@ -77,10 +76,7 @@ def lists(first, scenario):
 @pytest.mark.long
 def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenario):
     assert digest(plain) == digest(parted)
-    first, second = (
-        create_app(settings_for(url, scenario.anvil.url, logs="all")).test_client()
-        for url in (plain, parted)
-    )
+    first, second = (client_over(url, scenario.anvil.url, logs="all") for url in (plain, parted))
     cursors = 0
     for path in lists(first, scenario):
         query = "limit=6"

@@ -4,7 +4,6 @@ import logging
 
 import pytest
 
-from app import create_app
 from tests.commands.test_command import scan
 from tests.support import faulty_node, table_digest
 from tests.support.anvil import Anvil
@@ -60,7 +59,7 @@ def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(rollup, d
     [sent] = rollup.call("eth_getBlockByNumber", "latest", True)["transactions"]
     assert sent["hash"] != named  # of its receipt
     indexing = Indexing(database_url, rollup.url).run_until(rollup.head())
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
     found = scan("doctor", DATABASE_URL=database_url, RPC_URL=rollup.url)
     assert "another transactionHash of receipts than its order says" in found.stdout

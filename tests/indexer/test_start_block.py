@@ -16,7 +16,7 @@ CHAIN = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (31337, 
 
 
 def client_of(indexing):
-    return create_app(indexing.settings).test_client()
+    return indexing.client()
 
 
 def test_it_may_change_while_there_are_no_blocks(anvil, database_url):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.ethereum import block_decoder, blocks
 from scan.indexer.block_rows import load_standard_topics
 from tests.support import indexing, made_blocks
@@ -10,7 +9,6 @@ from tests.support.database import execute, wait_for_problem
 from tests.support.truth.token_moves import TRANSFER
 
 EMITTER = made_blocks.address("emitter")
-NOWHERE = "http://127.0.0.1:1"
 MADE_CHAIN = (
     "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs) VALUES (%s, %s, 0, %s)"
 )
@@ -99,7 +97,7 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
     made.append([made_blocks.Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
-    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     for asked in ({}, {"topic0": "0x" + topic.hex()}):
         answer = client.get("/api/v1/logs", query_string=asked)
         assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)

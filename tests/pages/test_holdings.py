@@ -5,7 +5,6 @@ from html import unescape
 
 import pytest
 
-from app import create_app
 from tests.support import database, indexing
 
 ROW = re.compile(
@@ -70,6 +69,6 @@ def test_a_block_that_is_not_indexed_is_told(client, holder):
 def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, holder):
     with postgres.cloned(indexed_template) as url:
         database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
-        client = create_app(indexing.settings_for(url, indexed.settings.rpc_urls[0])).test_client()
+        client = indexing.client_over(url, indexed.settings.rpc_urls[0])
         page = client.get(f"/address/{holder}?tab=tokens&block=3")
     assert page.status_code == 422 and "before block 40 are not kept" in page.text

@@ -206,7 +206,7 @@ def test_pages_have_a_limit_of_their_own(limited):
 
 
 def test_pages_can_be_left_out(indexed):
-    client = create_app(replace(indexed.settings, pages=False)).test_client()
+    client = indexed.client(pages=False)
     assert client.get("/").json["documentation"] == "/docs/"
     for path in ("/blocks", "/search", "/static/0/scan.css"):
         answer = client.get(path)
@@ -221,13 +221,13 @@ def test_pages_can_be_left_out(indexed):
     ],
 )
 def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
-    page = create_app(replace(indexed.settings, **settings)).test_client().get("/txs").text
+    page = indexed.client(**settings).get("/txs").text
     assert name in page and f"<bdi>{symbol}</bdi>" in page
 
 
 @pytest.mark.check
 def test_home_says_why_nothing_else_answers():
-    client = create_app(indexing.settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
+    client = indexing.client_over(NOWHERE)
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
     assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text

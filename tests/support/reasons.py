@@ -4,7 +4,6 @@ import json
 from collections import namedtuple
 from contextlib import contextmanager
 
-from app import create_app
 from tests.support import database, solidity
 from tests.support.anvil import Anvil, Contract, creation_code
 from tests.support.indexing import Indexing
@@ -93,7 +92,7 @@ def play_reasons(postgres, template):
             anvil.mine()
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [reasons, Contract(guard, solidity.artifact("Guard"))])
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             yield Played(anvil, url, client, reasons, guard, sent)
 
 

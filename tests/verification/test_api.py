@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from app import create_app
 from scan.database import transaction as copy_rows
 from scan.verification import compiler_run, sandbox, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
@@ -66,7 +65,7 @@ def test_a_contract_that_is_read_before_its_block_is_indexed_is_that_blocks(data
     indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
     sent = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
     address = anvil.receipt_of(sent)["contractAddress"]
-    answer = create_app(indexing.settings).test_client().get(f"/api/v1/contracts/{address}")
+    answer = indexing.client().get(f"/api/v1/contracts/{address}")
     assert answer.status_code == 404
     Indexing(database_url, anvil.url).run_until(anvil.head())
     [(block_number,)] = database.execute(database_url, "SELECT block_number FROM contracts")

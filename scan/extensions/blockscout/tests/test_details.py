@@ -2,15 +2,14 @@
 
 from collections import Counter
 
-from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import display_text, node_errors
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import NOBODY, Asking
-from tests.support import database, indexing, serving
+from scan.extensions.blockscout.tests.test_responses import Asking
+from tests.support import database, indexing
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
 HOLDER = "0x" + "ab" * 20
@@ -123,7 +122,7 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkey
         chain.append(withdrawals=withdrawals)
     insert = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
     database.execute(database_url, insert)
-    ask = Asking(create_app(indexing.settings_for(database_url, NOBODY)).test_client())
+    ask = Asking(indexing.client_over(database_url))
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
     monkeypatch.setattr(blocks, "MERGES", {"1": 1})
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
@@ -183,6 +182,6 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     for hour in (0, 1, 24, 25, 49):
         creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
         chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     counters = client.get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")

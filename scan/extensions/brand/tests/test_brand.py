@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app import create_app
 from scan.errors import SettingError
 from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
@@ -64,7 +63,7 @@ def branded(indexed, brand_of):
         notice=NOTICE,
         robots="none",
     )
-    return create_app(replace(indexed.settings, brand=settings.brand)).test_client()
+    return indexed.client(brand=settings.brand)
 
 
 def test_a_page_has_the_operators_face(branded):
@@ -103,7 +102,7 @@ PREVIEWS = re.compile(
 def test_previews_of_links_have_a_picture_and_the_address_of_the_page(indexed, client, brand_of):
     def previews(**changes):
         brand = replace(changes.pop("brand", UNBRANDED), url="https://scan.example")
-        return create_app(replace(indexed.settings, brand=brand, **changes)).test_client()
+        return indexed.client(brand=brand, **changes)
 
     assert dict(PREVIEWS.findall(client.get("/blocks").text)) == {"twitter:card": "summary"}
     shown = dict(PREVIEWS.findall(previews(base_path="/bsc").get("/bsc/txs?limit=50").text))

@@ -11,16 +11,15 @@ from decimal import Decimal
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
 from tests.api.test_bad_input import HUGE, require_parameter
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
-from tests.support import explain, indexing, made_blocks, serving
+from tests.support import explain, indexing, made_blocks
 from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
-FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
+LAST_DAY = "2023-11-20"  # with none on the 17th
 COUNTS = {
     name: place
     for place, name in enumerate(
@@ -51,7 +50,7 @@ def url(postgres, template):
 
 @pytest.fixture(scope="module")
 def days(url):
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 def test_days_are_what_their_rows_give(days, url):
@@ -159,7 +158,7 @@ def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter)
 
 
 def test_before_the_first_block_there_are_no_days(database_url):
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
     body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
     assert body["days"] == [] and body["from"] == "2026-01-01"
@@ -255,7 +254,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_
     if is_bounded:
         monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
     url, days = moved
-    client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(url)
     for number, made in enumerate(days):
         path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
         large = [move.value for move in made if move.value >= LARGE]

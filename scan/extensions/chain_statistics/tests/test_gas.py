@@ -5,13 +5,12 @@ import statistics
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics as daily
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
-from tests.support import indexing, serving
+from tests.support import indexing
 from tests.support.made_blocks import Chain, Move, address
 
 
@@ -69,7 +68,7 @@ def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario)
 def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, monkeypatch):
     for most in (len(scenario.truth.transactions) - 1, 0):
         monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", most)
-        client = create_app(indexed.settings).test_client()
+        client = indexed.client()
         body = client.get("/api/v1/gas").json
         assert body["contractsSeconds"] == 300
         assert bool(body["contracts"]) == bool(most)
@@ -135,7 +134,7 @@ def made(url, moves, base_fee):
     for block in moves:
         chain.append(block, base_fee=base_fee)
     database.close()
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 def test_without_blocks_transactions_or_base_fees(database_url):

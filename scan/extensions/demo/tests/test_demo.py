@@ -22,7 +22,7 @@ def demo(postgres, template):
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)
-        yield create_app(indexing.settings).test_client()
+        yield indexing.client()
     node.stop()
 
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing, indexing
@@ -30,7 +29,7 @@ def indexed(chain, postgres, template):
 
 @pytest.fixture
 def client(indexed):
-    return create_app(indexed.settings).test_client()
+    return indexed.client()
 
 
 def numbers(client, path, name, field, **query):

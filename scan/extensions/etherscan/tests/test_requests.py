@@ -179,7 +179,7 @@ def test_a_form_may_be_large(client):
 
 def test_limits(indexed):
     """Refusals keep HTTP 200, since most clients read the body of nothing else."""
-    client = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute")).test_client()
+    client = indexed.client(rate_limit_anonymous="5/minute")
     asked = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
     for left in range(4, -1, -1):
         response = client.get("/api", query_string=asked)

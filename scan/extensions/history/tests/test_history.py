@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from app import create_app
 from scan.extensions.history import queries as history_query
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
 from tests.support import anvil, faulty_node
@@ -119,7 +118,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
         page = get(client, key, token=token, limit=1)
     assert (page["complete"], page["reason"]) == (False, reason)
     assert page["unexplained"] == (None if balance is None else str(balance - net))
-    honest = get(create_app(indexed.settings).test_client(), key, token=token, limit=1)
+    honest = get(indexed.client(), key, token=token, limit=1)
     assert (honest["complete"], honest["unexplained"]) == (True, "0")
 
 

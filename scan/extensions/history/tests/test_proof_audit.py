@@ -6,8 +6,6 @@ from scan.commands import audit as audit_command
 from tests.support import auditing, faulty_node
 from tests.support.database import execute
 
-DEV_BALANCE = 10_000 * 10**18
-
 
 def audit(settings, *options):
     command = argparse.ArgumentParser()

@@ -7,7 +7,6 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from app import create_app
 from tests.support import anvil, rehashed_chain
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode, altering, refuse_method
@@ -60,7 +59,7 @@ def client_behind(paid, url, fault):
         FaultyNode(paid.node.url, fault) as node,
         Indexing(url, node.url, until=paid.node.head()) as indexing,
     ):
-        yield create_app(indexing.settings).test_client()
+        yield indexing.client()
 
 
 def transfers(client):
@@ -96,7 +95,7 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
     with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
         with Indexing(database_url, urls, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
+            shown = transfers(indexing.client())
     [payment] = shown["internalTransfers"]
     assert (payment["value"], payment["proven"], shown["untracedBlocks"]) == ("7", False, 0)
 

@@ -1,6 +1,5 @@
 """The page of events of all contracts."""
 
-from app import create_app
 from tests.support.indexing import Indexing
 
 
@@ -30,7 +29,7 @@ def test_a_block_has_the_number_of_its_events_where_all_are_stored(
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url, logs="all")
         indexing.run_until(scenario.anvil.head())
-        own = create_app(indexing.settings).test_client()
+        own = indexing.client()
         assert own.get(f"/api/v1/blocks/{number}").json["logCount"] == count
         assert f"{link}{count}</a>" in own.get(f"/block/{number}").text
         assert own.get("/api/v1/blocks/0").json["logCount"] == 0

@@ -8,12 +8,11 @@ from itertools import groupby
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.indexer.derivation import derive, read_block_range
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
-from tests.support import explain, indexing, serving, value_names
+from tests.support import explain, indexing, value_names
 from tests.support.database import execute
 
 getcontext().prec = 700
@@ -105,7 +104,7 @@ def traded(postgres, template):
 
 @pytest.fixture(scope="module")
 def client(traded):
-    return create_app(indexing.settings_for(traded, serving.NOWHERE)).test_client()
+    return indexing.client_over(traded)
 
 
 def price(trade, token1):
@@ -208,7 +207,7 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
         for n in range(BLOCKS)
     ]
     fill(database_url, trades, 1, spacing_s=1_800)
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     newest_s = START_S + 1_800 * (BLOCKS - 1)
     for span, hours in zip(
         client.get(f"/api/v1/pools/{POOL}/volume").json["volumes"], (24, 168, 9_999), strict=True

@@ -4,12 +4,11 @@ from collections import Counter
 
 import pytest
 
-from app import create_app
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
 from tests.support.faulty_node import FaultyNode, Reply, altering, refuse
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 
 ETHER = 10**18
 SPENDER = "0x" + 20 * "5e"
@@ -25,7 +24,7 @@ def node(scenario):
 
 @pytest.fixture
 def own_client(indexed, node):
-    return create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    return client_over(indexed.settings.database_url, node.url)
 
 
 def simulate(client, *calls, block=None, **more):

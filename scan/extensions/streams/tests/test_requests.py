@@ -4,14 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
-NOWHERE = "http://127.0.0.1:1"
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
 
@@ -24,7 +22,7 @@ def chain(database):
 def client_of(url, chain):
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)])
-    return create_app(indexing.settings_for(url, NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 @pytest.fixture
@@ -143,7 +141,7 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_ur
 
 
 def test_an_empty_index_has_no_streams_yet(database_url):
-    response = opened(create_app(indexing.settings_for(database_url, NOWHERE)).test_client())
+    response = opened(indexing.client_over(database_url))
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
 

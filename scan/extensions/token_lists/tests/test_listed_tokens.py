@@ -22,7 +22,7 @@ CHAIN_ID = 31337
 
 @pytest.fixture(scope="module")
 def client(own_index):
-    return create_app(own_index.settings).test_client()
+    return own_index.client()
 
 
 @pytest.fixture

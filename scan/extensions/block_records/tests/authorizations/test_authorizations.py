@@ -73,8 +73,9 @@ def play(node):
 def played(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
-        yield Delegations(node, url, create_app(settings).test_client())
+        yield Delegations(
+            node, url, indexing.Indexing(url, node.url).run_until(node.head()).client()
+        )
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,13 @@ from html import unescape
 
 import pytest
 
-from app import create_app
 from scan.extensions.history import views
 from scan.extensions.history.sums import monthly_sums
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import brute_force, database, explain
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over
 from tests.support.lists import get
 from tests.support.scenario import play
 from tests.support.scenario.everyday import everyday
@@ -49,7 +48,7 @@ def chain(postgres, template):
             for _ in range(4):
                 everyday(stage, 9)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-            yield Chain(anvil, indexing, create_app(indexing.settings).test_client(), url)
+            yield Chain(anvil, indexing, indexing.client(), url)
 
 
 def by_month(rows, *key):
@@ -263,7 +262,7 @@ def test_malformed_parameters_are_refused(chain, path, status, field):
 
 def test_sums_of_nothing_are_zero(chain, database_url):
     """Of an address that was never seen, and of an index without a block."""
-    empty = create_app(settings_for(database_url, chain.anvil.url)).test_client()
+    empty = client_over(database_url, chain.anvil.url)
     path = f"/addresses/0x{40 * '7'}"
     for client in (chain.client, empty):
         [whole] = get(client, f"{path}/transactions/sums")["sums"]

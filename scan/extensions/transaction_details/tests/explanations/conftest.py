@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from app import create_app
 from tests.support import explorer, faulty_node, indexing, reasons
 
 
@@ -40,4 +39,4 @@ def behind(played, fault=None):
 
 def client_over(played, node):
     """Another service over such a node."""
-    return create_app(indexing.settings_for(played.url, node.url)).test_client()
+    return indexing.client_over(played.url, node.url)

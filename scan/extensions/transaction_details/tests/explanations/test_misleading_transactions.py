@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from tests.support import database, reasons
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -61,7 +60,7 @@ def played(postgres, template):
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             yield Played(anvil, client, contracts, sent, url)
 
 

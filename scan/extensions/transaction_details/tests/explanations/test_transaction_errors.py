@@ -8,7 +8,6 @@ from html import unescape
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support import database, indexing
@@ -265,7 +264,6 @@ def test_a_trace_of_another_block_is_not_believed(played):
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-NOBODY = "http://127.0.0.1:9"
 REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
 STORED = {
     "require": "the door is shut",
@@ -285,7 +283,7 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
     forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
     for name in ("out of gas", "silent inside"):
         database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
-    client = create_app(indexing.settings_for(played.url, NOBODY)).test_client()
+    client = indexing.client_over(played.url)
     for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
         page = client.get(path)
         reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}
