@@ -149,14 +149,14 @@ def test_a_kind_of_filters_without_an_entry_is_named(values, place):
         lists.of_kind("colour", values, place)
 
 
-@pytest.mark.parametrize(
-    ("function", "table"),
-    [
-        ("addresses_changes", "addresses"),
-        ("daily_stats_changes", "daily_stats"),
-        *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
-    ],
-)
+DERIVED = [
+    ("addresses_changes", "addresses"),
+    ("daily_stats_changes", "daily_stats"),
+    *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
+]
+
+
+@pytest.mark.parametrize(("function", "table"), DERIVED)
 def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
     """The indexer's statements are rendered from the columns that the function returns."""
     kind = "chain" if table in tables_of("chain_tables") else "derived"

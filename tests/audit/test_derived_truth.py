@@ -183,13 +183,13 @@ def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scena
         require_same(counts, derived_lists.list_counts(entries))
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "value", "make"),
-    [
-        pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
-        pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
-    ],
-)
+CREATIONS = [
+    pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
+    pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "value", "make"), CREATIONS)
 def test_a_creation_is_counted_as_what_it_is(copied, scenario, change, field, value, make):
     """Coin that it pays is sent; one that failed makes no contract."""
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])

@@ -209,17 +209,17 @@ def test_tables_of_another_commit_are_named_with_the_way_out(upgraded_url, tmp_p
     assert "`git checkout 0123abcd`" in ended
 
 
-@pytest.mark.parametrize(
-    ("older", "reason"),
-    [
-        ("ALTER TABLE blocks DROP COLUMN unproven CASCADE", "unproven"),
-        (
-            "DROP FUNCTION newest_untraced_block CASCADE;"
-            "CREATE FUNCTION newest_untraced_block() RETURNS text LANGUAGE sql RETURN 'x'",
-            "cannot change return type",
-        ),
-    ],
-)
+OLDER_TABLES = [
+    ("ALTER TABLE blocks DROP COLUMN unproven CASCADE", "unproven"),
+    (
+        "DROP FUNCTION newest_untraced_block CASCADE;"
+        "CREATE FUNCTION newest_untraced_block() RETURNS text LANGUAGE sql RETURN 'x'",
+        "cannot change return type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("older", "reason"), OLDER_TABLES)
 def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reason):
     """Before anything is stopped for an upgrade, and without an index or a function of it."""
     execute(upgraded_url, f"{older}; DROP INDEX labels_by_text")

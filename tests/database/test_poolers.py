@@ -187,15 +187,15 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
         database.close()
 
 
-@pytest.mark.parametrize(
-    ("command", "mode"),
-    [
-        ("index", "transaction"),
-        ("deliver", "statement"),
-        ("serve", "transaction"),
-        ("run", "statement"),
-    ],
-)
+COMMANDS = [
+    ("index", "transaction"),
+    ("deliver", "statement"),
+    ("serve", "transaction"),
+    ("run", "statement"),
+]
+
+
+@pytest.mark.parametrize(("command", "mode"), COMMANDS)
 def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
     with pgbouncer(database_url, mode) as url:
         code, message = started(command, DATABASE_URL=url.replace("postgres@", "postgres:pw@"))

@@ -79,17 +79,17 @@ def _listed(offenders):
     return "\n".join(["", *offenders])
 
 
+UNFIT = [
+    ("SELECT 1;", "has no header"),
+    ("-- A purpose.\nSELECT 1;", "has no header"),
+    ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
+    ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
+    ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("SELECT 1;", "has no header"),
-        ("-- A purpose.\nSELECT 1;", "has no header"),
-        ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
-        ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
-        ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), UNFIT)
 def test_a_header_that_does_not_fit_is_refused(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError) as caught:

@@ -52,17 +52,17 @@ def wrong_answers(client, most=10):
     return wrong
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ecotone",
-        "zksync",
-        *(
-            pytest.param(name, marks=pytest.mark.long)
-            for name in ("arbitrum", "celo", "clique", "polygon")
-        ),
-    ],
-)
+CHAINS = [
+    "ecotone",
+    "zksync",
+    *(
+        pytest.param(name, marks=pytest.mark.long)
+        for name in ("arbitrum", "celo", "clique", "polygon")
+    ),
+]
+
+
+@pytest.mark.parametrize("name", CHAINS)
 def test_chains_of_other_forms(name, postgres, template):
     with indexed(FORMS[name](), postgres, template) as (settings, _):
         assert not wrong_answers(create_app(settings).test_client())

@@ -104,13 +104,13 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
 QUICK = {(3, False), (4, True), (6, True), (7, False), (8, True)}
 
 
-@pytest.mark.parametrize(
-    ("number", "is_newest"),
-    [
-        pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.long])
-        for case in product((3, 4, 6, 7, 8), (True, False))
-    ],
-)
+BESIDE_FORKS = [
+    pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.long])
+    for case in product((3, 4, 6, 7, 8), (True, False))
+]
+
+
+@pytest.mark.parametrize(("number", "is_newest"), BESIDE_FORKS)
 def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
     """Before and after each fork, read with all blocks before it or alone."""
     monkeypatch.setattr(node_reader, "READS", 1)  # it is altered each time: another takes time

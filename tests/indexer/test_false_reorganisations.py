@@ -39,15 +39,15 @@ def paid(anvil):
     return anvil
 
 
-@pytest.mark.parametrize(
-    ("first", "lies", "has_another_node"),
-    [
-        pytest.param(BLOCKS, 1, True, id="head, another node"),
-        pytest.param(2, 8, False, id="deep"),
-        pytest.param(BLOCKS, 1, False, id="head", marks=pytest.mark.long),
-        pytest.param(2, 8, True, id="deep, another node", marks=pytest.mark.long),
-    ],
-)
+FALSE_HASHES = [
+    pytest.param(BLOCKS, 1, True, id="head, another node"),
+    pytest.param(2, 8, False, id="deep"),
+    pytest.param(BLOCKS, 1, False, id="head", marks=pytest.mark.long),
+    pytest.param(2, 8, True, id="deep, another node", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("first", "lies", "has_another_node"), FALSE_HASHES)
 def test_a_false_hash_takes_no_block_back(
     first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
 ):

@@ -116,16 +116,16 @@ def test_a_reorganisation_replaces_bodies(database_url, anvil, postgres, templat
         assert table_digest.digest(url) == table_digest.digest(database_url)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda body, other: body[:-1],
-        lambda body, other: body[:40] + bytes([body[40] ^ 1]) + body[41:],
-        lambda body, other: b"",
-        lambda body, other: b"no frame of zstandard",
-        lambda body, other: other,
-    ],
-)
+DAMAGES = [
+    lambda body, other: body[:-1],
+    lambda body, other: body[:40] + bytes([body[40] ^ 1]) + body[41:],
+    lambda body, other: b"",
+    lambda body, other: b"no frame of zstandard",
+    lambda body, other: other,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_body_is_an_error(indexed, damage):
     [(digest_, body), (_, other)] = execute(
         indexed.settings.database_url,

@@ -66,17 +66,17 @@ def test_json_lines_are_json(lines, client):
         assert second["message"] == "two\nlines and a ü"
 
 
+SECRETS = [
+    (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
+    ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
+    (f"the key {KEY} is unknown", KEY[12:]),
+    ("signature 0x" + 65 * "ab", 20 * "ab"),
+    ("secret " + 32 * "cd", 20 * "cd"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
-        ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
-        (f"the key {KEY} is unknown", KEY[12:]),
-        ("signature 0x" + 65 * "ab", 20 * "ab"),
-        ("secret " + 32 * "cd", 20 * "cd"),
-    ],
-)
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
 def test_secrets_are_hidden(lines, text, secret):
     try:
         raise ValueError(text)

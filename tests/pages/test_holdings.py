@@ -47,15 +47,15 @@ def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder)
     assert early.status_code == 200 and "No block at or before this day is indexed." in early.text
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("block=x", "After block"),
-        ("timeTo=yesterday", "must be a date"),
-        ("block=1&timeTo=2026-01-31", "After block: give a day or a block, not both"),
-        ("block=-1", ">A block must be given by its number, or by its hash"),
-    ],
-)
+NO_BLOCKS = [
+    ("block=x", "After block"),
+    ("timeTo=yesterday", "must be a date"),
+    ("block=1&timeTo=2026-01-31", "After block: give a day or a block, not both"),
+    ("block=-1", ">A block must be given by its number, or by its hash"),
+]
+
+
+@pytest.mark.parametrize(("query", "words"), NO_BLOCKS)
 def test_what_names_no_block_is_refused_in_the_form(client, holder, query, words):
     page = client.get(f"/address/{holder}?tab=tokens&{query}")
     assert page.status_code == 400 and words in page.text and 'id="refused"' in page.text

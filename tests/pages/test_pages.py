@@ -139,20 +139,20 @@ def test_lists_by_size_are_not_called_newer_and_older(client):
     assert ">Newer</a>" in client.get("/blocks?page=2").text
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/block/99999999", 404),
-        ("/block/x", 400),
-        ("/tx/0x12", 400),
-        (f"/tx/0x{'ab' * 32}", 404),
-        ("/address/0x12", 400),
-        (f"/token/0x{'ab' * 20}", 404),
-        ("/blocks?page=0", 400),
-        ("/blocks?page=x", 400),
-        ("/block/<script>alert(1)", 400),
-    ],
-)
+ERRORS = [
+    ("/block/99999999", 404),
+    ("/block/x", 400),
+    ("/tx/0x12", 400),
+    (f"/tx/0x{'ab' * 32}", 404),
+    ("/address/0x12", 400),
+    (f"/token/0x{'ab' * 20}", 404),
+    ("/blocks?page=0", 400),
+    ("/blocks?page=x", 400),
+    ("/block/<script>alert(1)", 400),
+]
+
+
+@pytest.mark.parametrize(("path", "status"), ERRORS)
 def test_errors_are_pages_that_help_on(client, path, status):
     answer = client.get(path)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
@@ -213,13 +213,13 @@ def test_pages_can_be_left_out(indexed):
         assert (answer.status_code, answer.mimetype) == (404, "application/json")
 
 
-@pytest.mark.parametrize(
-    ("settings", "name", "symbol"),
-    [
-        ({}, "Chain 31337", "ETH"),
-        ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
-    ],
-)
+CHAINS = [
+    ({}, "Chain 31337", "ETH"),
+    ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
+]
+
+
+@pytest.mark.parametrize(("settings", "name", "symbol"), CHAINS)
 def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
     page = indexed.client(**settings).get("/txs").text
     assert name in page and f"<bdi>{symbol}</bdi>" in page

@@ -35,58 +35,53 @@ def token(database):
     return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
-@pytest.mark.parametrize(
-    ("statement", "params", "most_buffers"),
-    [
-        # 25 ends of spans, each found in 10 probes of 3 pages; 200 blocks of each span at most.
-        ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
-        ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
-        (
-            "queries/list_counts_get",
-            {
-                "key": b"\x01" * 20,
-                "lists": ["transactions_by_address", "contract_creations_by_creator"],
-            },
-            20,
-        ),
-        (
-            "queries/addresses_list_names",
-            {"addresses": [bytes([n]) * 20 for n in range(100)]},
-            3_000,
-        ),
-        (
-            "queries/transactions_list_parties",
-            {"addresses": [bytes([n]) * 20 for n in range(100)]},
-            3_000,
-        ),
-        (
-            "queries/verified_contracts_list",
-            {"limit": 25, "offset": 0}
-            | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
-            100,
-        ),
-        ("queries/dexes_list", {"most": 30}, 100),
-        (
-            "queries/pools_list_by_symbols",
-            {"symbol": "WETH", "other_symbol": "USDC", "limit": 20},
-            8_000,
-        ),
-        # 5,000 transactions in their order, and 400 by the numbers of their blocks.
-        ("queries/gas_get", {"blocks": 20}, 4_000),
-        ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
-        (
-            "queries/transactions_list_largest_in_blocks",
-            {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000},
-            4_000,
-        ),
-        (
-            "queries/daily_stats_list",
-            {"date_from": None, "date_to": None, "default_days": 90, "max_days": 366},
-            200,
-        ),
-    ],
-    ids=str,
-)
+STATEMENTS = [
+    # 25 ends of spans, each found in 10 probes of 3 pages; 200 blocks of each span at most.
+    ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
+    ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
+    (
+        "queries/list_counts_get",
+        {
+            "key": b"\x01" * 20,
+            "lists": ["transactions_by_address", "contract_creations_by_creator"],
+        },
+        20,
+    ),
+    ("queries/addresses_list_names", {"addresses": [bytes([n]) * 20 for n in range(100)]}, 3_000),
+    (
+        "queries/transactions_list_parties",
+        {"addresses": [bytes([n]) * 20 for n in range(100)]},
+        3_000,
+    ),
+    (
+        "queries/verified_contracts_list",
+        {"limit": 25, "offset": 0}
+        | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
+        100,
+    ),
+    ("queries/dexes_list", {"most": 30}, 100),
+    (
+        "queries/pools_list_by_symbols",
+        {"symbol": "WETH", "other_symbol": "USDC", "limit": 20},
+        8_000,
+    ),
+    # 5,000 transactions in their order, and 400 by the numbers of their blocks.
+    ("queries/gas_get", {"blocks": 20}, 4_000),
+    ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
+    (
+        "queries/transactions_list_largest_in_blocks",
+        {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000},
+        4_000,
+    ),
+    (
+        "queries/daily_stats_list",
+        {"date_from": None, "date_to": None, "default_days": 90, "max_days": 366},
+        200,
+    ),
+]
+
+
+@pytest.mark.parametrize(("statement", "params", "most_buffers"), STATEMENTS, ids=str)
 def test_statements_of_pages_read_a_bounded_part_of_indexes(
     database, statement, params, most_buffers
 ):

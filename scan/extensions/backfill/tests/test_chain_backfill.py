@@ -17,17 +17,16 @@ from tests.support import auditing, database, faulty_node, indexing, rehashed_ch
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 
-
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
 # columns. The first case in partitions.
-@pytest.mark.parametrize(
-    ("traces", "logs", "buckets", "partition_rows"),
-    [
-        ("auto", "all", 4, 100),
-        pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-        pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-    ],
-)
+WAYS = [
+    ("auto", "all", 4, 100),
+    pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+    pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("traces", "logs", "buckets", "partition_rows"), WAYS)
 def test_tables_are_those_of_the_indexer(
     postgres,
     template,

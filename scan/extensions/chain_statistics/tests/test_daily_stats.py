@@ -78,18 +78,18 @@ def test_every_day_of_the_scenario_adds_up_to_the_chain(client, scenario):
     assert sum(int(day["fees"]) for day in days) == fees > 0
 
 
-@pytest.mark.parametrize(
-    ("query", "dates"),
-    [
-        ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
-        ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
-        ("to=2023-11-15", ["14", "15"]),
-        ("from=2023-11-20&to=2024-11-19", ["20"]),
-        ("from=2022-11-20", ["14", "15", "16", "17", "18", "19", "20"]),
-        ("from=2020-01-01&to=2020-01-05", []),
-        ("from=9999-12-31&to=9999-12-31", []),
-    ],
-)
+RANGES = [
+    ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
+    ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
+    ("to=2023-11-15", ["14", "15"]),
+    ("from=2023-11-20&to=2024-11-19", ["20"]),
+    ("from=2022-11-20", ["14", "15", "16", "17", "18", "19", "20"]),
+    ("from=2020-01-01&to=2020-01-05", []),
+    ("from=9999-12-31&to=9999-12-31", []),
+]
+
+
+@pytest.mark.parametrize(("query", "dates"), RANGES)
 def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
@@ -118,41 +118,40 @@ def test_days_as_csv(days):
     assert [int(row["active_addresses"]) for row in rows] == [d["activeAddresses"] for d in records]
 
 
-@pytest.mark.parametrize("name", ["from", "to"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        " ",
-        *"""
+NO_DATES = [
+    "",
+    " ",
+    *"""
             2023 2023-11 2023-13-01 2023-02-30 0000-01-01 20231114 2023-11-14T00:00:00Z 23-11-14
             -2023-11-14
         """.split(),
-        "2023-11-14 ",
-        "2023-W46-2",
-        HUGE,
-        "12023-11-14",
-        "\u0662\u0660\u0662\u0663-11-14",
-        "null",
-        "0",
-        "2023-11-1\0",
-    ],
-    ids=lambda value: ascii(value)[:20],
-)
+    "2023-11-14 ",
+    "2023-W46-2",
+    HUGE,
+    "12023-11-14",
+    "\u0662\u0660\u0662\u0663-11-14",
+    "null",
+    "0",
+    "2023-11-1\0",
+]
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("value", NO_DATES, ids=lambda value: ascii(value)[:20])
 def test_dates_that_are_refused(days, name, value):
     require_parameter(days.get(PATH, query_string={name: value}), name)
 
 
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
-        ("from=2022-11-19", "from"),
-        ("from=2023-11-16&to=2023-11-15", "from"),
-        ("from=0001-01-01&to=9999-12-31", "from"),
-        ("format=ndjson", "format"),
-        ("page=2", "page"),
-    ],
-)
+REFUSED = [
+    ("from=2022-11-19", "from"),
+    ("from=2023-11-16&to=2023-11-15", "from"),
+    ("from=0001-01-01&to=9999-12-31", "from"),
+    ("format=ndjson", "format"),
+    ("page=2", "page"),
+]
+
+
+@pytest.mark.parametrize(("query", "parameter"), REFUSED)
 def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter):
     require_parameter(days.get(f"{PATH}?{query}"), parameter)
 

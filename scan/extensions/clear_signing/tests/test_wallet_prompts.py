@@ -33,16 +33,13 @@ def written(chain):
     return chain.explorer.verified(standard, exchange.VERSION, f"{exchange.PATH}:Written")
 
 
-@pytest.mark.parametrize(
-    ("format_", "said"),
-    [
-        (
-            PAY,
-            "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade",
-        ),
-        ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
-    ],
-)
+PROMPTS = [
+    (PAY, "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade"),
+    ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
+]
+
+
+@pytest.mark.parametrize(("format_", "said"), PROMPTS)
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain, client_of, page, written, format_, said
 ):

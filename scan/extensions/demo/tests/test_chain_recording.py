@@ -108,19 +108,19 @@ REVERT = error(3, "execution reverted: bob", data="0x0102")
 OUT_OF_GAS = error(-32000, "out of gas", data="t0pS3cret")
 
 
-@pytest.mark.parametrize(
-    ("answers", "recorded"),
-    [
-        (
-            {"debug_traceBlockByHash": NO_METHOD, "eth_call": REVERT},
-            {
-                "debug_traceBlockByHash": error(-32601, "the method does not exist"),
-                "eth_call": error(3, "execution reverted", data="0x0102"),
-            },
-        ),
-        ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "execution reverted")}),
-    ],
-)
+KINDS_OF_ERRORS = [
+    (
+        {"debug_traceBlockByHash": NO_METHOD, "eth_call": REVERT},
+        {
+            "debug_traceBlockByHash": error(-32601, "the method does not exist"),
+            "eth_call": error(3, "execution reverted", data="0x0102"),
+        },
+    ),
+    ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "execution reverted")}),
+]
+
+
+@pytest.mark.parametrize(("answers", "recorded"), KINDS_OF_ERRORS)
 def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, recorded):
     alter(node, **{method: {"error": answer} for method, answer in answers.items()})
     settings = indexing.settings_for("", node.url)
@@ -140,17 +140,17 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, templ
     assert not [row for row in rows_of(packed) if row["method"] == "debug_traceBlockByHash"]
 
 
-@pytest.mark.parametrize(
-    ("method", "result"),
-    [
-        ("eth_blockNumber", "0xzz"),
-        ("eth_chainId", None),
-        ("eth_getBlockByNumber", None),
-        ("eth_getBlockByNumber", {"transactions": 7}),
-        ("eth_getBlockByNumber", {"number": "0x3"}),
-        ("eth_getBlockByNumber", ["t"] * 9),
-    ],
-)
+WITHOUT_BLOCKS = [
+    ("eth_blockNumber", "0xzz"),
+    ("eth_chainId", None),
+    ("eth_getBlockByNumber", None),
+    ("eth_getBlockByNumber", {"transactions": 7}),
+    ("eth_getBlockByNumber", {"number": "0x3"}),
+    ("eth_getBlockByNumber", ["t"] * 9),
+]
+
+
+@pytest.mark.parametrize(("method", "result"), WITHOUT_BLOCKS)
 def test_a_node_without_these_blocks_is_said_so(node, method, result):
     alter(node, **{method: {"result": result}})
     with pytest.raises(ScanError, match="the node cannot give these blocks"):
@@ -170,15 +170,15 @@ def test_a_range_of_no_or_too_many_blocks_is_refused(text):
     assert (block_range("3"), block_range("3-102")) == ((3, 3), (3, 102))
 
 
-@pytest.mark.parametrize(
-    ("name", "is_agreed", "blocks", "reason"),
-    [
-        ("new", False, None, "where nobody can be asked"),
-        ("old", True, None, "must be a new file"),
-        ("nowhere/new", True, None, "in an existing directory"),
-        ("new", True, BlockRange(900, 901), "the newest block is"),
-    ],
-)
+WRONG_CALLS = [
+    ("new", False, None, "where nobody can be asked"),
+    ("old", True, None, "must be a new file"),
+    ("nowhere/new", True, None, "in an existing directory"),
+    ("new", True, BlockRange(900, 901), "the newest block is"),
+]
+
+
+@pytest.mark.parametrize(("name", "is_agreed", "blocks", "reason"), WRONG_CALLS)
 def test_a_wrong_call_writes_nothing(chain, tmp_path, name, is_agreed, blocks, reason):
     (tmp_path / "old").write_text("kept")
     options = Namespace(record=tmp_path / name, yes=is_agreed, blocks=blocks)
@@ -228,20 +228,20 @@ NESTED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"plain", "cannot be read"),
-        (gzip.compress(b'{"method": "eth_chainId", "params": []}', mtime=0), "no request"),
-        (
-            gzip.compress(b'{"method": "eth_chainId", "params": [], "result": "0x1"}', mtime=0),
-            "no block",
-        ),
-        (gzip.compress(b"[" * 100, mtime=0), "EOF|unexpected"),
-        (gzip.compress(b"[0," * 5_000_001, mtime=0), "10,000,002 values"),
-        (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
-    ],
-)
+NO_RECORDINGS = [
+    (b"plain", "cannot be read"),
+    (gzip.compress(b'{"method": "eth_chainId", "params": []}', mtime=0), "no request"),
+    (
+        gzip.compress(b'{"method": "eth_chainId", "params": [], "result": "0x1"}', mtime=0),
+        "no block",
+    ),
+    (gzip.compress(b"[" * 100, mtime=0), "EOF|unexpected"),
+    (gzip.compress(b"[0," * 5_000_001, mtime=0), "10,000,002 values"),
+    (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), NO_RECORDINGS)
 def test_what_is_no_recording_is_not_run(tmp_path, content, reason):
     path = tmp_path / "file"
     path.write_bytes(content)

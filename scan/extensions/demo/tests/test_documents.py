@@ -32,17 +32,17 @@ def demo_service(postgres, template, demo_node):
             yield DemoService(address.rpartition(":")[2], url, folder)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(
-            block,
-            id=f"{block.document.stem}-{number}",
-            marks=[pytest.mark.long] if SLOW.search(block.text) else [],
-        )
-        for number, block in enumerate(RUN_HERE)
-    ],
-)
+BLOCKS = [
+    pytest.param(
+        block,
+        id=f"{block.document.stem}-{number}",
+        marks=[pytest.mark.long] if SLOW.search(block.text) else [],
+    )
+    for number, block in enumerate(RUN_HERE)
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error."""
     programs = Path(sys.executable).parent

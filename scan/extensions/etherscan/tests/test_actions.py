@@ -249,25 +249,25 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
     assert taken == expected[0]
 
 
-@pytest.mark.parametrize(
-    ("request_", "error"),
-    [
-        (7, "Method, and jsonrpc are required parameters."),
-        ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
-        ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
-        ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
-        ({"params": {}}, "Invalid params. Params must be a list."),
-        ({"params": ["latest"]}, "Incorrect number of params."),
-        ({"method": "eth_sendTransaction"}, "Action not found."),
-        ({"method": ["eth_chainId"]}, "Action not found."),
-        ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
-        ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
-        ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
-    ],
-)
+REFUSED = [
+    (7, "Method, and jsonrpc are required parameters."),
+    ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
+    ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
+    ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
+    ({"params": {}}, "Invalid params. Params must be a list."),
+    ({"params": ["latest"]}, "Incorrect number of params."),
+    ({"method": "eth_sendTransaction"}, "Action not found."),
+    ({"method": ["eth_chainId"]}, "Action not found."),
+    ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
+    ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+    ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
+]
+
+
+@pytest.mark.parametrize(("request_", "error"), REFUSED)
 def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
     fields = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
     if isinstance(request_, dict) and not {"id", "jsonrpc"} & request_.keys():

@@ -70,17 +70,17 @@ def at_of(client, address, **arguments):
     return get(client, f"/addresses/{address}/balances", **arguments)["at"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("points", "0"),
-        ("points", "101"),
-        ("token", "0x1"),
-        ("cursor", "abc"),
-        ("blockTo", "x"),
-        ("timeTo", "yesterday"),
-    ],
-)
+BAD_PARAMETERS = [
+    ("points", "0"),
+    ("points", "101"),
+    ("token", "0x1"),
+    ("cursor", "abc"),
+    ("blockTo", "x"),
+    ("timeTo", "yesterday"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
 def test_bad_parameters_of_balances_are_refused(client, name, value):
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     require_parameter(client.get(path, query_string={name: value}), name)

@@ -75,16 +75,16 @@ def test_what_is_no_id_is_refused(client, scenario, value, below):
     assert client.get(f"/nft/{token}/{quote(value)}").status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("token", "path", "words"),
-    [
-        ("gold", "", "is a BEP20"),
-        ("gold", "/1", "is a BEP20"),
-        ("gold", "/1/transfers", "is a BEP20"),
-        ("keepers", f"/{UINT256 - 2}", "No transfer of this id"),
-        ("keepers", f"/{UINT256 - 2}/transfers", "No transfer of this id"),
-    ],
-)
+NO_ITEMS = [
+    ("gold", "", "is a BEP20"),
+    ("gold", "/1", "is a BEP20"),
+    ("gold", "/1/transfers", "is a BEP20"),
+    ("keepers", f"/{UINT256 - 2}", "No transfer of this id"),
+    ("keepers", f"/{UINT256 - 2}/transfers", "No transfer of this id"),
+]
+
+
+@pytest.mark.parametrize(("token", "path", "words"), NO_ITEMS)
 def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
     client, scenario, token, path, words
 ):

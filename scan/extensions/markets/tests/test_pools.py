@@ -218,19 +218,19 @@ def test_an_address_that_is_no_pool_has_no_state(client):
     assert client.get("/api/v1/pools/0x12/state").status_code == 400
 
 
+RETURNED = [
+    (None, []),
+    ("0x", []),
+    ("0x12", []),
+    ("0xzz", []),
+    ({"a": 1}, []),
+    ("0x" + "ff" * 32, [2**256 - 1]),
+    ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [
-        (None, []),
-        ("0x", []),
-        ("0x12", []),
-        ("0xzz", []),
-        ({"a": 1}, []),
-        ("0x" + "ff" * 32, [2**256 - 1]),
-        ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
-    ],
-)
+@pytest.mark.parametrize(("returned", "words"), RETURNED)
 def test_what_a_contract_returns_is_checked(returned, words):
     assert queries._words(returned) == words
 

@@ -81,17 +81,16 @@ def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, parrot,
         assert "it may imitate another" in named.page(f"/address/{mallory}")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
-        "%00.eth",
-        "%ff.eth",
-        "..",
-        "%2e%2e.eth",
-    ],
-    ids=ascii,
-)
+NO_NAMES = [
+    *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
+    "%00.eth",
+    "%ff.eth",
+    "..",
+    "%2e%2e.eth",
+]
+
+
+@pytest.mark.parametrize("text", NO_NAMES, ids=ascii)
 def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
     answer = universal.client.get(f"/api/v1/names/{text}")
     assert answer.status_code in (400, 404)

@@ -167,19 +167,18 @@ def join_many(client):
     return client.message("1", "1", f"tokens:0x{'f' * 40}", "phx_join", {})[4]["status"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        ([TextMessage("no json")], 1007),
-        ([TextMessage("[1, 2, 3]")], 1007),
-        ([TextMessage("[1, 2, 3, 4, {}]")], 1007),
-        ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
-        ([TextMessage(f'["1", {"[" * 300}{"]" * 300}, "phoenix", "heartbeat", {{}}]')], 1007),
-        ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
-        ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
-    ],
-    ids=range(7),
-)
+BEYOND_BOUNDS = [
+    ([TextMessage("no json")], 1007),
+    ([TextMessage("[1, 2, 3]")], 1007),
+    ([TextMessage("[1, 2, 3, 4, {}]")], 1007),
+    ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
+    ([TextMessage(f'["1", {"[" * 300}{"]" * 300}, "phoenix", "heartbeat", {{}}]')], 1007),
+    ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
+    ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
+]
+
+
+@pytest.mark.parametrize(("sent", "code"), BEYOND_BOUNDS, ids=range(7))
 def test_a_client_that_breaks_a_bound_is_disconnected(server, sent, code):
     client = RawClient(server)
     for event in sent:

@@ -224,16 +224,16 @@ def test_other_values_than_the_proof_has_are_not_read():
     assert state.read(ALICE, answer).balance == 10**24
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("stateRoot", to_hex(keccak(b"other"))),
-        ("hash", to_hex(keccak(b"other"))),
-        ("number", "0x1"),
-        ("stateRoot", None),
-        ("gasUsed", 5),
-    ],
-)
+OTHER_HEADERS = [
+    ("stateRoot", to_hex(keccak(b"other"))),
+    ("hash", to_hex(keccak(b"other"))),
+    ("number", "0x1"),
+    ("stateRoot", None),
+    ("gasUsed", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OTHER_HEADERS)
 def test_another_header_is_refused(name, value):
     state = State()
     with pytest.raises(state_proofs.ImproperProof, match="header"):
@@ -262,15 +262,14 @@ def test_answers_of_other_types_are_refused():
             state.read(ALICE, {**answer, "storageProof": [{"proof": value}]}, 9)
 
 
-@pytest.mark.parametrize(
-    ("node", "count"),
-    [
-        ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
-        ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
-        ("0x80", 10_000_000),
-    ],
-    ids=shown,
-)
+LARGE_PROOFS = [
+    ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
+    ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
+    ("0x80", 10_000_000),
+]
+
+
+@pytest.mark.parametrize(("node", "count"), LARGE_PROOFS, ids=shown)
 def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
     with pytest.raises(state_proofs.ImproperProof, match=r"more than"):
         State().read(ALICE, {"accountProof": [node] * count})

@@ -189,13 +189,13 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypa
                 finder.find(writer.IndexedHead(number, bytes(32), writer.RowCounts()), number)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 60",
-        "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (33, 34)",
-    ],
-)
+CHANGES = [
+    "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 60",
+    "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (33, 34)",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_an_audit_finds_what_was_changed(followed, change):
     assert auditing.run(followed.settings) == EXACT
     auditing.spoil(followed.settings, change)

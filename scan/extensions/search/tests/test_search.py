@@ -253,14 +253,14 @@ def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(seede
         assert [r["type"] for r in search(seeded.client, text)][:2] == [type_, "token"], text
 
 
-@pytest.mark.parametrize(
-    ("text", "results"),
-    [
-        ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
-        ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
-        ("dolar", []),  # 5 of 17 trigrams are the same
-    ],
-)
+SIMILAR = [
+    ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
+    ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
+    ("dolar", []),  # 5 of 17 trigrams are the same
+]
+
+
+@pytest.mark.parametrize(("text", "results"), SIMILAR)
 def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, results):
     [(has_extension,)] = execute(
         database_url, "SELECT to_regclass('tokens_by_similar_name') IS NOT NULL"

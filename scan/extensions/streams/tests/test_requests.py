@@ -54,17 +54,17 @@ def newest(client):
         return response.text.split("id: ")[1].strip()
 
 
-@pytest.mark.parametrize(
-    "last_id",
-    [
-        *"x 0 -1 1-2 null".split(),
-        *(f"1-{HASH}{end}" for end in ("", "-", "--1", f"-{2**31}", f"-{10**30}", "-0\t0")),
-        *(f"{start}-{HASH}-0" for start in (" 1", "-1", "01", 10**18, "\u0661")),
-        *(f"1-{hash_}-0" for hash_ in (HASH.upper(), HASH[:-1])),
-        "1-" + 70_000 * "a",
-        "'; DROP TABLE blocks; --",
-    ],
-)
+NO_POSITIONS = [
+    *"x 0 -1 1-2 null".split(),
+    *(f"1-{HASH}{end}" for end in ("", "-", "--1", f"-{2**31}", f"-{10**30}", "-0\t0")),
+    *(f"{start}-{HASH}-0" for start in (" 1", "-1", "01", 10**18, "\u0661")),
+    *(f"1-{hash_}-0" for hash_ in (HASH.upper(), HASH[:-1])),
+    "1-" + 70_000 * "a",
+    "'; DROP TABLE blocks; --",
+]
+
+
+@pytest.mark.parametrize("last_id", NO_POSITIONS)
 def test_what_is_no_position_is_refused(read_only, last_id):
     response = opened(read_only, lastEventId=last_id)
     assert (response.status_code, response.json["code"]) == (400, "invalid_parameter")
@@ -102,21 +102,21 @@ def test_positions_that_cannot_be_gone_on_from_are_conflicts(
     assert (response.status_code, response.json["code"]) == (409, "position_lost")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [
-        ({"types": ""}, "types"),
-        ({"types": "blocks"}, "types"),
-        ({"types": "heads,"}, "types"),
-        ({"address": "0x1"}, "types"),
-        ({"types": "transactions", "address": "0x1"}, "address"),
-        ({"types": "transactions", "address": ",".join(["0x" + 40 * "a"] * 101)}, "address"),
-        ({"types": "transactions", "token": "0x" + 40 * "a"}, "types"),
-        ({"types": "transactions", "topic0": HASH}, "types"),
-        ({"types": "logs", "topic0": "0x1"}, "topic0"),
-        ({"addres": "0x" + 40 * "a"}, "addres"),
-    ],
-)
+NO_FILTERS = [
+    ({"types": ""}, "types"),
+    ({"types": "blocks"}, "types"),
+    ({"types": "heads,"}, "types"),
+    ({"address": "0x1"}, "types"),
+    ({"types": "transactions", "address": "0x1"}, "address"),
+    ({"types": "transactions", "address": ",".join(["0x" + 40 * "a"] * 101)}, "address"),
+    ({"types": "transactions", "token": "0x" + 40 * "a"}, "types"),
+    ({"types": "transactions", "topic0": HASH}, "types"),
+    ({"types": "logs", "topic0": "0x1"}, "topic0"),
+    ({"addres": "0x" + 40 * "a"}, "addres"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "field"), NO_FILTERS)
 def test_filters_that_mean_nothing_are_refused(read_only, parameters, field):
     response = opened(read_only, **parameters)
     assert response.status_code == 400

@@ -240,21 +240,21 @@ def test_the_file_has_the_same_sums(chain):
         assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "field"),
-    [
-        ("/addresses/0x1/transactions/sums", 400, "address"),
-        ("/addresses/{own}/transactions/sums?page=2", 400, "page"),
-        ("/addresses/{own}/transactions/sums?limit=1000000000", 400, "limit"),
-        ("/addresses/{own}/transactions/sums?month=2023-11", 400, "month"),
-        ("/addresses/{own}/transactions/sums?status=maybe", 400, "status"),
-        ("/addresses/{own}/transactions/sums?blockFrom=-1", 400, "blockFrom"),
-        ("/addresses/{own}/transactions/sums?timeTo=x%00", 400, "timeTo"),
-        ("/addresses/{own}/transfers/sums?tokenAddress=0x", 400, "tokenAddress"),
-        ("/addresses/{own}/transfers/sums?format=xml", 400, "format"),
-        ("/tokens/{own}/transfers/sums", 404, None),
-    ],
-)
+MALFORMED = [
+    ("/addresses/0x1/transactions/sums", 400, "address"),
+    ("/addresses/{own}/transactions/sums?page=2", 400, "page"),
+    ("/addresses/{own}/transactions/sums?limit=1000000000", 400, "limit"),
+    ("/addresses/{own}/transactions/sums?month=2023-11", 400, "month"),
+    ("/addresses/{own}/transactions/sums?status=maybe", 400, "status"),
+    ("/addresses/{own}/transactions/sums?blockFrom=-1", 400, "blockFrom"),
+    ("/addresses/{own}/transactions/sums?timeTo=x%00", 400, "timeTo"),
+    ("/addresses/{own}/transfers/sums?tokenAddress=0x", 400, "tokenAddress"),
+    ("/addresses/{own}/transfers/sums?format=xml", 400, "format"),
+    ("/tokens/{own}/transfers/sums", 404, None),
+]
+
+
+@pytest.mark.parametrize(("path", "status", "field"), MALFORMED)
 def test_malformed_parameters_are_refused(chain, path, status, field):
     answer = chain.client.get("/api/v1" + path.format(own=chain.anvil.accounts[0]))
     assert (answer.status_code, answer.json.get("field")) == (status, field)

@@ -178,14 +178,14 @@ def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_
         assert f'<span class="below"> <span class="quiet">≈ {total} <bdi>USD</bdi>' in html
 
 
+SOURCES = [
+    ("https://a.example/p.json", "https://a.example/p.json"),
+    (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("https://a.example/p.json", "https://a.example/p.json"),
-        (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), SOURCES)
 def test_sources_of_prices_that_are_taken(text, value):
     assert Settings.from_environment({"SCAN_PRICES": text}).of(PriceSettings).prices == value
 

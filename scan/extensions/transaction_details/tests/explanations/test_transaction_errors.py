@@ -210,17 +210,16 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("replaced", "words"),
-    [
-        ({"result": "0x"}, "the same call succeeds on the state of the block before"),
-        (
-            {"error": {"code": -32000, "message": "missing trie node 0x00"}},
-            "nor the state of the block before",
-        ),
-    ],
-    ids=["succeeds", "pruned"],
-)
+NO_REASONS = [
+    ({"result": "0x"}, "the same call succeeds on the state of the block before"),
+    (
+        {"error": {"code": -32000, "message": "missing trie node 0x00"}},
+        "nor the state of the block before",
+    ),
+]
+
+
+@pytest.mark.parametrize(("replaced", "words"), NO_REASONS, ids=["succeeds", "pruned"])
 def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
     execute(played.url, "DELETE FROM transaction_failures")
 

@@ -273,16 +273,15 @@ def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
     assert lines_behind(deployed, sent, alter).status_code in statuses
 
 
+LARGE_CODES = [
+    {" ".join(["1"] * n): {"0": 1} for n in range(gas_of_steps.MAX_CODES + 1)},
+    {"": {str(n): 1 for n in range(200_001)}},
+    {" ".join(["1"] * 2_000): {"0": 1}},
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "codes",
-    [
-        {" ".join(["1"] * n): {"0": 1} for n in range(gas_of_steps.MAX_CODES + 1)},
-        {"": {str(n): 1 for n in range(200_001)}},
-        {" ".join(["1"] * 2_000): {"0": 1}},
-    ],
-    ids=["codes", "offsets", "path"],
-)
+@pytest.mark.parametrize("codes", LARGE_CODES, ids=["codes", "offsets", "path"])
 def test_an_answer_is_bounded(codes):
     with pytest.raises(ValueError, match="too many"):
         gas_of_steps.read_gas({"first": 1, "other": 0, "codes": codes})
