@@ -13,9 +13,18 @@ from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.support import indexing, page_checks
 from tests.support.anvil import ZERO, Anvil
-from tests.support.scenario import exchanges
+from tests.support.indexing import Indexing
+from tests.support.page_checks import all_violations, show_at
+from tests.support.scenario.exchanges import (
+    CREATE_POOL_GAS,
+    FULL_RANGE,
+    PRICE_ONE,
+    UNISWAP_V2_DEPLOYER,
+    UNISWAP_V3_DEPLOYER,
+    open_factory,
+    pool,
+)
 from tests.support.scenario.stage import ETHER, MOST, Stage
 from tests.support.serving import serving
 
@@ -78,15 +87,13 @@ def market(postgres, template):
         _open(stage)
         holder = stage.people[5]
         _trade_and_hold(stage, holder)
-        yield Market(stage, indexing.Indexing(url, anvil.url).run_until(anvil.head()), holder)
+        yield Market(stage, Indexing(url, anvil.url).run_until(anvil.head()), holder)
 
 
 def _open(stage):
     stage.deploy("router", "Router")
-    exchanges.open_factory(
-        stage, "uniswap-v2", exchanges.UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO
-    )
-    exchanges.open_factory(stage, "uniswap-v3", exchanges.UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
+    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
+    open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
     for key, name, symbol, decimals in TOKENS:
         stage.deploy(key, "Coin", name, symbol, decimals)
         stage.do(0, key, "mint", stage.people[0], 10**77, gas=200_000)
@@ -96,21 +103,21 @@ def _open(stage):
     dollar = stage.contracts["dollar"].address
     for key, (amount, dollars) in POOLS.items():
         own = stage.contracts[key].address
-        stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=exchanges.CREATE_POOL_GAS)
+        stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=CREATE_POOL_GAS)
         stage.mine()
         pair = stage.anvil.read(stage.contracts["uniswap-v2"], "getPair", own, dollar)
-        stage.pools[key] = exchanges.pool(pair, "UniswapV2Pair")
+        stage.pools[key] = pool(pair, "UniswapV2Pair")
         amounts = (amount, dollars) if int(own, 16) < int(dollar, 16) else (dollars, amount)
         stage.do(0, "router", "addLiquidityV2", pair, *amounts, gas=600_000)
         stage.mine()
     silver = stage.contracts["silver"].address
-    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=exchanges.CREATE_POOL_GAS)
+    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=CREATE_POOL_GAS)
     stage.mine()
     address = stage.anvil.read(stage.contracts["uniswap-v3"], "getPool", silver, dollar, 3000)
-    stage.pools["silver"] = exchanges.pool(address, "UniswapV3Pool")
-    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", exchanges.PRICE_ONE)
+    stage.pools["silver"] = pool(address, "UniswapV3Pool")
+    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", PRICE_ONE)
     stage.mine()
-    stage.do(0, "router", "addLiquidityV3", address, *exchanges.FULL_RANGE, 10**15, gas=1_000_000)
+    stage.do(0, "router", "addLiquidityV3", address, *FULL_RANGE, 10**15, gas=1_000_000)
     stage.mine()
 
 
@@ -352,7 +359,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)
-    page_checks.show_at(page, width)
+    show_at(page, width)
     with serving(client.application) as url:
         paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
         paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
@@ -361,4 +368,4 @@ def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
             page.open(url + path)
             page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-            assert page_checks.all_violations(page) == [], path
+            assert all_violations(page) == [], path
