@@ -29,20 +29,16 @@ KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
 # Columns of derived tables that follow from other derived tables, or from all blocks of a day.
 EXPECTED_ALONE = set(
-    """
-        item_count day first_block last_block active_address_count new_address_count holder_count
-        held_supply
-    """.split()
+    "item_count day first_block last_block active_address_count new_address_count"
+    " holder_count held_supply".split()
 )
 # Columns that the indexer makes, of no field of the node's.
 MADE = {
     "blocks": set(
-        """
-            timestamp transaction_count gas_price_sum withdrawal_count traced transactions_before
-            token_transfers_before dex_trades_before logs_before internal_transfers_before
-            traced_before untraced_before log_count unproven_before token_transfer_count
-            dex_trade_count internal_transfer_count
-        """.split()
+        "timestamp transaction_count gas_price_sum withdrawal_count traced"
+        " transactions_before token_transfers_before dex_trades_before logs_before"
+        " internal_transfers_before traced_before untraced_before log_count unproven_before"
+        " token_transfer_count dex_trade_count internal_transfer_count".split()
     ),
     "transactions": {"ordinal", "block_number"},
 }

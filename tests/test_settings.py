@@ -128,10 +128,9 @@ WRONG = {
     "folders": (__file__, "/no/such/folder/below", "a,,/no/such/folder/b", ",".join("a" * 21)),
     "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
     "mail server": tuple(
-        """
-            smtp://h smtp://h/?from=nobody http://h/?from=a@b.example smtp://?from=a@b.example
-            smtp://h:0/?from=a@b.example smtp://h/path?from=a@b.example mail.example
-        """.split()
+        "smtp://h smtp://h/?from=nobody http://h/?from=a@b.example"
+        " smtp://?from=a@b.example smtp://h:0/?from=a@b.example"
+        " smtp://h/path?from=a@b.example mail.example".split()
     ),
     "prices": (
         *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),

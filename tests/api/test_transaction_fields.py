@@ -15,10 +15,8 @@ from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
 NAMES = tuple(
-    """
-        nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
-        cumulativeGasUsed methodId
-    """.split()
+    "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+    " blobVersionedHashes cumulativeGasUsed methodId".split()
 )
 LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOBS = (bytes([1]) * 32, b"\\x" * 16)

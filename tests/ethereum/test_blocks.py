@@ -194,10 +194,8 @@ def test_every_field_is_decoded_from_its_own():
     quantities = {
         name: hex(number)
         for number, name in enumerate(
-            """
-                value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas effectiveGasPrice
-                gasUsed cumulativeGasUsed
-            """.split(),
+            "value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+            " effectiveGasPrice gasUsed cumulativeGasUsed".split(),
             start=11,
         )
     }

@@ -60,21 +60,17 @@ def test_what_is_said_is_stored_and_named(rollup):
 
 
 SENT = set(
-    """
-        hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex
-        contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas
-        blobVersionedHashes cumulativeGasUsed methodId fee
-    """.split()
+    "hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex"
+    " contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+    " blobVersionedHashes cumulativeGasUsed methodId fee".split()
 )
 PLACED = {"blockNumber", "timestamp", "blockHash"}
 RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
 FEES = {"burntFees", "blobFees", "blobBaseFee"}
 BODY = {"txCount", "size"} | FEES
 HEADER = set(
-    """
-        number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed
-        excessBlobGas
-    """.split()
+    "number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed"
+    " excessBlobGas".split()
 )
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.

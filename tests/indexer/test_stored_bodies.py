@@ -15,10 +15,8 @@ from tests.support.database import execute
 
 # What no bytes of a transaction have, or apart from its other fields, and what test nodes add.
 NOT_STORED = set(
-    """
-    hash blockHash blockNumber blockTimestamp transactionIndex from gasPrice input
-    blobs commitments cellProofs proofs
-    """.split()
+    "hash blockHash blockNumber blockTimestamp transactionIndex from gasPrice input blobs"
+    " commitments cellProofs proofs".split()
 )
 A_TRANSACTION = """
 SELECT '0x' || encode(t.hash, 'hex'), b.number, '0x' || encode(b.hash, 'hex'), t.transaction_index

@@ -25,10 +25,8 @@ VALUES = {
 # Names and metadata of addresses of other services, which are null; what their clients show of a
 # filter; rows without value, of which the index has few; what a filter's value is of.
 CHANGES_NOTHING = frozenset(
-    """
-    age filter_type preload_ens preload_metadata methods_names include_zero_value
-    token_contract_symbols_to_include token_contract_symbols_to_exclude
-    """.split()
+    "age filter_type preload_ens preload_metadata methods_names include_zero_value"
+    " token_contract_symbols_to_include token_contract_symbols_to_exclude".split()
 )
 # Which keep their order where the index has none of another, as Blockscout does with unknown ones.
 KEEP_THEIR_ORDER = ("/api/v2/smart-contracts", "/api/v2/tokens")

@@ -23,10 +23,8 @@ LAST_DAY = "2023-11-20"  # with none on the 17th
 COUNTS = {
     name: place
     for place, name in enumerate(
-        """
-            transactions failedTransactions activeAddresses newAddresses contractsCreated
-            tokenTransfers dexTrades gasUsed fees burntFees
-        """.split(),
+        "transactions failedTransactions activeAddresses newAddresses contractsCreated"
+        " tokenTransfers dexTrades gasUsed fees burntFees".split(),
         start=2,
     )
 }

@@ -15,11 +15,9 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
 TOKEN_INFO = set(
-    """
-        contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark description
-        website email blog reddit slack facebook twitter bitcointalk github telegram wechat linkedin
-        discord whitepaper tokenPriceUSD image
-    """.split()
+    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
+    " description website email blog reddit slack facebook twitter bitcointalk github"
+    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
 )
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
 

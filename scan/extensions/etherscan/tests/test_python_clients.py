@@ -33,12 +33,11 @@ UNANSWERED = {
         "proxy.send_raw_tx": DISABLED,
         "stats.eth_price": NO_PRICE,
         **dict.fromkeys(
-            """
-                stats.daily_average_network_difficulty stats.daily_average_network_hash_rate
-                stats.eth_supply stats.eth2_supply stats.eth_nodes_size stats.ether_historical_price
-                stats.ether_historical_daily_market_cap stats.total_nodes_count
-                gas_tracker.daily_average_gas_price gas_tracker.estimation_of_confirmation_time
-            """.split(),
+            "stats.daily_average_network_difficulty stats.daily_average_network_hash_rate"
+            " stats.eth_supply stats.eth2_supply stats.eth_nodes_size"
+            " stats.ether_historical_price stats.ether_historical_daily_market_cap"
+            " stats.total_nodes_count gas_tracker.daily_average_gas_price"
+            " gas_tracker.estimation_of_confirmation_time".split(),
             NOT_OFFERED,
         ),
         "proxy.block_by_number": "Invalid variable type",  # own fault

@@ -173,10 +173,8 @@ class State:
         self.header |= {"gasLimit": "0x1c9c380", "timestamp": "0x5", "nonce": "0x" + 16 * "0"}
         self.header |= {"mixHash": "0x" + 64 * "0", "stateRoot": to_hex(self.trie.root)}
         order = tuple(
-            """
-                parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom
-                difficulty number gasLimit gasUsed timestamp extraData mixHash nonce
-            """.split()
+            "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom"
+            " difficulty number gasLimit gasUsed timestamp extraData mixHash nonce".split()
         )
         self.encoded = rlp.encode([item(name, self.header[name]) for name in order])
         self.block = served_chain.BlockId(0, keccak(self.encoded))
