@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import brute_force, indexing
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
@@ -26,11 +26,7 @@ MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
 
 
 def store_all_logs(url):
-    execute(
-        url,
-        "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
-        " VALUES (1, '', 0, 'all')",
-    )
+    insert(url, "chain", chain_id=1, stored_logs="all")
 
 
 class Weather:

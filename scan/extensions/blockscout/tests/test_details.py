@@ -120,8 +120,7 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkey
     """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
     for withdrawals in (None, [], None):
         chain.append(withdrawals=withdrawals)
-    insert = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    database.execute(database_url, insert)
+    database.insert(database_url, "chain", chain_id=1)
     ask = Asking(indexing.client_over(database_url))
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
     monkeypatch.setattr(blocks, "MERGES", {"1": 1})

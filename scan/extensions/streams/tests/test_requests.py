@@ -8,7 +8,7 @@ from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support import indexing, made_blocks
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
@@ -125,9 +125,7 @@ def test_filters_that_mean_nothing_are_refused(read_only, parameters, field):
 
 
 def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_url):
-    execute(
-        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    )
+    insert(database_url, "chain", chain_id=1)
     response = opened(client, types="logs")
     assert (response.status_code, response.json["field"]) == (400, "types")
     assert "SCAN_LOGS" in response.json["error"]
