@@ -11,8 +11,7 @@ from tests.support.serving import ROOT
 PROGRAM = """
 import json
 import sys
-from app import create_app
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over
 url, node, head, *paths = sys.argv[1:]
 Indexing(url, node).run_until(int(head))
 client = client_over(url, node)
