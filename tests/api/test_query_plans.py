@@ -156,9 +156,7 @@ def test_combined_filters_use_an_index(seeded, entity, filters, direction):
     [("token_transfers", {"tokenType": "BEP1155"}), ("transactions", {"method": "0x01020304"})],
     ids=str,
 )
-def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
-    seeded, entity, filters, direction
-):
+def test_a_filter_without_a_list_reads_a_bounded_part(seeded, entity, filters, direction):
     """A page of nothing ends there, and the next one goes on to the end of the list."""
     body = {"entity": entity, "filter": filters, "orderBy": direction}
     rows, cursor = 0, {}

@@ -86,9 +86,7 @@ def fresh(indexed):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_extension_that_is_turned_on_later_gets_the_rows_of_a_fresh_index(
-    late_url, fresh, workers
-):
+def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, fresh, workers):
     assert {"authorizations", "memos", "blobs"} <= fresh.keys()
     assert not fresh.keys() <= digest(late_url).keys()
     assert rebuild(late_url, workers=workers) > 1
@@ -191,9 +189,7 @@ def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkey
     assert added
 
 
-def test_an_indexer_that_runs_stores_the_logs_that_a_rebuild_adds(
-    anvil, postgres, template, database_url
-):
+def test_a_running_indexer_stores_the_logs_a_rebuild_adds(anvil, postgres, template, database_url):
     """No block has a log before: the numbers of rows do not change."""
     anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
     anvil.mine(3)
@@ -219,9 +215,7 @@ def test_a_damaged_block_is_named_and_refused(late_url):
         rebuild(late_url)
 
 
-def test_the_audit_compares_rows_with_stored_blocks_and_derives_them_again(
-    spoilt_url, fresh, capsys
-):
+def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url, fresh, capsys):
     settings = settings_for(spoilt_url, NOWHERE)
     assert auditing.run(settings) == 0
     assert "blocks that differ from the stored blocks: 0 differences in" in capsys.readouterr().out
@@ -262,9 +256,7 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
             assert digest(database_url) == digest(url)
 
 
-def test_a_migration_names_the_tables_that_are_derived_again(
-    spoilt_url, fresh, monkeypatch, capsys
-):
+def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
     text = "-- Memos of one letter.\n-- rebuilds: memos, daily_stats\nDELETE FROM memos;"
     migration = migrations.Migration(1, "0001_memos.sql", text)
     expected = migrations.expected_schema()._replace(migrations=(migration,))

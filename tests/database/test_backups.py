@@ -101,9 +101,7 @@ def rows(url, tables):
     }
 
 
-def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
-    postgres, template, anvil, folder
-):
+def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, folder):
     tables = backups.owners_tables()
     dump = str(folder / "owners.dump")
     key = new_key()

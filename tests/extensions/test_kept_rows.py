@@ -35,9 +35,7 @@ def test_streams_begin_at_the_first_kept_block(followed):
         assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
 
 
-def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
-    postgres, indexed_template, scenario
-):
+def test_the_transfers_of_an_item_begin_with_the_first_kept(postgres, indexed_template, scenario):
     transfers = scenario.truth.token_transfers[::-1]
     blocks = [transfer["blockNumber"] for transfer in transfers]
     kept = next(

@@ -210,9 +210,7 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
                 source.blocks(7, HEAD)
 
 
-def test_what_is_not_proven_is_named_by_runs_and_unwound_with_its_blocks(
-    postgres, template, capsys
-):
+def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, template, capsys):
     """Blocks 3, 5, 6 and 9 have a field that looks like another chain's form, on a chain that
     nobody knows; blocks between them are proven."""
 
@@ -299,9 +297,7 @@ SCHEDULES = [
 ]
 
 
-def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
-    postgres, template, caplog
-):
+def test_a_scheduled_fork_that_is_not_known_is_told_before(postgres, template, caplog):
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     with served(made(last=2)) as node, postgres.cloned(template) as url:
         for following, is_warned in SCHEDULES:

@@ -133,9 +133,7 @@ def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
         assert (response.status, response["X-RateLimit-Remaining"]) == (status, left)
 
 
-def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
-    counted_in_redis, shared_database_url
-):
+def test_a_key_in_many_requests_at_once_pays_once_for_each(counted_in_redis, shared_database_url):
     """Its address is charged before it is looked up, and others look it up meanwhile."""
     created = wallets.obtain_key(counted_in_redis, wallets.new_wallet())
     statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"

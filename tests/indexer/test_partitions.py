@@ -113,9 +113,7 @@ def transaction(url):
 
 
 @pytest.mark.long
-def test_forks_and_kills_over_bounds_leave_what_a_fresh_index_has(
-    postgres, template, database_url, anvil
-):
+def test_forks_and_kills_over_bounds_leave_a_fresh_index(postgres, template, database_url, anvil):
     storm = Storm(anvil, 5)
     with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=str(ROWS)) as indexer:
         storm.blow(indexer, 60)

@@ -82,9 +82,7 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize(("statement", "params", "most_buffers"), STATEMENTS, ids=str)
-def test_statements_of_pages_read_a_bounded_part_of_indexes(
-    database, statement, params, most_buffers
-):
+def test_statements_of_pages_read_little_of_indexes(database, statement, params, most_buffers):
     database.plans.clear()
     database.row(statement, **params)
     [plan] = database.plans

@@ -77,9 +77,7 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
             receiver.wait_for(count, timeout_s=8)
 
 
-def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
-    webhooks, receiver, monkeypatch
-):
+def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receiver, monkeypatch):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
     lookup, resolve = allowed_urls.lookup, allowed_urls.resolve
 
@@ -154,9 +152,7 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
     other.close()
 
 
-def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
-    webhooks, receiver, monkeypatch
-):
+def test_an_attempt_takes_one_round_trip_and_a_lease_has_the_first(webhooks, receiver, monkeypatch):
     threads = []
     enter = connection.Work.__enter__
 

@@ -101,9 +101,7 @@ def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, mo
     assert server.connections == 0
 
 
-def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
-    post, authority, monkeypatch, tmp_path
-):
+def test_a_name_is_resolved_once_without_proxy_and_netrc(post, authority, monkeypatch, tmp_path):
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     netrc = tmp_path / ".netrc"

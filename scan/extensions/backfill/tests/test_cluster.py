@@ -62,9 +62,7 @@ def content(files, blocks):
 
 
 @pytest.mark.long
-def test_workers_are_killed_frozen_and_late(
-    dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog
-):
+def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog):
     """The files are those that one process writes, byte by byte."""
     monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 2.0)
     monkeypatch.setattr(worker_pool, "LEAST_SLOW_S", 2.0)

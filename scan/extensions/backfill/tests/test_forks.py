@@ -82,9 +82,7 @@ def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
     assert digest(database_url) == before
 
 
-def test_what_cannot_be_done_is_refused_and_can_be_continued(
-    database_url, chain, tmp_path, monkeypatch
-):
+def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path, monkeypatch):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
     settings = indexing.settings_for(database_url, chain.url)
     options = {"folder": tmp_path / "files", "last_block": 9}

@@ -116,9 +116,7 @@ def test_a_domain_is_enough_and_nothing_at_all_is_not(chain, client_of, bound, f
     "domain",
     [{"chainId": 1}, {"verifyingContract": ANN}, {"chainId": None}, {"verifyingContract": None}],
 )
-def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
-    chain, client_of, domain
-):
+def test_a_message_of_another_chain_or_contract_is_not_described(chain, client_of, domain):
     data = copy.deepcopy(message(chain, **domain))
     [absent] = domain
     if domain[absent] is None:

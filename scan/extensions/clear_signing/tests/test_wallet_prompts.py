@@ -52,9 +52,7 @@ def test_a_wallet_is_asked_beside_what_a_descriptor_says(
 
 
 @pytest.mark.parametrize("has_other", [False, True])
-def test_nothing_is_asked_where_there_are_no_descriptors(
-    chain, client_of, page, written, has_other
-):
+def test_nothing_is_asked_without_descriptors(chain, client_of, page, written, has_other):
     """With a descriptor of another contract only the service knows that it says nothing."""
     files = {"other": chain.descriptor({exchange.TRADE: PAY})} if has_other else {}
     signature = f"trade({','.join(exchange.TYPES)})"

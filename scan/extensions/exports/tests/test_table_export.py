@@ -217,9 +217,7 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     assert kept.stat().st_mtime_ns == before
 
 
-def test_a_fork_while_an_export_runs_replaces_its_ranges(
-    database_url, anvil, tmp_path, monkeypatch
-):
+def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path, monkeypatch):
     for _ in range(30):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:

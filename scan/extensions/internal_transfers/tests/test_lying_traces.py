@@ -101,9 +101,7 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
 
 
 @pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
-def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
-    paid, database_url, wei, has_proofs
-):
+def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, wei, has_proofs):
     """Where the node offers no proofs, and where an account has as much as the node says."""
     in_trace, refusing = in_traces(paid, invented(paid, wei)), refuse_method("eth_getProof")
 

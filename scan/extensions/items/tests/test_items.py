@@ -85,9 +85,7 @@ NO_ITEMS = [
 
 
 @pytest.mark.parametrize(("token", "path", "words"), NO_ITEMS)
-def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
-    client, scenario, token, path, words
-):
+def test_tokens_without_items_and_unmoved_ids_are_not_found(client, scenario, token, path, words):
     address = scenario.stage.contracts[token].address
     refused = client.get(f"/api/v1/tokens/{address}/items{path}")
     assert words in require_refusal(refused, 404, "not_found")["error"]

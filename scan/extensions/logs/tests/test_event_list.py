@@ -18,9 +18,7 @@ def test_a_block_leads_to_its_events_and_these_to_their_transactions(client, sce
     assert page.count('<article class="event"') == len(own)
 
 
-def test_a_block_has_the_number_of_its_events_where_all_are_stored(
-    client, scenario, postgres, template
-):
+def test_a_block_counts_its_events_where_all_are_stored(client, scenario, postgres, template):
     [number, *_] = [row["blockNumber"] for row in scenario.truth.logs]
     count = sum(row["blockNumber"] == number for row in scenario.truth.logs)
     link = f'href="/events?blockFrom={number}&amp;blockTo={number}">'

@@ -117,9 +117,7 @@ def test_malformed_metadata_is_refused(explorer, body):
     assert is_error(response, 400, "invalid_parameter")
 
 
-def test_sources_of_a_standard_json_are_counted_before_they_are_written_again(
-    explorer, monkeypatch
-):
+def test_sources_of_a_standard_json_are_counted_before_they_are_rewritten(explorer, monkeypatch):
     given = {**STANDARD, "sources": {f"{number}.sol": {} for number in range(MAX_FILES + 1)}}
     monkeypatch.setattr(interface, "json", None)
     response = submit(explorer, CHECKSUMMED, standard_request(stdJsonInput=given))

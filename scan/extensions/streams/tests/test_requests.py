@@ -82,9 +82,7 @@ def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client):
     assert opened(client, f"3-{HASH}-1").status_code == 200
 
 
-def test_positions_that_cannot_be_gone_on_from_are_conflicts(
-    client, chain, database_url, monkeypatch
-):
+def test_positions_that_cannot_be_resumed_are_conflicts(client, chain, database_url, monkeypatch):
     last_id = newest(client)
     assert opened(client, f"1-{HASH}-0").json["code"] == "position_lost"
     assert opened(client, last_id.replace("2-", "1-", 1)).status_code == 409

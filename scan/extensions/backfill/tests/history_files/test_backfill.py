@@ -89,9 +89,7 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url
     assert digest(database_url) == chain.digest
 
 
-def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
-    chain, database_url, tmp_path
-):
+def test_few_missing_blocks_are_taken_from_a_node_that_has_them(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized()
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}

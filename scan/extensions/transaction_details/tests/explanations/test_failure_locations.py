@@ -297,9 +297,7 @@ class UnansweredTraces:
 @pytest.mark.parametrize(
     ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
 )
-def test_only_what_the_node_did_not_give_is_not_requested_again(
-    failing, error, requests, monkeypatch
-):
+def test_only_what_the_node_did_not_give_is_not_asked_again(failing, error, requests, monkeypatch):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
     monkeypatch.setattr(TransactionTraces, "read", traces.read)
