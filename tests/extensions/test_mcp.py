@@ -263,12 +263,8 @@ def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_databa
         assert json.loads(results[3].content[0].text)["code"] == "rate_limited"
         # What tools are charged is what the API has charged.
         assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": "get_network", "arguments": {}},
-        }
+        params = {"name": "get_network", "arguments": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         with_key = requests.post(
             f"{address}/mcp",
             json=message,

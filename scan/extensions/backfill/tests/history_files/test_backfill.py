@@ -112,22 +112,21 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
             SCAN_DATA_DIR=str(tmp_path),
         )
 
+    def require_head_alone():
+        """Bodies are turned off, and on from the head on."""
+        for stores in (False, True):
+            settings = {"traces": "off", "stores_bodies": stores}
+            indexing.Indexing(database_url, chain.node.url, **settings).run_until(chain.head)
+        assert first_stored() == chain.head + 1
+
     chain.node.fault = signed_chain.sized()
-    for stores in (False, True):
-        indexing.Indexing(
-            database_url, chain.node.url, traces="off", stores_bodies=stores
-        ).run_until(chain.head)
-    assert first_stored() == chain.head + 1
+    require_head_alone()
     stop = threading.Event()
     with closing(Database(database_url, statement_timeout_ms=0)) as own:
         for _ in BodyBackfill(own, Node([chain.node.url]), stop).run():
             stop.set()  # as a kill would: each range is one transaction
     assert first_stored() == chain.head + 1 - READ_BLOCKS
-    for stores in (False, True):  # turned off and on again: some older blocks have rows
-        indexing.Indexing(
-            database_url, chain.node.url, traces="off", stores_bodies=stores
-        ).run_until(chain.head)
-    assert first_stored() == chain.head + 1
+    require_head_alone()  # though some older blocks have rows
     chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
     pruned = store()
     assert (pruned.returncode, first_stored()) == (1, chain.first_kept), pruned.stderr
