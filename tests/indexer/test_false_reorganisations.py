@@ -30,15 +30,6 @@ class FalseHashes:
             answer["result"]["hash"] = "0x" + "b" * 64
 
 
-@pytest.fixture
-def paid(anvil):
-    sender, recipient, *_ = anvil.accounts
-    for value in range(BLOCKS):
-        anvil.send(sender, recipient, value=value + 1)
-        anvil.mine()
-    return anvil
-
-
 FALSE_HASHES = [
     pytest.param(BLOCKS, 1, True, id="head, another node"),
     pytest.param(2, 8, False, id="deep"),
@@ -49,20 +40,24 @@ FALSE_HASHES = [
 
 @pytest.mark.parametrize(("first", "lies", "has_another_node"), FALSE_HASHES)
 def test_a_false_hash_takes_no_block_back(
-    first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
+    anvil, first, lies, has_another_node, postgres, template, database_url, monkeypatch
 ):
     """Of the head alone, or of many blocks, which looks like a deep fork."""
+    sender, recipient, *_ = anvil.accounts
+    for value in range(BLOCKS):
+        anvil.send(sender, recipient, value=value + 1)
+        anvil.mine()
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
-    with faulty_node.FaultyNode(paid.url) as node:
-        urls = f"{node.url},{paid.url}" if has_another_node else node.url
+    with faulty_node.FaultyNode(anvil.url) as node:
+        urls = f"{node.url},{anvil.url}" if has_another_node else node.url
         with Indexing(database_url, urls, until=BLOCKS) as indexing:
             node.fault = fault = FalseHashes(first, lies)
             serving.wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
-            paid.send(paid.accounts[0], paid.accounts[1], value=77)
-            paid.mine()
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=77)
+            anvil.mine()
             indexing.wait_for(BLOCKS + 1)
     assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
-    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, paid)
+    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
 
 def test_a_node_that_stays_on_one_fork_again_is_followed_within_seconds(monkeypatch):

@@ -188,13 +188,9 @@ def test_static_files_name_their_content(client):
     assert client.get("/static/0/../site.py").status_code == 404
 
 
-@pytest.fixture(scope="module")
-def limited(indexed):
+def test_pages_have_a_limit_of_their_own(indexed):
     settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
-    yield create_app(settings).test_client()
-
-
-def test_pages_have_a_limit_of_their_own(limited):
+    limited = create_app(settings).test_client()
     assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
     refused = limited.get("/")
     assert (refused.status_code, refused.mimetype) == (429, "text/html")

@@ -121,20 +121,15 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
     assert not [record for record in caplog.records if record.name.startswith("scan.")]
 
 
-@pytest.fixture
-def stored(tasks, scenario, tmp_path):
-    """A range in a folder that is shared, and its digest; its files are in `written`."""
+def test_what_is_not_as_its_worker_has_written_it_is_refused(scenario, tasks, tmp_path):
+    """The same range stored twice is stored once."""
     store = RangeStore(str(tmp_path / "shared"))
     store.make()
     written = RangeFiles(tmp_path / "written")
     spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
-    return store, store.put(written, tasks[1].blocks)
-
-
-def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_path):
-    """The same range stored twice is stored once."""
-    (store, digest_), blocks = stored, tasks[1].blocks
-    written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
+    blocks = tasks[1].blocks
+    digest_ = store.put(written, blocks)
+    files, incoming = (RangeFiles(tmp_path / name) for name in ("a", "b"))
     [archive] = (tmp_path / "shared" / FOLDER).iterdir()
     content_ = archive.read_bytes()
 

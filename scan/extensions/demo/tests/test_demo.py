@@ -26,13 +26,6 @@ def demo(postgres, template):
     node.stop()
 
 
-@pytest.fixture(scope="module")
-def linked(demo):
-    """The demo with the links of its operator."""
-    settings = demo.application.extensions["scan"].settings
-    return create_app(demo_run.with_links(settings)).test_client()
-
-
 def query(demo, entity):
     return list(demo.post("/api/v1/query", json={"entity": entity, "limit": 100}).json["data"])
 
@@ -178,8 +171,11 @@ def test_a_transaction_waits_in_the_pool_and_approvals_are_in_force(demo):
             assert approval["unavailable"] is None, approval
 
 
-def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(linked):
+def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     """By the links of pages alone."""
+    # The demo with the links of its operator.
+    settings = demo.application.extensions["scan"].settings
+    linked = create_app(demo_run.with_links(settings)).test_client()
     home = links_of(linked, "/")
     [failed] = [path for path in home if path.startswith("/txs?status=false")]
     first = next(path for path in links_of(linked, failed) if is_transaction(path))
