@@ -9,7 +9,6 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from scan.commands import audit
 from scan.database import connection, lists
 from scan.indexer import prefetch, writer
 from tests.audit.test_columns import NOT_COMPARED
@@ -153,8 +152,8 @@ def test_the_audit_expects_what_the_node_has(reorganised, scenario, make):
 
 
 def test_derived_tables_are_as_the_audit_expects_them(finished, reorganised):
-    assert auditing.run(reorganised, node=True) == audit.EXACT
-    assert auditing.run(finished) == audit.EXACT
+    assert auditing.run(reorganised, node=True) == auditing.EXACT
+    assert auditing.run(finished) == auditing.EXACT
 
 
 def require_lists(computed):

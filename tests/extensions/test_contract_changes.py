@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import pytest
 
-from scan.commands import audit
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
@@ -88,13 +87,13 @@ def is_the_same_in_whatever_way(postgres, template, anvil, url, folder):
     """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
     fresh = fresh_digest(postgres, template, anvil)
     assert digest(url) == fresh
-    assert auditing.run(settings_for(url, anvil.url)) == audit.EXACT
+    assert auditing.run(settings_for(url, anvil.url)) == auditing.EXACT
     with postgres.cloned(template) as bulk:
         loaded = settings_for(bulk, anvil.url)
         assert backfill(loaded, folder / "files", last_block=anvil.head() - 2)
         follow(loaded, anvil.head())
         assert digest(bulk) == fresh
-        assert auditing.run(loaded) == audit.EXACT
+        assert auditing.run(loaded) == auditing.EXACT
 
 
 def test_an_upgrade_changes_decimals_from_its_block_on(

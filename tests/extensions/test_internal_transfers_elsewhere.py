@@ -1,6 +1,5 @@
 """Internal transfers in the forms of other explorers."""
 
-from scan.commands import audit
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     NOBODY,
@@ -8,8 +7,8 @@ from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     a_withdrawal,
 )
 from scan.hex import to_hex
-from tests.audit.test_audit import run
 from tests.support import indexing, table_digest
+from tests.support.auditing import EXACT, run
 from tests.support.made_blocks import address
 
 
@@ -59,4 +58,4 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     assert table_digest.digest(database_url) == before
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
-    assert run(indexing.settings_for(database_url, NOBODY)) == audit.EXACT
+    assert run(indexing.settings_for(database_url, NOBODY)) == EXACT

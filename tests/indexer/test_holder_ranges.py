@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer import derivation
 from tests.support import auditing, explain, indexing, serving, table_digest
@@ -54,7 +53,7 @@ def test_forks_leave_what_holders_give(database_url, postgres, template, monkeyp
         assert execute(database_url, RECOUNT) == [(0,)]
     [[holders]] = execute(database_url, "SELECT holder_count FROM tokens")
     assert counts(database_url)[TOKEN] == holders > 3
-    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == audit.EXACT
+    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == auditing.EXACT
     with postgres.cloned(template) as fresh_url:
         fresh = Database(fresh_url, statement_timeout_ms=0)
         chain.copy_to(fresh)

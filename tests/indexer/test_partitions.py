@@ -8,11 +8,10 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from scan.commands import audit
 from scan.database import migrations, statements
 from scan.database.connection import Database
 from scan.indexer import partitions
-from tests.support.auditing import run
+from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, client_over, settings_for
@@ -94,14 +93,14 @@ def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenar
 
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
     settings = settings_for(parted, scenario.anvil.url, logs="all")
-    assert run(settings, node=True) == audit.EXACT
+    assert run(settings, node=True) == EXACT
     with transaction(parted) as cursor:
         cursor.execute(
             "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number"
         )
         [(number,)] = cursor.fetchall()
-    assert run(settings, node=True, first=number - 10, last=number + 10) == audit.DIFFERS
-    assert run(settings, node=True, first=number + 1, last=number + 10) == audit.EXACT
+    assert run(settings, node=True, first=number - 10, last=number + 10) == DIFFERS
+    assert run(settings, node=True, first=number + 1, last=number + 10) == EXACT
     with transaction(parted) as cursor:
         cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 

@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from scan.commands import audit
 from scan.database import connection
 from scan.ethereum import block_encoding, blocks, client, rlp_and_tries, transaction_checks
 from scan.extensions.backfill import backfill_command, derivation
@@ -54,7 +53,7 @@ def test_tables_are_those_of_the_indexer(
     follow(settings, head)
     fresh = table_digest.fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert table_digest.digest(database_url) == fresh
-    assert auditing.run(settings) == audit.EXACT
+    assert auditing.run(settings) == auditing.EXACT
 
 
 @pytest.mark.long

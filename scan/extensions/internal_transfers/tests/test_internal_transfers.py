@@ -5,15 +5,14 @@ import time
 
 import pytest
 
-from scan.commands import audit
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers import block_traces
 from scan.hex import to_hex
-from tests.audit.test_audit import run
 from tests.indexer.conftest import node
 from tests.support import database, faulty_node, serving
 from tests.support.anvil import Anvil
+from tests.support.auditing import EXACT, run
 from tests.support.indexing import Indexing, client_over
 from tests.support.made_blocks import Move, address
 from tests.support.scenario.contracts import creations, purses
@@ -43,7 +42,7 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         assert burnt == (0 if hardfork == "cancun" else 5)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
         assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
-        assert run(indexing.settings, node=True) == audit.EXACT
+        assert run(indexing.settings, node=True) == EXACT
 
 
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
@@ -75,8 +74,8 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
             answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
             assert answer.status_code == 404
             assert "indexed without traces" in answer.get_json()["error"]
-        assert run(indexing.settings) == audit.EXACT
-        assert run(indexing.settings, node=True) == audit.EXACT
+        assert run(indexing.settings) == EXACT
+        assert run(indexing.settings, node=True) == EXACT
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
             assert page.status_code == 200 and reason in page.text
         assert bool(tracing) == (not settings)
-        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings) == EXACT
 
 
 def a_withdrawal(index, who, gwei):

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill.history_files.history_source import open_files
@@ -228,7 +227,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
     chain.node.fault = signed_chain.sized()
-    assert auditing.run(settings) == audit.EXACT
+    assert auditing.run(settings) == auditing.EXACT
 
 
 def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
