@@ -212,12 +212,7 @@ def inspect(url, *arguments):
     # It reads its version from a file of the whole inspector, whose web interface is not needed.
     shutil.copy(packages / "inspector-cli" / "package.json", packages / "package.json")
     command = ["node", packages / "inspector-cli" / "build" / "index.js", f"{url}/mcp"]
-    done = subprocess.run(
-        [*map(str, command), "--transport", "http", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = serving.completed([*map(str, command), "--transport", "http", *arguments])
     return done.returncode, done.stdout, done.stderr
 
 

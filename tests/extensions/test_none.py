@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 
 from tests.support.indexing import client_over
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 PROGRAM = """
 import json
@@ -40,12 +39,10 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
         f"/api/v1/transactions/{sent['hash']}",
     }
     arguments = (database_url, scenario.anvil.url, str(scenario.anvil.head()), *lists, *paths)
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -73,12 +70,10 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
 
 
 def test_none_has_a_run_command_that_tells_its_options():
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "scan", "run", "--help"],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")

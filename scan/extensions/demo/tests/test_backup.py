@@ -6,7 +6,6 @@ import resource
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -88,11 +87,9 @@ def environment_of(folder):
 def scan_on_a_full_disk(*arguments, folder):
     """Here, the largest file that the command may write is a small one. Not bytecode, which Python
     would cut: other processes would read it."""
-    return subprocess.run(
+    return serving.completed(
         [*SCAN, *map(str, arguments)],
         env=environment_of(folder) | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
         timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LEAST_BYTES, LEAST_BYTES)),
     )

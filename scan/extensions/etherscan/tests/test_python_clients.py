@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.support import reasons
-from tests.support.serving import ROOT, gunicorn
+from tests.support.serving import ROOT, completed, gunicorn
 
 pytestmark = pytest.mark.long
 
@@ -140,10 +140,8 @@ def environment(folder, *packages):
     """The Python of a new environment with these packages."""
     python = folder / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
-    done = subprocess.run(
+    done = completed(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
-        capture_output=True,
-        text=True,
         timeout=500,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -159,13 +157,11 @@ def python(tmp_path_factory):
 def called(python, name, served, scenario, folder):
     """The error of each function, "" where it returned a result."""
     own = own_arguments(scenario).get(name, {})
-    done = subprocess.run(
+    done = completed(
         [python, CLIENTS / "call_all.py", name],
         input=json.dumps({"url": served, "arguments": arguments(scenario), "of": own}),
         cwd=folder,
         env={**os.environ, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
