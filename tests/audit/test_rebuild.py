@@ -82,7 +82,7 @@ def spoilt_url(postgres, indexed_template):
 
 @pytest.fixture(scope="module")
 def fresh(indexed):
-    return digest(indexed.settings.database_url)
+    return digest(indexed.url)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -150,7 +150,7 @@ PARENTS = """
 def test_prepared_statements_read_no_table_that_grows_from_one_end_to_the_other(indexed):
     """Neither whole nor by an index whose entries are all compared, as where a partial index lacks
     the statement's condition. Those whose plan depends on values are held by tests of lists."""
-    whole, url = [], indexed.settings.database_url  # with partitions
+    whole, url = [], indexed.url  # with partitions
     with closing(psycopg2.connect(url)) as opened, opened.cursor() as cursor:
         for avoided in ("seqscan", "hashjoin", "mergejoin", "material"):  # of these few rows
             cursor.execute(f"SET enable_{avoided} = off")

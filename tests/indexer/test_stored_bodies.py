@@ -47,8 +47,8 @@ def normal(value):
 
 
 def test_a_stored_block_has_all_that_the_node_has_of_its_transactions(indexed, scenario):
-    node, stored = scenario.anvil, bodies(indexed.settings.database_url)
-    assert bodies_from(indexed.settings.database_url) == [(0,)]
+    node, stored = scenario.anvil, bodies(indexed.url)
+    assert bodies_from(indexed.url) == [(0,)]
     types = set()
     for number in range(node.head() + 1):
         block = node.call("eth_getBlockByNumber", hex(number), True)
@@ -126,7 +126,7 @@ DAMAGES = [
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_body_is_an_error(indexed, damage):
     [(digest_, body), (_, other)] = execute(
-        indexed.settings.database_url,
+        indexed.url,
         "SELECT digest, body FROM block_bodies ORDER BY octet_length(body) DESC LIMIT 2",
     )
     stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
@@ -136,7 +136,7 @@ def test_a_damaged_body_is_an_error(indexed, damage):
 
 def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
     [row] = execute(
-        indexed.settings.database_url,
+        indexed.url,
         "SELECT b.number, b.hash, s.digest, s.body"
         " FROM blocks b JOIN block_bodies s ON s.block_number = b.number LIMIT 1",
     )
@@ -147,7 +147,7 @@ def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
         return stored_blocks.StoredBlock(*given)
 
     monkeypatch.setattr(block_bodies, "StoredBlock", decode)
-    database = connection.Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    database = connection.Database(indexed.url, statement_timeout_ms=5_000)
     blocks = BlockBodies(database)
     with ThreadPoolExecutor(8) as threads:
         kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]

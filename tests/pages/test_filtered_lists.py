@@ -304,7 +304,7 @@ def test_a_balance_is_shown_on_a_day_or_after_a_block(client, scenario, sender):
 
 def test_a_page_during_which_the_index_changed_is_not_cached(own_index, monkeypatch):
     """Some of it may be from before the change: names are read without a version."""
-    client, url = own_index.client(), own_index.settings.database_url
+    client, url = own_index.client(), own_index.url
     client.get("/txs?=first")  # which has the process listen for changes
     assert "ETag" in client.get("/txs?=second").headers
     read = entities.page

@@ -85,6 +85,10 @@ class Indexing:
             self.wait_for(block_number)
         return self
 
+    @property
+    def url(self):
+        return self.settings.database_url
+
     def client(self, **settings):
         """Return a client of the service over this index, with settings of its own."""
         return create_app(replace(self.settings, **settings)).test_client()

@@ -223,7 +223,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
     ):
         indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
         node.fault = owe_events
-        app = create_app(settings_for(indexing.settings.database_url, node.url))
+        app = create_app(settings_for(indexing.url, node.url))
         first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
         assert asked.wait(60)
         with app.test_client() as client:

@@ -63,7 +63,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     """BULK_SEED=7 alters others."""
     seed = int(os.environ.get("BULK_SEED", "49"))
     print(f"BULK_SEED={seed}")
-    head, url = scenario.anvil.head(), indexed.settings.database_url
+    head, url = scenario.anvil.head(), indexed.url
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = alter = AlteredFields(url, seed, 1 / 3, OF_HEADER)
         lying = indexing.settings_for(database_url, node.url)
@@ -76,7 +76,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
 
 def test_last_blocks_are_checked_only_where_they_differ(scenario, indexed, monkeypatch):
     """A node that lies once is read again; one that goes on contradicts itself."""
-    head, url, lies = scenario.anvil.head(), indexed.settings.database_url, [False]
+    head, url, lies = scenario.anvil.head(), indexed.url, [False]
     signers = []
 
     @faulty_node.altering

@@ -146,7 +146,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
         assert process.wait() == 0, process.tail()
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     indexing.Indexing(database_url, scenario.anvil.url).run_until(head)
-    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
 def test_a_fork_takes_back_bodies_that_are_being_stored(

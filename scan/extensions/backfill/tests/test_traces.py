@@ -43,7 +43,7 @@ def test_traces_read_later_make_the_index_that_always_had_them(database_url, sce
     fill(database_url, url)
     assert status(database_url)["untracedBlocks"] == 0
     Indexing(database_url, url).run_until(head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert digest(database_url) == digest(indexed.url)
     assert auditing.run(settings, node=True) == audit.EXACT
     [(stale,)] = execute(
         database_url,

@@ -31,7 +31,7 @@ def test_tokeninfo_has_all_keys(ask, etherscan_truth):
 
 
 def test_name_tags_are_the_labels(own_index):
-    url, labelled = own_index.settings.database_url, STRANGERS[3]
+    url, labelled = own_index.url, STRANGERS[3]
     execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
     ask = Asking(own_index.client())
     asked = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
@@ -127,7 +127,7 @@ def test_an_address_is_funded_by_the_first_who_sent_coin(ask, scenario):
 
 
 def test_funding_is_not_known_without_the_traces_before(own_index):
-    url = own_index.settings.database_url
+    url = own_index.url
     ask = Asking(own_index.client())
     execute(url, "UPDATE blocks SET untraced_before = 1 WHERE number > 5")
     body = ask("account", "fundedby", address=STRANGERS[2])
@@ -204,7 +204,7 @@ def test_blocks_of_a_day_are_taken_together(ask, etherscan_truth, monkeypatch):
 
 
 def test_block_sizes_that_are_not_known_are_no_mean(own_index):
-    url = own_index.settings.database_url
+    url = own_index.url
     ask = Asking(own_index.client())
     [(day,)] = execute(url, "SELECT max(day)::text FROM daily_stats")
     dates = {"startdate": str(day), "enddate": str(day)}

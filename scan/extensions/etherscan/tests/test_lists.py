@@ -135,7 +135,7 @@ def ask_logs(request, postgres, template, scenario, indexed, indexed_without_bod
         yield Asking(indexed_without_bodies.client())
         return
     if request.param == "blocks":
-        alone = settings_for(indexed.settings.database_url, NOBODY)
+        alone = settings_for(indexed.url, NOBODY)
         yield Asking(create_app(alone).test_client())
         return
     with postgres.cloned(template) as url:

@@ -60,7 +60,7 @@ UNANSWERED = {
 
 @pytest.fixture(scope="module")
 def served(own_index, scenario):
-    url = own_index.settings.database_url
+    url = own_index.url
     reasons.verify(url, [scenario.stage.contracts["harbor"]])
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
     with gunicorn(url, RPC_URL=scenario.anvil.url, **limits) as served:

@@ -14,9 +14,7 @@ def history(indexing, address):
 
 
 def stored(indexing):
-    rows = execute(
-        indexing.settings.database_url, "SELECT balance, is_proven FROM genesis_balances"
-    )
+    rows = execute(indexing.url, "SELECT balance, is_proven FROM genesis_balances")
     return [(int(balance), is_proven) for balance, is_proven in rows]
 
 

@@ -27,7 +27,7 @@ def test_the_report_says_by_how_much_a_history_differs(opened, capsys):
     indexing, _, person = opened
     for change, words in ((3, "3 wei less than its history"), (-8, "5 wei more")):
         statement = "UPDATE addresses SET net_wei = net_wei + %s WHERE address = %s"
-        execute(indexing.settings.database_url, statement, change, bytes.fromhex(person[2:]))
+        execute(indexing.url, statement, change, bytes.fromhex(person[2:]))
         assert audit(indexing.settings) == audit_command.DIFFERS
         report = capsys.readouterr().out
         assert f"  {person}: its history is " in report and words in report

@@ -24,7 +24,7 @@ def node(scenario):
 
 @pytest.fixture
 def own_client(indexed, node):
-    return client_over(indexed.settings.database_url, node.url)
+    return client_over(indexed.url, node.url)
 
 
 def simulate(client, *calls, block=None, **more):

@@ -28,7 +28,7 @@ def client(own_index):
 @pytest.fixture
 def run(own_index, authority, receiver):
     """Call `scan tokens`; what it has stored is removed afterwards."""
-    url = own_index.settings.database_url
+    url = own_index.url
     environment = {
         "DATABASE_URL": url,
         "REQUESTS_CA_BUNDLE": str(authority.bundle),

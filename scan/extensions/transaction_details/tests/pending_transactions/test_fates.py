@@ -100,7 +100,7 @@ def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
 
 
 def test_a_node_that_is_away_drops_nothing(client, indexed):
-    settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
+    settings = settings_for(indexed.url, "http://127.0.0.1:9")
     page = create_app(settings).test_client().get(BY_NONCE)
     assert page.status_code == 503 and "The node does not respond" in page.text
     assert 'data-state="not known"' in page.text and "Dropped" not in page.text
