@@ -24,7 +24,7 @@ from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Reply, altering
+from tests.support.faulty_node import Reply, altering, replacing
 from tests.support.indexing import Indexing
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
@@ -332,7 +332,7 @@ MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 
 def scheduling(current, following):
-    return answering("eth_config", {"current": current, "next": following, "last": following})
+    return replacing("eth_config", {"current": current, "next": following, "last": following})
 
 
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
@@ -364,12 +364,3 @@ def test_sepolia_s_amsterdam_is_known_by_its_time():
             following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
             node.fault = scheduling(ON_SEPOLIA, following)
             assert (fork_warnings(Node([node.url]))[0] == "") is is_known
-
-
-def answering(method, result):
-    def answer(call, answer):
-        if call["method"] == method:
-            answer.pop("error", None)
-            answer["result"] = result
-
-    return altering(answer)

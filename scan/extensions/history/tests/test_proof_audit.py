@@ -38,17 +38,14 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
     indexing, node, _ = opened
     chain = node.fault
 
-    def cut(call, answer):
-        if call["method"] == "eth_getProof":
-            answer["result"]["accountProof"].pop()
+    def cut(proof):
+        return proof | {"accountProof": proof["accountProof"][:-1]}
 
     for fault, reason in (
         (faulty_node.refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
-        (faulty_node.altering(cut), "its proof ends before the path does"),
+        (faulty_node.replacing("eth_getProof", cut), "its proof ends before the path does"),
     ):
-        node.fault = lambda calls, forward, fault=fault: chain(
-            calls, lambda inner: fault(inner, forward).body
-        )
+        node.fault = faulty_node.before(chain, fault)
         assert audit(indexing.settings) == audit_command.NOT_COMPARED
         report = capsys.readouterr().out
         assert reason in report and "not proven for" in report and ": 0 of 0" in report

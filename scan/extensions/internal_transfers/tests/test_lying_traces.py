@@ -9,7 +9,7 @@ from eth_utils import keccak
 
 from tests.support import anvil, rehashed_chain
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.faulty_node import FaultyNode, altering, refuse_method
+from tests.support.faulty_node import FaultyNode, altering, before, refuse_method, replacing
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
 
@@ -103,12 +103,9 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
 @pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
 def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, wei, has_proofs):
     """Where the node offers no proofs, and where an account has as much as the node says."""
-    in_trace, refusing = in_traces(paid, invented(paid, wei)), refuse_method("eth_getProof")
-
-    def without_proofs(calls, forward):
-        return in_trace(calls, lambda inner: refusing(inner, forward).body)
-
-    lies = in_trace if has_proofs else without_proofs
+    lies = in_traces(paid, invented(paid, wei))
+    if not has_proofs:
+        lies = before(lies, refuse_method("eth_getProof"))
     with client_behind(paid, database_url, lies) as client:
         said = transfers(client)["internalTransfers"]
         assert [record["proven"] for record in said] == [False, False]
@@ -138,22 +135,10 @@ def with_access_list(paid, lie, form):
         own = raw if header["number"] == head else rlp.encode([])
         header |= {"blockAccessListHash": "0x" + keccak(own).hex(), "slotNumber": "0x1"}
 
-    def answer_list(call, answer):
-        if call["method"] == form:
-            answer.pop("error", None)
-            answer["result"] = "0x" + raw.hex() if "Raw" in form else in_json(raw)
-
     fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
     chain = rehashed_chain.RehashedChain(paid.node, alter, fields)
-    in_trace, listed = in_traces(paid, lie), altering(answer_list)
-
-    def fault(calls, forward):
-        def below(inner):
-            return in_trace(inner, lambda others: listed(others, forward).body).body
-
-        return chain(calls, below)
-
-    return fault
+    listed = replacing(form, "0x" + raw.hex() if "Raw" in form else in_json(raw))
+    return before(chain, before(in_traces(paid, lie), listed))
 
 
 def in_json(raw):

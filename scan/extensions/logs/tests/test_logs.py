@@ -179,12 +179,7 @@ def lying(indexed_without_bodies):
 
 def changing(change):
     """What the node returns for eth_getLogs, changed."""
-
-    def alter(call, answer):
-        if call["method"] == "eth_getLogs":
-            answer["result"] = change(answer["result"])
-
-    return faulty_node.altering(alter)
+    return faulty_node.replacing("eth_getLogs", change)
 
 
 def ranges_of(calls):

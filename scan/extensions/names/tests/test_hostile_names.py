@@ -5,7 +5,7 @@ from eth_abi import encode
 
 from scan.extensions.names.name_services import Interface
 from scan.extensions.names.tests import names_of_chain
-from tests.support.faulty_node import altering
+from tests.support.faulty_node import replacing
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
 CLAIMS = {
@@ -141,14 +141,8 @@ def test_a_node_that_lies_makes_no_name(universal, lie):
     """Of what it answers to calls; a page and a record are there all the same."""
     alice = universal.ens.people[0]
 
-    @altering
-    def lying(call, answer):
-        if call["method"] == "eth_call":
-            answer.pop("error", None)
-            answer["result"] = lie
-
     universal.mine()
-    universal.node.fault = lying
+    universal.node.fault = replacing("eth_call", lie)
     assert universal.of(alice)[0] is None
     assert universal.page("/txs") and universal.page(f"/address/{alice}")
     assert universal.lookup("alice.eth").status_code in (404, 502)

@@ -76,11 +76,7 @@ def test_parameters_are_checked(client):
 
 
 def lie(alter, method="eth_getProof"):
-    def change(call, answer):
-        if call["method"] == method:
-            answer["result"] = alter(answer["result"])
-
-    return faulty_node.altering(change)
+    return faulty_node.replacing(method, alter)
 
 
 def with_nodes(alter):

@@ -7,7 +7,7 @@ import pytest
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
-from tests.support.faulty_node import FaultyNode, Reply, altering, refuse
+from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
 from tests.support.indexing import client_over
 
 ETHER = 10**18
@@ -236,15 +236,6 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
 
 
-def answer_with(result):
-    def alter(call, answer):
-        if call["method"] in NOTHING:
-            answer.pop("error", None)
-            answer["result"] = result(answer.get("result")) if callable(result) else result
-
-    return altering(alter)
-
-
 MALFORMED_ANSWERS = [
     None,
     [],
@@ -262,7 +253,7 @@ MALFORMED_ANSWERS = [
 @pytest.mark.parametrize("result", MALFORMED_ANSWERS)
 def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)
-    node.fault = answer_with(result)
+    node.fault = replacing(lambda call: call["method"] in NOTHING, result)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
 

@@ -13,7 +13,14 @@ from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support import database, indexing
 from tests.support.anvil import RpcError
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
+from tests.support.faulty_node import (
+    FaultyNode,
+    altering,
+    before,
+    cut_connection,
+    refuse,
+    replacing,
+)
 from tests.support.lists import get
 
 
@@ -228,9 +235,7 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
             answer.pop("error", None)
             answer.update(replaced)
 
-    def without_traces(calls, forward):
-        return altering(alter)(calls, lambda asked: conftest.NO_TRACES(asked, forward).body)
-
+    without_traces = before(altering(alter), conftest.NO_TRACES)
     with conftest.behind(played, without_traces) as (client, _):
         error = error_of(played, "require", client)
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
@@ -254,11 +259,9 @@ def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
 def test_a_trace_of_another_block_is_not_believed(played):
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def alter(call, answer):
-        if call["method"] == "eth_getTransactionByHash":
-            answer["result"]["blockHash"] = "0x" + 64 * "a"
-
-    with conftest.behind(played, altering(alter)) as (client, _):
+    other = {"blockHash": "0x" + 64 * "a"}
+    fault = replacing("eth_getTransactionByHash", lambda sent: sent | other)
+    with conftest.behind(played, fault) as (client, _):
         assert error_of(played, "require", client)["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 

@@ -7,7 +7,7 @@ import pytest
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
 from tests.support.explorer import behind
-from tests.support.faulty_node import altering, refuse, status
+from tests.support.faulty_node import altering, refuse, replacing, status
 from tests.support.indexing import settings_for
 from tests.support.serving import serving
 
@@ -223,12 +223,8 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
 
-    def lie(call, answer):
-        if call["method"] == "eth_getTransactionByHash":
-            answer["result"] = {**answer["result"], **changed}
-
-    with behind(explorer.settings) as (client, node):
-        node.fault = altering(lie)
+    lie = replacing("eth_getTransactionByHash", lambda sent: sent | changed)
+    with behind(explorer.settings, lie) as (client, _):
         for name, value in {
             "to": "0x" + "66" * 20,
             "from": receiver,
