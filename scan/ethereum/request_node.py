@@ -125,7 +125,15 @@ class NodeGateway:
             began_at = time.monotonic()
             try:
                 if self._is_away:
-                    self._probe()
+                    # A cheap call tells whether the node is back: a client's own call, which may be
+                    # slow, must not decide how long others are rejected.
+                    if not self._probing.acquire(blocking=False):
+                        raise NodeAway
+                    try:
+                        self._node.once([Call("eth_chainId", ())], PROBE_TIMEOUT_S)
+                        self._is_away = False
+                    finally:
+                        self._probing.release()
                 yield self._node
                 self._answered_at = time.monotonic()
             except StateUnavailable:  # the node answers, so it is not away
@@ -144,17 +152,6 @@ class NodeGateway:
 
     def _is_known_away(self) -> bool:
         return self._is_away and self._probing.locked()
-
-    def _probe(self) -> None:
-        """Make a cheap call to learn whether the node is back: a client's own call, which may be
-        slow, must not decide how long others are rejected."""
-        if not self._probing.acquire(blocking=False):
-            raise NodeAway
-        try:
-            self._node.once([Call("eth_chainId", ())], PROBE_TIMEOUT_S)
-            self._is_away = False
-        finally:
-            self._probing.release()
 
 
 @dataclass

@@ -55,7 +55,8 @@ def titles(
     its title and the names and titles of these tabs. Titles have the lengths that are known."""
     groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
     for tab in tabs:
-        if tab.name == current or tab.has_link(values):
+        has_entries = not tab.list or tab.list in values["counts"]
+        if tab.name == current or (has_entries and tab.is_linked(values)):
             length = lengths.get(tab.length_name)
             counted = "" if length is None else f" ({formatting.grouped(length)})"
             groups[tab.group].append((tab.name, tab.title + counted))

@@ -38,14 +38,13 @@ def get_address(address_hash: str) -> Response:
     party = addresses.parties(reader(), [key])[shown]
     counts = addresses.counts(reader(), key, 0)
     token = tokens.records_of(reader(), [key]).get(shown)
-    created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
     fields = {
         **address_and_token_objects.address_object(shown, party, names.get(key)),
         **_proxy(key, account),
-        **_creation(created),
+        **_creation(account.creation),
         "token": None if token is None else address_and_token_objects.token_object(token),
         "coin_balance": balance.wei,
         "exchange_rate": None,
@@ -56,7 +55,7 @@ def get_address(address_hash: str) -> Response:
         "has_token_transfers": counts["tokenTransfers"] > 0,
         "watchlist_address_id": None,
         "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
-        "creation_status": creation_status(created, account.balance.is_contract),
+        "creation_status": creation_status(account.creation, account.balance.is_contract),
     }
     return json_value(fields)
 

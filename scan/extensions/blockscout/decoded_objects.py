@@ -10,6 +10,7 @@ from typing import Any
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.account_state import ViewCall
 from scan.ethereum import blocks, display_text, node_errors
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
@@ -49,7 +50,8 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
         argument["value"] = argument["value"] if len(values) == 1 else " or ".join(values)
     # Its declaration in its ABI; of tuples the names of members are not known here.
     inputs = [{"name": a.name, "type": a.type, "indexed": a.indexed} for a in decoded.arguments]
-    abi = {"type": "event", "name": decoded.name, "anonymous": False, "inputs": inputs}
+    is_anonymous = keccak256(decoded.signature.encode()) != topic
+    abi = {"type": "event", "name": decoded.name, "anonymous": is_anonymous, "inputs": inputs}
     has_tuples = any(argument.type.startswith("(") for argument in decoded.arguments)
     return {**as_call, "parameters": arguments, "abi": None if has_tuples else abi}
 

@@ -92,8 +92,13 @@ def play(node):
 def requested(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
         deposits, taken = play(node)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
-        yield Requested(node, url, create_app(settings).test_client(), deposits, taken)
+        yield Requested(
+            node,
+            url,
+            indexing.Indexing(url, node.url).run_until(node.head()).client(),
+            deposits,
+            taken,
+        )
 
 
 def listed(client, **query):

@@ -242,22 +242,22 @@ def test_typed_data_is_decoded_by_its_own_types(client):
     assert by_link.json["digest"] == "0x" + keccak256(parse(small).signed).hex()
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"typedData": 7}, "typedData"),
-        ({"typedData": None}, "typedData"),
-        ({"typedData": of_types(**{"\ud800": []})}, "typedData"),
-        ({"typedData": DATA, "data": "0x"}, "data"),
-        ({"typedData": DATA, "topics": []}, "topics"),
-        ({"typedData": DATA, "value": "1"}, "value"),
-        ({"typedData": DATA, "from": "0x1"}, "from"),
-        (
-            {"typedData": of_types({"a": "x" * MAX_BYTES}, A=[{"name": "a", "type": "string"}])},
-            "typedData",
-        ),
-    ],
-)
+NO_TYPED_DATA = [
+    ({"typedData": 7}, "typedData"),
+    ({"typedData": None}, "typedData"),
+    ({"typedData": of_types(**{"\ud800": []})}, "typedData"),
+    ({"typedData": DATA, "data": "0x"}, "data"),
+    ({"typedData": DATA, "topics": []}, "topics"),
+    ({"typedData": DATA, "value": "1"}, "value"),
+    ({"typedData": DATA, "from": "0x1"}, "from"),
+    (
+        {"typedData": of_types({"a": "x" * MAX_BYTES}, A=[{"name": "a", "type": "string"}])},
+        "typedData",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "field"), NO_TYPED_DATA)
 def test_what_is_no_typed_data_is_refused(client, body, field):
     answer = client.post("/api/v1/decode", json=body)
     assert (answer.status_code, answer.json["field"]) == (400, field)
