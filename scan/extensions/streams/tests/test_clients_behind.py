@@ -24,8 +24,11 @@ class CountingDatabase(Database):
         self.reads = 0
         self.lag = 0  # of the index's version, as of a replica
 
-    def row(self, statement, **params):
+    def rows(self, statement, *preceding, **params):
         self.reads += 1
+        return super().rows(statement, *preceding, **params)
+
+    def row(self, statement, **params):
         row = super().row(statement, **params)
         is_next = statement == "queries/block_events_get_next"
         return (*row[:-1], row[-1] - self.lag) if row is not None and is_next else row
