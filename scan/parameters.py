@@ -242,9 +242,10 @@ def without_ignored(query: str, *, is_page: bool) -> str:
     campaigns and trackers, so that neither views nor keys of cached responses have them."""
     if not query or not (is_page or "_" in query or "%" in query):
         return query
-    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
-
-
-def _is_ignored(field: str, is_page: bool) -> bool:
-    name = unquote_plus(field.partition("=")[0]).lower()
-    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
+    ignored = ("_", "utm_") if is_page else "_"
+    kept = []
+    for field in query.split("&"):
+        name = unquote_plus(field.partition("=")[0]).lower()
+        if not name.startswith(ignored) and not (is_page and name in TRACKERS):
+            kept.append(field)
+    return "&".join(kept)

@@ -129,6 +129,10 @@ class PoolEvent(NamedTuple):
     token0: bytes  # zero: the coin
     token1: bytes
 
+    @property
+    def manager(self) -> bytes:
+        return self.pool[:20]
+
 
 def pool_event(log: EventLog) -> PoolEvent | None:
     """Return the pool that a log begins, or None. Its id is the hash of what defines it."""

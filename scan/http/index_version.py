@@ -127,8 +127,9 @@ class IndexVersion:
         with suppress(Unavailable):
             row = self._listener.connect("http/chain_get_version")
             if row is not None:
+                chain, labels = row
                 with self._lock:
-                    self._note(chain=int(row[0]), labels=int(row[1]))
+                    self._note(chain=int(chain), labels=int(labels))
                     self._notified_at = time.monotonic()
 
     def _record_notification(self, payload: str) -> None:

@@ -233,9 +233,9 @@ class Writer:
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
             derivation.unwind(tx, last_kept)
-            ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
+            ends = tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)
             last = head.number
-            for end in (*ends, last_kept):
+            for (end,) in (*ends, (last_kept,)):
                 unwind_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
             tx.execute("indexer/filled_tables_unwind", last_kept=last_kept)
@@ -384,7 +384,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRow
     _copy_numbered(
         tx,
         "logs",
-        ("topic_id", *block_rows.LOG_COLUMNS),
+        ("topic_id", *block_rows.LOG_COLUMNS[1:]),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )

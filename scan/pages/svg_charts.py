@@ -99,11 +99,11 @@ def bar_chart(
     step = WIDTH / len(points)
     width = min(step * BAR_SHARE, WIDEST_BAR)
     bars = "".join(
-        f"M{pixel(number * step + width / 2)} {HEIGHT}V{pixel(_y(point.value, ticks))}"
-        for number, point in enumerate(points)
+        f"M{pixel(index * step + width / 2)} {HEIGHT}V{pixel(_y(point.value, ticks))}"
+        for index, point in enumerate(points)
     )
     moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
-    times = [axis_time(points[number].time_s, span_s) for number in moments]
+    times = [axis_time(points[index].time_s, span_s) for index in moments]
     chart = _chart(title, points, ticks, span_s, decimals, times)
     return chart._replace(bars=bars, bar_width=round(width, 1))
 

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from app import create_app
 from scan.http import index_version
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -54,7 +53,7 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(da
             node.call("evm_increaseTime", seconds)
             node.mine()
         with Indexing(database_url, node.url, until=node.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             for _ in range(2):
                 assert 'id="stale"' not in client.get("/tokens").text
             node.call("anvil_mine", hex(40), hex(12))
@@ -69,7 +68,7 @@ def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypat
     monkeypatch.setattr(index_version, "READ_AGAIN_S", 0.0)
     monkeypatch.setattr(index_version, "LEAST_STALE_S", -1e9)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         for _ in range(2):
             fresh = client.get("/tokens")
             assert 'id="stale"' not in fresh.text
@@ -92,7 +91,7 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
         sent = anvil.transact(me, coin, "mint", person, 5)
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         [newest, earlier] = client.get("/api/v1/blocks?limit=2").json["blocks"]
         times = [earlier["timestamp"], newest["timestamp"]]
         assert times == ["10000-01-01T00:00:00Z", "255479-11-28T14:13:20Z"]

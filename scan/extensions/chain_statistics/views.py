@@ -106,7 +106,7 @@ def charts() -> Response:
     days = json.loads(shown.data)
     largest = statistics.shown_day(shown.last)
     transactions = largest.records if largest else []
-    hooks.complete_transactions(transactions)
+    hooks.complete_transactions(reader(), transactions)
     return page(
         "charts.html",
         chosen=chosen,
@@ -196,7 +196,9 @@ def _activity_charts() -> list[Chart]:
 
 
 def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[str, Any]]:
-    largest = statistics.shown_day(_newest_day(key), key)
+    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=key).data)
+    day = newest[0]["timestamp"].partition("T")[0] if newest else None
+    largest = statistics.shown_day(day, key)
     return None, {
         "names": records.names_of(largest.records if largest else [], to_hex(key)),
         "chart": _token_chart(key),
@@ -204,12 +206,6 @@ def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[
         "holders": _token_holders(key),
         "largest": largest,
     }
-
-
-def _newest_day(token: bytes) -> str | None:
-    """Return the day of the token's newest transfer."""
-    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=token).data)
-    return newest[0]["timestamp"].partition("T")[0] if newest else None
 
 
 def _token_days(token: bytes) -> Chart | None:

@@ -301,8 +301,8 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
     preceding one that is given."""
     given = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
     joined = []
-    for number, index in enumerate(given):
-        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:number])]
+    for position, index in enumerate(given):
+        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:position])]
         operators = [parameters.text(name).lower() for name in names if parameters.text(name)]
         operator = operators[0] if operators else "and"
         if operator not in ("and", "or"):

@@ -2,10 +2,8 @@
 
 import random
 import re
-from dataclasses import replace
 from urllib.parse import quote
 
-from app import create_app
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.tests.published import ERRORS
 from tests.support.serving import NOWHERE
@@ -98,7 +96,7 @@ def test_all_choices_of_a_filter_are_as_none(client, scenario):
 
 
 def test_without_the_node_lists_are_whole(indexed, scenario):
-    client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    client = indexed.client(rpc_urls=(NOWHERE,))
     body = client.get("/api/v2/transactions").json
     expected = [t["hash"] for t in scenario.truth.transactions[: paths.ROWS]]
     assert [t["hash"] for t in body["items"]] == expected
