@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from scan.database import connection, notifications
 from scan.errors import InvalidParameter, ScanError, Unavailable
-from scan.parameters import unix_seconds
 from scan.rate_limits.concurrency import WaitingThreads
 
 CHANNEL = "scan_chain"
@@ -160,13 +159,14 @@ _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A version of the index and its newest block, -1 where it has none, with the block's time, the
-    blocks that it is behind the node, None where that is not known, and the age from which on the
-    chain is quiet, None where any age is usual."""
+    """A version of the index and its newest block, -1 where it has none, with the block's time,
+    also in Unix seconds, the blocks that it is behind the node, None where that is not known, and
+    the age from which on the chain is quiet, None where any age is usual."""
 
     version: int
     block: int
     time: str | None = None
+    time_s: float | None = None
     lag: int | None = None
     quiet_after_s: float | None = None
 
@@ -174,7 +174,7 @@ class Position(NamedTuple):
     def staleness(self) -> str:
         """Why later activity may be missing: `behind` the node, its head is `unknown`, or the chain
         itself is `quiet`; "" where none is."""
-        age_s = 0.0 if self.time is None else time.time() - unix_seconds(self.time)
+        age_s = 0.0 if self.time_s is None else time.time() - self.time_s
         if age_s <= LEAST_STALE_S:
             return ""
         if self.lag is None:

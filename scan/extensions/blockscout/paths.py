@@ -262,8 +262,11 @@ def together(**readers: Callable[[str], Place | None]) -> tuple[Place, ...] | No
 
 
 def one_of(name: str, allowed: Sequence[str]) -> str | None:
+    """Return a choice; None without one, or for all of them, as "to | from" of version 11."""
     value = text(name)
-    return None if value is None else parameters.one_of(value, name, allowed)
+    if value is None or ("|" in value and sorted(value.split(" | ")) == sorted(allowed)):
+        return None
+    return parameters.one_of(value, name, allowed)
 
 
 def direction() -> str:

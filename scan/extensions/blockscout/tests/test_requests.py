@@ -79,6 +79,22 @@ def test_a_letter_case_of_hex_changes_nothing(client, scenario):
         assert one.json == client.get(f"/api/v2/addresses/{upper}{path}").json
 
 
+def test_all_choices_of_a_filter_are_as_none(client, scenario):
+    """As documents of version 11 have them, and many clients since."""
+    of_person = f"/api/v2/addresses/{scenario.stage.people[1]}"
+    for path, choices in (
+        (f"{of_person}/transactions", "filter=to | from"),
+        (f"{of_person}/token-transfers", "filter=from | to&type=ERC-20,ERC-721,ERC-1155"),
+        (f"{of_person}/internal-transactions", "filter=to | from"),
+        ("/api/v2/transactions", "filter=validated | pending"),
+        ("/api/v2/blocks", "type=block | uncle | reorg"),
+    ):
+        rows = client.get(path).json["items"]
+        assert client.get(f"{path}?{choices}").json["items"] == rows
+    for half in ("to | to", "to|from", "to | from | to", " | "):
+        assert client.get(f"{of_person}/transactions?filter={half}").status_code == 422
+
+
 def test_without_the_node_lists_are_whole(indexed, scenario):
     client = indexed.client(rpc_urls=(NOWHERE,))
     body = client.get("/api/v2/transactions").json

@@ -4,13 +4,14 @@ import csv
 
 from scan.extensions.blockscout.tests.published import faults
 from tests.indexer.test_start_block import older
+from tests.support.serving import NOWHERE
 
 __all__ = ["older"]
 
 
 def test_other_forms_say_since_when_balances_count(older):
     """Files, and the compatible APIs: in a header, and in Etherscan's message."""
-    client, token = older.client(has_node=False), older.token
+    client, token = older.indexing.client(rpc_urls=(NOWHERE,)), older.token
     four, six = older.accounts[3], older.accounts[5]
     file = client.get(f"/api/v1/tokens/{token}/holders?format=csv")
     rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
