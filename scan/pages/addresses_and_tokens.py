@@ -37,11 +37,18 @@ FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After b
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     """Return the list; `at` is the block that it is of, None for the newest."""
     address = to_hex(key)
-    read: list[BlockId] = []
+    block: BlockId | None = None
+
+    def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
+        nonlocal block
+        block = _block(window, arguments)
+        if block is None:
+            return tokens_held(key, window, holdings.unit_prices(reader()))
+        return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
+
     path, api_path = f"/address/{address}", f"/addresses/{address}/tokens"
-    page_of = partial(_page, key, read)
     token_list = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
-    at = read[0].number if read else None
+    at = block and block.number
     if at is not None:
         token_list = replace(token_list, api_arguments={"block": str(at)})
     elif isinstance(token_list.source, holdings.WorthPage):
@@ -72,14 +79,6 @@ def tokens_held(
         except Unavailable:
             reader().do_not_cache()
     return addresses.tokens_held(reader(), key, window)
-
-
-def _page(key: bytes, read: list[BlockId], window: Window, arguments: Mapping[str, str]) -> Page:
-    block = _block(window, arguments)
-    if block is None:
-        return tokens_held(key, window, holdings.unit_prices(reader()))
-    read.append(block)
-    return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
 
 def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
