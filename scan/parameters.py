@@ -16,6 +16,8 @@ MAX_LIMIT = 100
 DEFAULT_LIMIT = 25
 BIGINT_MAX = 2**63 - 1
 MAX_TIME_S = 10**12 - 1  # a larger number is in milliseconds
+LAST_TIME_S = 253_402_300_799  # of datetime: in the year 9999
+GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 LONGEST_NAME = 50  # of an unknown name, in an error
 
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -82,6 +84,14 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
             field=name,
         )
     return value
+
+
+def unix_seconds(moment: str) -> int:
+    """Return a record's time in Unix seconds, also of a year after 9999, datetime's last."""
+    year, _, rest = moment.partition("-")
+    cycles = int(year) // 400 - 5
+    alike = datetime.fromisoformat(f"{int(year) - 400 * cycles}-{rest}")
+    return int(alike.timestamp()) + cycles * GREGORIAN_CYCLE_S
 
 
 def optional_date(arguments: Mapping[str, str], name: str) -> date | None:

@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from scan.api.openapi import schemas
-from scan.api.openapi.document import TABLE
+from scan.api.openapi import document, schemas
 from scan.api.openapi.schemas import declared
-from scan.database.lists import _entity, all_lists, of_kind, read_table
-from scan.database.migrations import read_schema
+from scan.database import lists, migrations
 from scan.database.statements import read_records, result_columns, tables_of
-from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.ethereum.column_types import Column
+from scan.ethereum import blocks, column_types
 from scan.queries.pages import PARSERS
 from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
 from tests.audit.test_columns import NOT_COMPARED
@@ -22,7 +19,7 @@ from tests.support.tables_document import names_of
 pytestmark = pytest.mark.check
 
 ROOT = Path(__file__).resolve().parent.parent
-COLUMNS = {"blocks": BLOCK_COLUMNS, "transactions": TRANSACTION_COLUMNS}
+COLUMNS = {"blocks": blocks.BLOCK_COLUMNS, "transactions": blocks.TRANSACTION_COLUMNS}
 TEMPLATES = {
     "blocks": ["block.html"],
     "transactions": ["transaction_overview.html", "transaction.html"],
@@ -32,20 +29,16 @@ KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
 # Columns of derived tables that follow from other derived tables, or from all blocks of a day.
 EXPECTED_ALONE = set(
-    """
-        item_count day first_block last_block active_address_count new_address_count holder_count
-        held_supply
-    """.split()
+    "item_count day first_block last_block active_address_count new_address_count"
+    " holder_count held_supply".split()
 )
 # Columns that the indexer makes, of no field of the node's.
 MADE = {
     "blocks": set(
-        """
-            timestamp transaction_count gas_price_sum withdrawal_count traced transactions_before
-            token_transfers_before dex_trades_before logs_before internal_transfers_before
-            traced_before untraced_before log_count unproven_before token_transfer_count
-            dex_trade_count internal_transfer_count
-        """.split()
+        "timestamp transaction_count gas_price_sum withdrawal_count traced"
+        " transactions_before token_transfers_before dex_trades_before logs_before"
+        " internal_transfers_before traced_before untraced_before log_count unproven_before"
+        " token_transfer_count dex_trade_count internal_transfer_count".split()
     ),
     "transactions": {"ordinal", "block_number"},
 }
@@ -137,29 +130,29 @@ def test_every_declared_column_has_a_type_and_a_source(table):
     derived |= {"operator_fee", "chain_fields"}  # by the form of a chain
     derived |= {"unproven"}  # by the check of hashes
     for name, column in COLUMNS[table].items():
-        assert isinstance(column, Column) and (column.json_name or name in derived), (
+        assert isinstance(column, column_types.Column) and (column.json_name or name in derived), (
             f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"
         )
 
 
 @pytest.mark.parametrize(
     ("values", "place"),
-    [(PARSERS, "PARSERS of scan/queries/pages.py"), (declared("filters"), TABLE)],
+    [(PARSERS, "PARSERS of scan/queries/pages.py"), (declared("filters"), document.TABLE)],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(values, place):
     message = re.escape(f"the kind colour have no entry in {place}: add one")
     with pytest.raises(LookupError, match=message):
-        of_kind("colour", values, place)
+        lists.of_kind("colour", values, place)
 
 
-@pytest.mark.parametrize(
-    ("function", "table"),
-    [
-        ("addresses_changes", "addresses"),
-        ("daily_stats_changes", "daily_stats"),
-        *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
-    ],
-)
+DERIVED = [
+    ("addresses_changes", "addresses"),
+    ("daily_stats_changes", "daily_stats"),
+    *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
+]
+
+
+@pytest.mark.parametrize(("function", "table"), DERIVED)
 def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
     """The indexer's statements are rendered from the columns that the function returns."""
     kind = "chain" if table in tables_of("chain_tables") else "derived"
@@ -194,7 +187,7 @@ def test_every_column_of_changes_has_its_rule_in_its_place():
     functions = re.findall(
         r"FUNCTION (\w+_changes)\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)\s+LANGUAGE sql STABLE AS \$\$"
         r"\n    SELECT (.*?)\n    FROM ",
-        read_schema(),
+        migrations.read_schema(),
         re.S,
     )
     assert len(functions) >= 9
@@ -207,7 +200,7 @@ def test_every_column_of_changes_has_its_rule_in_its_place():
 
 
 def test_the_counter_of_every_list_is_a_derived_column():
-    counters = {name: list_.counter for name, list_ in all_lists().items() if list_.counter}
+    counters = {name: list_.counter for name, list_ in lists.all_lists().items() if list_.counter}
     missing = [
         f"[lists.{name}] of sql/lists.toml has the counter {counter.table}.{counter.column}, which"
         f" {counter.table}_changes() in sql/schema/changes.sql does not return"
@@ -219,9 +212,9 @@ def test_the_counter_of_every_list_is_a_derived_column():
 
 
 def test_a_list_by_a_filter_that_its_entity_lacks_is_refused(monkeypatch):
-    monkeypatch.delitem(read_table()["filters"]["creator"]["matches"], "contract_creations")
+    monkeypatch.delitem(lists.read_table()["filters"]["creator"]["matches"], "contract_creations")
     with pytest.raises(LookupError, match=r"contract_creations .*'creator'"):
-        _entity("contract_creations", read_table()["entities"]["contract_creations"])
+        lists._entity("contract_creations", lists.read_table()["entities"]["contract_creations"])
 
 
 def test_a_section_that_nothing_reads_is_refused(tmp_path, monkeypatch):

@@ -190,14 +190,13 @@ def test_a_missing_need_is_named_by_every_command(altered):
     assert "the extension token_lists needs items, whose folder is missing" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("menu=(", "menue=(", 'Unexpected keyword argument "menue" for "Pages"'),
-        ("menu=(", "page_of_missing=(", 'Argument "page_of_missing" to "Pages" has incompatible'),
-    ],
-    ids=["name", "type"],
-)
+WITHOUT_CONTRACT = [
+    ("menu=(", "menue=(", 'Unexpected keyword argument "menue" for "Pages"'),
+    ("menu=(", "page_of_missing=(", 'Argument "page_of_missing" to "Pages" has incompatible'),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WITHOUT_CONTRACT, ids=["name", "type"])
 @pytest.mark.long
 def test_the_type_checker_refuses_hooks_that_no_contract_has(altered, old, new, message):
     write(altered / MARKETS / "views.py", old, new)

@@ -10,36 +10,36 @@ from tests.mutants import drawing
 pytestmark = pytest.mark.check
 
 
-@pytest.mark.parametrize(
-    ("place", "text", "changed"),
-    [
-        ("a.py", 'x = a < 1  # <\ny = "<"\n', ["a <= 1", "a < 2"]),
-        ("a.py", "x = not a and é + b\n", ["=  a and", "not a or é", "é - b"]),
-        ("a.py", "def f(*, a: int = -1) -> None: ...\n", ["a: int = +1", "a: int = -2"]),
-        (
-            "a.sql",
-            "SELECT max(a) FROM t WHERE b <> '=' AND c = %(d)s -- =",
-            ["min(a)", "b = '=' AND", "'=' OR c", "c <> %(d)s -- ="],
-        ),
-    ],
-)
+MUTANTS = [
+    ("a.py", 'x = a < 1  # <\ny = "<"\n', ["a <= 1", "a < 2"]),
+    ("a.py", "x = not a and é + b\n", ["=  a and", "not a or é", "é - b"]),
+    ("a.py", "def f(*, a: int = -1) -> None: ...\n", ["a: int = +1", "a: int = -2"]),
+    (
+        "a.sql",
+        "SELECT max(a) FROM t WHERE b <> '=' AND c = %(d)s -- =",
+        ["min(a)", "b = '=' AND", "'=' OR c", "c <> %(d)s -- ="],
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "text", "changed"), MUTANTS)
 def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
     found = [mutant.text for mutant in drawing.mutants(place, text)]
     assert len(found) == len(changed)
     assert all(part in mutant for part, mutant in zip(changed, found, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_tuning"),
-    [
-        ("MAX_ROWS = 1\n", True),
-        ("_WAIT_S = 2\n", True),
-        ("f(timeout_ms=1)\n", True),
-        ("HASH_BYTES = 3\n", False),
-        ("rows = 1\n", False),
-        ("MAX_ROWS = not rows\n", False),
-    ],
-)
+TUNING = [
+    ("MAX_ROWS = 1\n", True),
+    ("_WAIT_S = 2\n", True),
+    ("f(timeout_ms=1)\n", True),
+    ("HASH_BYTES = 3\n", False),
+    ("rows = 1\n", False),
+    ("MAX_ROWS = not rows\n", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_tuning"), TUNING)
 def test_bounds_and_times_are_tuning(text, is_tuning):
     assert {mutant.is_tuning for mutant in drawing.mutants("a.py", text)} == {is_tuning}
 

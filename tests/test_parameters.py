@@ -13,49 +13,49 @@ pytestmark = pytest.mark.check
 BIGGEST = 2**63 - 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "limit", "offset"),
-    [
-        ({}, 25, 0),
-        ({"page": "1"}, 25, 0),
-        ({"page": "3"}, 25, 50),
-        ({"page": "3", "limit": "7"}, 7, 14),
-        ({"limit": "100", "page": "0002"}, 100, 100),
-        ({"page": str(BIGGEST), "limit": "1"}, 1, BIGGEST - 1),
-        ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
-    ],
-)
+WINDOWS = [
+    ({}, 25, 0),
+    ({"page": "1"}, 25, 0),
+    ({"page": "3"}, 25, 50),
+    ({"page": "3", "limit": "7"}, 7, 14),
+    ({"limit": "100", "page": "0002"}, 100, 100),
+    ({"page": str(BIGGEST), "limit": "1"}, 1, BIGGEST - 1),
+    ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
+]
+
+
+@pytest.mark.parametrize(("arguments", "limit", "offset"), WINDOWS)
 def test_pages(arguments, limit, offset):
     window = window_of(arguments)
     assert (window.limit, window.offset) == (limit, offset)
 
 
-@pytest.mark.parametrize(
-    ("value", "first_s", "last_s"),
-    [
-        ("2026-01-31T00:00:01Z", 1_769_817_601, 1_769_817_601),
-        ("2026-01-31T00:00:01.000Z", 1_769_817_601, 1_769_817_601),
-        ("2026-01-31T00:00:01.25Z", 1_769_817_602, 1_769_817_601),
-        ("1769817601", 1_769_817_601, 1_769_817_601),
-        (1_769_817_601, 1_769_817_601, 1_769_817_601),
-    ],
-)
+FRACTIONS = [
+    ("2026-01-31T00:00:01Z", 1_769_817_601, 1_769_817_601),
+    ("2026-01-31T00:00:01.000Z", 1_769_817_601, 1_769_817_601),
+    ("2026-01-31T00:00:01.25Z", 1_769_817_602, 1_769_817_601),
+    ("1769817601", 1_769_817_601, 1_769_817_601),
+    (1_769_817_601, 1_769_817_601, 1_769_817_601),
+]
+
+
+@pytest.mark.parametrize(("value", "first_s", "last_s"), FRACTIONS)
 def test_times_with_a_fraction_are_rounded_into_their_range(value, first_s, last_s):
     assert parameters.time_s(value, "blockTimeFrom") == first_s
     assert parameters.time_s(value, "blockTimeTo", is_upper=True) == last_s
 
 
-@pytest.mark.parametrize(
-    ("body", "value"),
-    [
-        (b"{}", {}),
-        (b' \n{"a": 1}\t', {"a": 1}),
-        ('{"ä": "\U0001f984"}'.encode(), {"ä": "\U0001f984"}),
-        (b'{"a": {"b": 1}, "c": {"b": 2}}', {"a": {"b": 1}, "c": {"b": 2}}),
-        (b'{"a": 1e400}', {"a": float("inf")}),
-        (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
-    ],
-)
+BODIES = [
+    (b"{}", {}),
+    (b' \n{"a": 1}\t', {"a": 1}),
+    ('{"ä": "\U0001f984"}'.encode(), {"ä": "\U0001f984"}),
+    (b'{"a": {"b": 1}, "c": {"b": 2}}', {"a": {"b": 1}, "c": {"b": 2}}),
+    (b'{"a": 1e400}', {"a": float("inf")}),
+    (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
+]
+
+
+@pytest.mark.parametrize(("body", "value"), BODIES)
 def test_json_objects(body, value):
     assert json_bodies.json_object(body) == value
 
@@ -70,32 +70,32 @@ def test_values_are_counted_before_they_are_parsed(monkeypatch, value):
         json_bodies.json_object(body)
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ("[" * 100 + "]" * 100, "deeper than 100 levels"),
-        ('{"a":' * 100 + "1" + "}" * 100, "deeper than 100 levels"),
-        ("[" * 20_000 + "]" * 20_001, "cannot be parsed"),
-        ("]" * 1000, "cannot be parsed"),
-        ("9" * 1001, "more than 1,000 digits"),
-        ("[" + "8" * 1000 + "," + " " * 700 + "9" * 1001 + "]", "more than 1,000 digits"),
-        ("[" + "1," * 10 + "-0." + "1" * 1001 + "]", "more than 1,000 digits"),
-    ],
-)
+BEYOND_BOUNDS = [
+    ("[" * 100 + "]" * 100, "deeper than 100 levels"),
+    ('{"a":' * 100 + "1" + "}" * 100, "deeper than 100 levels"),
+    ("[" * 20_000 + "]" * 20_001, "cannot be parsed"),
+    ("]" * 1000, "cannot be parsed"),
+    ("9" * 1001, "more than 1,000 digits"),
+    ("[" + "8" * 1000 + "," + " " * 700 + "9" * 1001 + "]", "more than 1,000 digits"),
+    ("[" + "1," * 10 + "-0." + "1" * 1001 + "]", "more than 1,000 digits"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), BEYOND_BOUNDS)
 def test_deep_nesting_and_long_numbers_are_refused(value, reason):
     with pytest.raises(InvalidJson, match=reason):
         json_bodies.json_object(f'{{"a": {value}}}'.encode())
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "[" * 99 + "]" * 99,
-        "9" * 1000,
-        "[" + "9" * 1000 + "," + "9" * 1000 + "]",
-        '"' + "[9" * 2000 + '"',
-    ],
-)
+WITHIN_BOUNDS = [
+    "[" * 99 + "]" * 99,
+    "9" * 1000,
+    "[" + "9" * 1000 + "," + "9" * 1000 + "]",
+    '"' + "[9" * 2000 + '"',
+]
+
+
+@pytest.mark.parametrize("value", WITHIN_BOUNDS)
 def test_what_is_within_bounds_is_parsed(value):
     assert json_bodies.json_object(f'{{"a": {value}}}'.encode()) == {"a": json.loads(value)}
 

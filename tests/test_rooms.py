@@ -35,10 +35,8 @@ FLASK = ("app", "scan.http", "scan.api", "scan.pages", "scan.extensions")
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": tuple(
-        """
-            scan.ethereum scan.webhooks scan.extensions.contract_details.contract_import
-            scan.extensions.backfill.history_files
-        """.split()
+        "scan.ethereum scan.webhooks scan.extensions.contract_details.contract_import"
+        " scan.extensions.backfill.history_files".split()
     ),
     "urllib3": tuple(
         "scan.ethereum scan.outbound scan.webhooks scan.outbound scan.extensions.gateway".split()
@@ -231,11 +229,9 @@ def test_a_blueprint_imports_no_sibling():
 
 # What makes a Node that does not know which chain it has to serve: it learns that chain.
 LEARNING_THE_CHAIN = set(
-    """
-        scan.commands.run scan.extensions.operations.doctor.checks
-        scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
-        scan.extensions.names.views
-    """.split()
+    "scan.commands.run scan.extensions.operations.doctor.checks"
+    " scan.extensions.backfill.cluster scan.extensions.demo.chain_recording"
+    " scan.extensions.names.views".split()
 )
 
 

@@ -34,45 +34,40 @@ def test_nothing_given_means_the_defaults(environ):
     assert (settings.delivers, settings.pages, settings.sends_transactions) == (True, True, False)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "field", "value"),
-    [
-        ("PORT", "1", "port", 1),
-        ("PORT", " 65535 ", "port", 65535),
-        ("HOST", "::1", "host", "::1"),
-        ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
-        ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
-        ("SCAN_TRACES", "off", "traces", "off"),
-        ("SCAN_LOGS", "standard", "logs", "standard"),
-        ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
-        ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
-        ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
-        ("SCAN_PARTITION_ROWS", "1000", "partition_rows", 1000),
-        ("SCAN_BULK_BACKFILL", "20", "bulk_backfill_blocks", 20),
-        ("SCAN_KEEP_DAYS", "0", "keep", None),
-        ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
-        ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
-        ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
-        ("SCAN_LOG_FORMAT", "json+requests", "logs_requests", True),
-        ("SCAN_LOG_FORMAT", "json", "logs_requests", False),
-        ("SCAN_SEND_TRANSACTIONS", "on", "sends_transactions", True),
-        ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
-        ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
-        ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
-        (
-            "RPC_URL",
-            "http://a:8545, https://b/k?x=1",
-            "rpc_urls",
-            ("http://a:8545", "https://b/k?x=1"),
-        ),
-        ("RPC_URL", "http://[::1]:8545", "rpc_urls", ("http://[::1]:8545",)),
-        ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
-        ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
-        ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
-        ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),
-        ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
-    ],
-)
+TAKEN = [
+    ("PORT", "1", "port", 1),
+    ("PORT", " 65535 ", "port", 65535),
+    ("HOST", "::1", "host", "::1"),
+    ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
+    ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
+    ("SCAN_TRACES", "off", "traces", "off"),
+    ("SCAN_LOGS", "standard", "logs", "standard"),
+    ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
+    ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
+    ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
+    ("SCAN_PARTITION_ROWS", "1000", "partition_rows", 1000),
+    ("SCAN_BULK_BACKFILL", "20", "bulk_backfill_blocks", 20),
+    ("SCAN_KEEP_DAYS", "0", "keep", None),
+    ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
+    ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
+    ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
+    ("SCAN_LOG_FORMAT", "json+requests", "logs_requests", True),
+    ("SCAN_LOG_FORMAT", "json", "logs_requests", False),
+    ("SCAN_SEND_TRANSACTIONS", "on", "sends_transactions", True),
+    ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
+    ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
+    ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
+    ("RPC_URL", "http://a:8545, https://b/k?x=1", "rpc_urls", ("http://a:8545", "https://b/k?x=1")),
+    ("RPC_URL", "http://[::1]:8545", "rpc_urls", ("http://[::1]:8545",)),
+    ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
+    ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
+    ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
+    ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),
+    ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "field", "value"), TAKEN)
 def test_what_is_taken(name, text, field, value):
     assert getattr(Settings.from_environment({name: text}), field) == value
 
@@ -133,10 +128,9 @@ WRONG = {
     "folders": (__file__, "/no/such/folder/below", "a,,/no/such/folder/b", ",".join("a" * 21)),
     "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
     "mail server": tuple(
-        """
-            smtp://h smtp://h/?from=nobody http://h/?from=a@b.example smtp://?from=a@b.example
-            smtp://h:0/?from=a@b.example smtp://h/path?from=a@b.example mail.example
-        """.split()
+        "smtp://h smtp://h/?from=nobody http://h/?from=a@b.example"
+        " smtp://?from=a@b.example smtp://h:0/?from=a@b.example"
+        " smtp://h/path?from=a@b.example mail.example".split()
     ),
     "prices": (
         *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),
@@ -146,14 +140,14 @@ WRONG = {
 DECLARED = {v.name: v for declared in declarations() for _, v in variables(declared)}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        *((v.name, text) for v in DECLARED.values() for text in WRONG[v.kind.name]),
-        *(("PORT", text) for text in ("0", "65536")),
-        ("SCAN_PARTITION_ROWS", "999"),
-    ],
-)
+WRONG_BY_NAME = [
+    *((v.name, text) for v in DECLARED.values() for text in WRONG[v.kind.name]),
+    *(("PORT", text) for text in ("0", "65536")),
+    ("SCAN_PARTITION_ROWS", "999"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), WRONG_BY_NAME)
 def test_every_setting_refuses_what_is_wrong_for_its_kind(name, text):
     """By name and value, with what would be right."""
     kind = DECLARED[name].kind
@@ -177,50 +171,50 @@ def test_the_machine_s_settings_do_not_reach_the_tests(data_dir):
     assert os.environ["SCAN_DATA_DIR"] == str(data_dir)
 
 
+WITH_PASSWORDS = [
+    "postgresql://user:secret@host:port/d",
+    "postgresql://host:port/d?user=user&password=secret",
+    "host=h,h2 user=user password='secret' dbname=d",
+]
+
+
 @pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://user:secret@host:port/d",
-        "postgresql://host:port/d?user=user&password=secret",
-        "host=h,h2 user=user password='secret' dbname=d",
-    ],
-)
+@pytest.mark.parametrize("url", WITH_PASSWORDS)
 def test_a_password_is_not_told(name, url):
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({name: url})
     assert "secret" not in str(caught.value) and "user" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("htps://node.example/v3/s3cret", "htps://node.example/..."),
-        ("wss://user:s3cret@node.example/", "wss://***@node.example/..."),
-        ("ftp://node.example?apikey=s3cret", "ftp://node.example/..."),
-        ("https:/node.example/v3/s3cret", "https:/..."),
-        ("node.example/v3/s3cret", "node.example/..."),
-        ("user:s3cret@node.example:8545", "***@node.example:8545"),
-        ("s3cret", "/..."),
-        ("https://a/s3cret,b/s3cret", "https://a/...,/..."),
-        ("http://a/1,http://user:s3cret/,x@b:0/s3cret", "http://***@b:0/..."),
-        ("/run/geth.ipc,node:8545", "/run/geth.ipc,node:8545"),
-    ],
-)
+WITH_KEYS = [
+    ("htps://node.example/v3/s3cret", "htps://node.example/..."),
+    ("wss://user:s3cret@node.example/", "wss://***@node.example/..."),
+    ("ftp://node.example?apikey=s3cret", "ftp://node.example/..."),
+    ("https:/node.example/v3/s3cret", "https:/..."),
+    ("node.example/v3/s3cret", "node.example/..."),
+    ("user:s3cret@node.example:8545", "***@node.example:8545"),
+    ("s3cret", "/..."),
+    ("https://a/s3cret,b/s3cret", "https://a/...,/..."),
+    ("http://a/1,http://user:s3cret/,x@b:0/s3cret", "http://***@b:0/..."),
+    ("/run/geth.ipc,node:8545", "/run/geth.ipc,node:8545"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), WITH_KEYS)
 def test_a_node_is_named_without_its_key(text, shown):
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({"RPC_URL": text})
     assert str(caught.value).startswith(f"RPC_URL={shown!r}: ")
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("DATABASE_URL", "user:s3cret@host/d"),
-        ("SCAN_RATE_LIMIT_STORAGE", ":s3cret@host:6379"),
-        ("READ_DATABASE_URL", "mysql://user:p@s3cret@host/d"),
-    ],
-)
+WITHOUT_SCHEME = [
+    ("DATABASE_URL", "user:s3cret@host/d"),
+    ("SCAN_RATE_LIMIT_STORAGE", ":s3cret@host:6379"),
+    ("READ_DATABASE_URL", "mysql://user:p@s3cret@host/d"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), WITHOUT_SCHEME)
 def test_a_password_is_hidden_without_a_scheme_too(name, text):
     with pytest.raises(SettingError, match=name) as caught:
         Settings.from_environment({name: text})

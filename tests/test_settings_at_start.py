@@ -15,15 +15,15 @@ from tests.support.serving import ROOT
 pytestmark = pytest.mark.check
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (",", "a name is empty"),
-        ("none,", "none stands alone"),
-        ("all,all", "all stands alone"),
-        ("qqqqqq", "no extension is called qqqqqq; there are "),
-    ],
-)
+IMPOSSIBLE = [
+    (",", "a name is empty"),
+    ("none,", "none stands alone"),
+    ("all,all", "all stands alone"),
+    ("qqqqqq", "no extension is called qqqqqq; there are "),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), IMPOSSIBLE)
 @pytest.mark.parametrize("command", ["run", "migrate", "--version"])
 def test_extensions_that_cannot_be_are_named_in_a_sentence(command, text, reason):
     ended = started("scan", command, environ={"SCAN_EXTENSIONS": text})
@@ -114,15 +114,15 @@ def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
     assert "SCAN_NO" not in ended.stderr and "SCAN_DATA_DIR" not in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("SCAN_PORT", "; did you mean PORT?"),
-        ("SCAN_RPC_URL", "; did you mean RPC_URL?"),
-        ("SCAN_KEEP_DAY", "; did you mean SCAN_KEEP_DAYS?"),
-        ("SCAN_TIMEOUT", ""),
-    ],
-)
+NEAR_NAMES = [
+    ("SCAN_PORT", "; did you mean PORT?"),
+    ("SCAN_RPC_URL", "; did you mean RPC_URL?"),
+    ("SCAN_KEEP_DAY", "; did you mean SCAN_KEEP_DAYS?"),
+    ("SCAN_TIMEOUT", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "advice"), NEAR_NAMES)
 def test_what_all_names_share_makes_none_near(name, advice):
     assert settings.unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
 

@@ -99,20 +99,16 @@ SPEAKS = {
     ("scan.database.migrations", "own_version"): "a command",
 }
 SPEAKING = set(
-    """
-        Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen communicate
-        subprocess.run check_call check_output system
-    """.split()
+    "Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen"
+    " communicate subprocess.run check_call check_output system".split()
 )
 # A lock that is not free is left.
 NO_WAIT = ("acquire(blocking=False)",)
 LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
 SLOW = set(
-    """
-        row rows value transaction execute call batch results session place hold_processor
-        sleep result acquire urlopen getaddrinfo
-    """.split()
+    "row rows value transaction execute call batch results session place hold_processor"
+    " sleep result acquire urlopen getaddrinfo".split()
 )
 # Locks that only threads of their own take.
 SLOW_LOCKS = {

@@ -175,4 +175,7 @@ def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
         Database(database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-chain")
     ) as database:
         row = database.row("contracts/chain_get_identity")
-    return None if row is None else served_chain.ChainIdentity(int(row[0]), bytes(row[1]))
+    if row is None:
+        return None
+    chain_id, genesis_hash = row
+    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash))

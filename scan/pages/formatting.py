@@ -9,9 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -194,11 +192,6 @@ def percent(part: int | str, whole: int | str, places: int = 1) -> str:
     if some < total and steps == most:
         return f">{amount(most - 1, places)} %"
     return f"{Decimal(steps).scaleb(-places):.{places}f} %"
-
-
-@lru_cache(16)  # a page has the newest block's several times
-def iso(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def day_time(iso: str) -> str:

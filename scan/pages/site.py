@@ -324,7 +324,7 @@ def _templates() -> Environment:
     names = """
         grouped counted amount short_amount fitted
         short_address checksummed_text gwei percent short_price pair_name
-        exchange_name worth coin_worth day_time iso visible sentence
+        exchange_name worth coin_worth day_time visible sentence
         visible_block as_json short_name short_id token_name word text_in
     """
     environment.filters |= {

@@ -58,9 +58,9 @@ def titles(
         has_entries = not tab.list or tab.list in values["counts"]
         if tab.name == current or (has_entries and tab.is_linked(values)):
             length = lengths.get(tab.length_name)
-            of_length = "" if length is None else f" ({formatting.grouped(length)})"
-            groups[tab.group].append((tab.name, f"{tab.title}{of_length}"))
-    return [(group, of_group) for group, of_group in groups.items() if of_group]
+            counted = "" if length is None else f" ({formatting.grouped(length)})"
+            groups[tab.group].append((tab.name, tab.title + counted))
+    return [(group, titled) for group, titled in groups.items() if titled]
 
 
 OVERVIEW = TransactionTab("overview", "Overview")

@@ -295,17 +295,17 @@ def test_a_form_is_no_json(shared_server):
     require_refusal(response, 415, "unsupported_media_type")
 
 
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("ownerAddress", lambda _: STRANGER.address),
-        ("timestamp", lambda now: now - 1),
-        ("signature", lambda _: key_request(STRANGER)["signature"]),
-        ("signature", flipped(5)),
-        ("signature", flipped(40)),
-        ("signature", with_r(5)),  # no point of the curve: it recovers nobody
-    ],
-)
+OF_ANOTHER = [
+    ("ownerAddress", lambda _: STRANGER.address),
+    ("timestamp", lambda now: now - 1),
+    ("signature", lambda _: key_request(STRANGER)["signature"]),
+    ("signature", flipped(5)),
+    ("signature", flipped(40)),
+    ("signature", with_r(5)),  # no point of the curve: it recovers nobody
+]
+
+
+@pytest.mark.parametrize(("field", "change"), OF_ANOTHER)
 def test_somebody_elses_signature_is_a_mismatch(shared_server, field, change):
     body = key_request(WALLET)
     response = post(shared_server, body | {field: change(body[field])})

@@ -71,9 +71,7 @@ def test_a_lost_database_is_asked_once_a_second_and_found_again(database, databa
     assert lookup.find(key.text) is not None
 
 
-def test_uses_counted_while_the_database_is_away_are_written_later(
-    database, database_url, postgres
-):
+def test_uses_counted_while_the_database_is_away_are_kept(database, database_url, postgres):
     key = made_key(database_url, 100)
     usage = api_keys.KeyUsage(database, flush_every_s=3600)
     with away(postgres, database_url):

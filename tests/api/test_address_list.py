@@ -1,7 +1,5 @@
 """GET /api/v1/addresses?addresses=…"""
 
-from dataclasses import replace
-
 import pytest
 
 from app import create_app
@@ -58,7 +56,7 @@ def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
 
 
 def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
-    client = create_app(replace(indexed.settings, rpc_urls=(serving.NOWHERE,))).test_client()
+    client = indexed.client(rpc_urls=(serving.NOWHERE,))
     assert client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}").status_code == 200
     assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
     assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502

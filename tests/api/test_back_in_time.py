@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
@@ -106,7 +105,7 @@ def test_a_node_without_history_is_named(postgres, template):
         node.send(node.accounts[0], STRANGERS[0], value=1)
         node.mine(40)
         with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             path = f"/addresses/{node.accounts[0]}"
             for _ in range(2):
                 refused = get(client, f"{path}?block=3", 422)
@@ -122,7 +121,7 @@ def test_a_node_on_another_fork_does_not_answer_for_this_one(postgres, template)
         node.mine(5)
         indexing = Indexing(url, node.url).run_until(5)
         node.reorganise(3)
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         path = f"/addresses/{node.accounts[0]}"
         assert get(client, f"{path}?block=4", 502)["code"] == "upstream_failed"
         assert get(client, f"{path}?block=1")["balance"] == str(10_000 * 10**18)

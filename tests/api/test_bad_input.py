@@ -177,39 +177,38 @@ def test_unknown_parameters_are_refused(client, path):
         require_parameter(answer, name.replace("%00", "\0")[:50])
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        *(("POST", path) for path in ("/query", "/verify", f"/contracts/{ADDRESS}/call")),
-        ("POST", "/keys"),
-        ("DELETE", "/keys/1"),
-        ("POST", "/webhooks"),
-        *((method, "/webhooks/1") for method in ("PATCH", "DELETE")),
-        *(("POST", f"/webhooks/1/{path}") for path in ("test", "deliveries/1/retry")),
-    ],
-)
+WITH_BODIES = [
+    *(("POST", path) for path in ("/query", "/verify", f"/contracts/{ADDRESS}/call")),
+    ("POST", "/keys"),
+    ("DELETE", "/keys/1"),
+    ("POST", "/webhooks"),
+    *((method, "/webhooks/1") for method in ("PATCH", "DELETE")),
+    *(("POST", f"/webhooks/1/{path}") for path in ("test", "deliveries/1/retry")),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODIES)
 def test_requests_with_bodies_have_no_other_parameters(client, method, path):
     """POST /query?limit=100 would return 25 records."""
     require_parameter(client.open(f"/api/v1{path}?limit=100", method=method, json={}), "limit")
 
 
-@pytest.mark.parametrize(
-    ("path", "advice"),
-    [
-        ("/api/v1/transactions?adress=0x1", "did you mean address?"),
-        ("/api/v1/blocks?Limits=5", "did you mean limit?"),
-        ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
-        ("/api/v1/tokens?zzz=asc", "allowed: page, limit, cursor, format."),
-        ("/api/v1/stats?page=1", "this path accepts none."),
-        ("/api/v1/block", "the nearest path is /api/v1/blocks."),
-        ("/stat", "the nearest path is /api/v1/stats."),
-        (f"/api/v1/adresses/{ADDRESS}/tokens", "path is /api/v1/addresses/:address/tokens."),
-        (f"/api/v1/token/{ADDRESS}/holder", "path is /api/v1/tokens/:address/holders."),
-        ("/wp-login.php", "lists all endpoints."),
-        ("/api/v1/" + 5000 * "a", "lists all endpoints."),
-    ],
-    ids=lambda value: str(value)[:40],
-)
+NEAREST_NAMES = [
+    ("/api/v1/transactions?adress=0x1", "did you mean address?"),
+    ("/api/v1/blocks?Limits=5", "did you mean limit?"),
+    ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
+    ("/api/v1/tokens?zzz=asc", "allowed: page, limit, cursor, format."),
+    ("/api/v1/stats?page=1", "this path accepts none."),
+    ("/api/v1/block", "the nearest path is /api/v1/blocks."),
+    ("/stat", "the nearest path is /api/v1/stats."),
+    (f"/api/v1/adresses/{ADDRESS}/tokens", "path is /api/v1/addresses/:address/tokens."),
+    (f"/api/v1/token/{ADDRESS}/holder", "path is /api/v1/tokens/:address/holders."),
+    ("/wp-login.php", "lists all endpoints."),
+    ("/api/v1/" + 5000 * "a", "lists all endpoints."),
+]
+
+
+@pytest.mark.parametrize(("path", "advice"), NEAREST_NAMES, ids=lambda value: str(value)[:40])
 def test_the_nearest_known_name_is_told(client, path, advice):
     assert client.get(path).json["error"].endswith(advice)
 

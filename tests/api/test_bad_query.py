@@ -12,10 +12,8 @@ from tests.support.value_names import shown
 PATH = "/api/v1/query"
 MIB = 1024 * 1024
 ENTITIES = tuple(
-    """
-        transactions blocks tokens token_transfers dex_trades internal_transfers logs
-        user_operations
-    """.split()
+    "transactions blocks tokens token_transfers dex_trades internal_transfers logs"
+    " user_operations".split()
 )
 ORDERS = ("asc", "desc")
 OF_ADDRESSES = ("transactions", "token_transfers", "dex_trades", "internal_transfers")

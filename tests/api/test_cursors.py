@@ -5,7 +5,6 @@ import hashlib
 
 import pytest
 
-from app import create_app
 from scan.errors import InvalidParameter
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
 from tests.support import database, indexing, lists
@@ -108,7 +107,7 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(client, direction):
 
 
 def test_verified_contracts_go_on_behind_the_same_moment(database_url):
-    client = create_app(indexing.settings_for(database_url, "http://127.0.0.1:1")).test_client()
+    client = indexing.client_over(database_url)
     database.execute(
         database_url,
         "INSERT INTO contracts (address, block_number, code_hash)"

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from tests.support import brute_force, indexing, serving
-from tests.support.database import execute
+from tests.support import brute_force, indexing
+from tests.support.database import execute, insert
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
@@ -27,11 +26,7 @@ MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
 
 
 def store_all_logs(url):
-    execute(
-        url,
-        "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
-        " VALUES (1, '', 0, 'all')",
-    )
+    insert(url, "chain", chain_id=1, stored_logs="all")
 
 
 class Weather:
@@ -45,7 +40,7 @@ class Weather:
         store_all_logs(url)
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = Chain(self.database)
-        self.client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+        self.client = indexing.client_over(url)
         self.chain.append([Move(*PEOPLE[:2], pool=pool) for pool in POOLS], pools=POOLS)
         for _ in range(29):
             self.append()
@@ -157,7 +152,7 @@ def fresh_index(weather, postgres, template):
         database = Database(url, statement_timeout_ms=0)
         weather.chain.copy_to(database)
         database.close()
-        yield create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+        yield indexing.client_over(url)
 
 
 def block_of(row):

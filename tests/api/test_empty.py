@@ -1,8 +1,7 @@
 """The first seconds of a service: a schema, and nothing in it."""
 
-from app import create_app
 from scan.queries.pages import QUERIED
-from tests.support import indexing, serving
+from tests.support import indexing
 
 ADDRESS = "0x" + 40 * "a"
 LISTS = ("blocks", "transactions", "tokens", f"transactions?address={ADDRESS}", "blocks?page=9")
@@ -14,7 +13,7 @@ STATS = {
 
 
 def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     for path in LISTS:
         answer = client.get(f"/api/v1/{path}")
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])

@@ -5,7 +5,6 @@ from contextlib import nullcontext
 
 import pytest
 
-from app import create_app
 from tests.support import brute_force, database, lists
 from tests.support.indexing import Indexing
 from tests.support.truth import comparable
@@ -22,7 +21,7 @@ def client_of_stored_logs(postgres, template, scenario):
     with postgres.cloned(template) as url:
         database.use_short_checkpoints(url)
         indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head)
-        yield create_app(indexing.settings).test_client()
+        yield indexing.client()
 
 
 MOST_AND_EVERY = pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import re
 
-from app import create_app
 from scan.queries import tokens
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -37,7 +36,7 @@ def test_holders_that_came_and_went_are_counted(postgres, template, anvil, monke
     now = {party: anvil.read(coin, "balanceOf", party) for party in parties}
     with postgres.cloned(template) as url:
         indexing = Indexing(url, anvil.url).run_until(anvil.head())
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         path = f"/api/v1/tokens/{coin.address}/holders/change"
         change = client.get(path).json
         added = sum(now[p] > 0 and not before[p] for p in parties)
@@ -51,7 +50,7 @@ def test_holders_that_came_and_went_are_counted(postgres, template, anvil, monke
         assert [int(count) for count in held] == [before_last, sum(map(bool, now.values()))]
         assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
         monkeypatch.setattr(tokens, "MAX_CHANGES", 3)
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         many = client.get(path).json
         assert (many["added"], many["removed"], many["change"]) == (None, None, None)
         assert "joined" not in client.get(f"/token/{coin.address}").text

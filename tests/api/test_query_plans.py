@@ -12,7 +12,6 @@ from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
 from tests.support import brute_force, database, explain
 from tests.support.lists import post
 
-TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
 BESIDE_A_LIST = {
     "queries/logs_get_scope",
@@ -122,24 +121,23 @@ def require_same_at_any_depth(seeded, body):
         assert plan.buffers <= explain.DEEPER * first.buffers
 
 
-@pytest.mark.parametrize(
-    ("entity", "filters"),
-    [
-        ("transactions", {"from": "hot", "to": "rare"}),
-        ("transactions", {"address": "hot", "to": "rare"}),
-        ("transactions", {"from": "hot", "nonce": 7}),
-        ("transactions", {"from": "rare", "nonce": 2**63 - 1}),
-        ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
-        ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
-        ("dex_trades", {"address": "hot", "dex": "hot"}),
-        ("dex_trades", {"pool": "hot", "dex": "hot"}),
-        ("internal_transfers", {"from": "hot", "to": "rare"}),
-        ("logs", {"address": "hot", "topic0": "hot"}),
-        ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),
-        ("user_operations", {"sender": "rare", "entryPoint": "hot"}),
-    ],
-    ids=str,
-)
+COMBINED = [
+    ("transactions", {"from": "hot", "to": "rare"}),
+    ("transactions", {"address": "hot", "to": "rare"}),
+    ("transactions", {"from": "hot", "nonce": 7}),
+    ("transactions", {"from": "rare", "nonce": 2**63 - 1}),
+    ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
+    ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
+    ("dex_trades", {"address": "hot", "dex": "hot"}),
+    ("dex_trades", {"pool": "hot", "dex": "hot"}),
+    ("internal_transfers", {"from": "hot", "to": "rare"}),
+    ("logs", {"address": "hot", "topic0": "hot"}),
+    ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),
+    ("user_operations", {"sender": "rare", "entryPoint": "hot"}),
+]
+
+
+@pytest.mark.parametrize(("entity", "filters"), COMBINED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_combined_filters_use_an_index(seeded, entity, filters, direction):
     given = {
@@ -158,9 +156,7 @@ def test_combined_filters_use_an_index(seeded, entity, filters, direction):
     [("token_transfers", {"tokenType": "BEP1155"}), ("transactions", {"method": "0x01020304"})],
     ids=str,
 )
-def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
-    seeded, entity, filters, direction
-):
+def test_a_filter_without_a_list_reads_a_bounded_part(seeded, entity, filters, direction):
     """A page of nothing ends there, and the next one goes on to the end of the list."""
     body = {"entity": entity, "filter": filters, "orderBy": direction}
     rows, cursor = 0, {}
@@ -243,15 +239,6 @@ def test_adjacent_transactions_are_read_from_an_index(seeded, heat):
         assert plan.buffers < 50
         expected = (offset == 0, offset == total - 1)
         assert (adjacent["next"] is None, adjacent["previous"] is None) == expected
-
-
-LISTS_OF_HISTORY = 9
-LAST_BLOCK = TRANSACTIONS // 150 - 1
-
-
-def block_hash(seeded, number):
-    row = seeded.service.database.row("queries/blocks_get_hash", number=number)
-    return bytes(row[1])
 
 
 def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):

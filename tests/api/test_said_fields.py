@@ -6,7 +6,6 @@ that no record is left out.
 
 from itertools import product
 
-from app import create_app
 from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, SAID_BY_NODE, declared
 from scan.ethereum.column_types import SAID
 from scan.indexer.block_check import stored_values
@@ -74,7 +73,7 @@ def test_each_record_names_what_is_said_on_every_path(own_index, scenario):
         for properties in objects(schema)
         if said_in(properties)
     }
-    seen, client = set(), create_app(own_index.settings).test_client()
+    seen, client = set(), own_index.client()
     for path in paths(scenario):
         answer = client.get(path)
         for record in records(answer.json if answer.is_json else None):
@@ -101,7 +100,7 @@ def test_each_field_that_shows_a_column_that_is_said_says_so():
 
 def test_pages_note_what_is_said(own_index, scenario):
     """Beside the facts of a token, and in the footer of lists."""
-    client = create_app(own_index.settings).test_client()
+    client = own_index.client()
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
     assert "name and symbol reported by the node" in token.partition("<dl")[0]

@@ -7,19 +7,16 @@ from fractions import Fraction
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import amount, rounded
-from tests.support import indexing, made_blocks, serving
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
 NAMES = tuple(
-    """
-        nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
-        cumulativeGasUsed methodId
-    """.split()
+    "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+    " blobVersionedHashes cumulativeGasUsed methodId".split()
 )
 LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOBS = (bytes([1]) * 32, b"\\x" * 16)
@@ -44,7 +41,7 @@ def chain(url):
 
 @pytest.fixture
 def client(url):
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 CASES = {

@@ -123,7 +123,7 @@ def test_an_indexer_at_work_keeps_repair_away(own_index, monkeypatch, capsys):
     # It takes the lock once it has read the head, after what this test waits for.
     wait_until(lambda: run(own_index.settings, repair=True) == audit.NOT_COMPARED)
     assert "stop it before --repair" in capsys.readouterr().out
-    assert status(own_index.settings.database_url)["problem"] is None
+    assert status(own_index.url)["problem"] is None
 
 
 def test_every_root_of_the_chain_is_computed(scenario):

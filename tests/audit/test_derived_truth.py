@@ -9,23 +9,19 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from scan.commands import audit
-from scan.database.connection import Database
-from scan.database.lists import all_entities, read_table
-from scan.indexer import prefetch
-from scan.indexer.writer import Writer
+from scan.database import connection, lists
+from scan.indexer import prefetch, writer
 from tests.audit.test_columns import NOT_COMPARED
-from tests.support import derived_lists, derived_truth
-from tests.support.auditing import run
+from tests.support import auditing, derived_lists, derived_truth
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
 from tests.support.indexing import Indexing
 from tests.support.truth.reading import ZERO
 
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and
 # test_authorizations.py of tests/indexer have more.
-HISTORY, HISTORY_ROLES = read_table().get("history", {}), {"sent", "received"}
+HISTORY, HISTORY_ROLES = lists.read_table().get("history", {}), {"sent", "received"}
 LISTS = {
-    *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
+    *(list_.name for e in lists.all_entities().values() if not e.is_sparse for list_ in e.counted),
     *(of_type[role] for of_type in HISTORY.values() for role in HISTORY_ROLES & of_type.keys()),
     "token_transfers_by_item",
     "token_items_by_token",
@@ -87,12 +83,12 @@ def reorganised(finished, postgres, template, scenario):
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(prefetch, "BATCH_BLOCKS", head // 4)
-            patch.setattr(Writer, "can_take", lambda *_: False)
+            patch.setattr(writer.Writer, "can_take", lambda *_: False)
             Indexing(**indexing).run_until(head)
             for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
-                database = Database(url, statement_timeout_ms=0)
+                database = connection.Database(url, statement_timeout_ms=0)
                 for last_kept in removals:
-                    Writer(database).unwind(last_kept)
+                    writer.Writer(database).unwind(last_kept)
                 database.close()
                 Indexing(**indexing).run_until(head)
         yield replace(finished, database_url=url)
@@ -156,8 +152,8 @@ def test_the_audit_expects_what_the_node_has(reorganised, scenario, make):
 
 
 def test_derived_tables_are_as_the_audit_expects_them(finished, reorganised):
-    assert run(reorganised, node=True) == audit.EXACT
-    assert run(finished) == audit.EXACT
+    assert auditing.run(reorganised, node=True) == auditing.EXACT
+    assert auditing.run(finished) == auditing.EXACT
 
 
 def require_lists(computed):
@@ -186,13 +182,13 @@ def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scena
         require_same(counts, derived_lists.list_counts(entries))
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "value", "make"),
-    [
-        pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
-        pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
-    ],
-)
+CREATIONS = [
+    pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
+    pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "value", "make"), CREATIONS)
 def test_a_creation_is_counted_as_what_it_is(copied, scenario, change, field, value, make):
     """Coin that it pays is sent; one that failed makes no contract."""
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
@@ -216,7 +212,7 @@ def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order
     truth = replace(scenario.truth, dex_trades=unpriced)
     require_candles(copied, truth, "_expected()")
     execute(copied.database_url, "TRUNCATE pool_candles, pool_volumes")
-    database = Database(copied.database_url, statement_timeout_ms=0)
+    database = connection.Database(copied.database_url, statement_timeout_ms=0)
     with database.transaction() as tx:
         for first, last in ((0, 0), (1, ends[1] - 1), (ends[1], ends[1]))[::order]:
             tx.execute(

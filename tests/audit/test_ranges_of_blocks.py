@@ -1,9 +1,8 @@
 """Derived tables of a range of blocks, of none, and of what is left once blocks are taken back."""
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer.writer import Writer
-from tests.support.auditing import run
+from tests.support.auditing import EXACT, run
 from tests.support.database import execute
 
 BIGINT_MAX = 2**63 - 1
@@ -60,5 +59,5 @@ def test_what_is_left_after_a_fork_is_exact(copied, scenario):
     database = Database(copied.database_url, statement_timeout_ms=0)
     for last_kept in (head - 9, head // 2, head // 3):
         Writer(database).unwind(last_kept)
-        assert run(copied) == audit.EXACT
+        assert run(copied) == EXACT
     database.close()

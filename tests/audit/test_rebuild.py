@@ -9,23 +9,19 @@ from contextlib import closing
 
 import pytest
 
-from app import create_app
 from scan import registry
 from scan.audit.derived_tables import DERIVED
 from scan.audit.rebuild import RANGE_BLOCKS, CannotRebuild, Rebuild, from_blocks
 from scan.commands import database_commands, long_work
 from scan.commands.rebuild import run_beside
-from scan.database import migrations
-from scan.database.connection import Database
+from scan.database import connection, migrations
 from scan.ethereum import events
 from scan.indexer import block_rows
 from tests.commands.test_command import scan
-from tests.support import auditing
+from tests.support import auditing, request_contracts, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute, name_in
-from tests.support.indexing import Indexing, index_apart, settings_for
-from tests.support.request_contracts import WITHDRAWALS
-from tests.support.serving import ROOT, wait_until
+from tests.support.indexing import Indexing, client_over, index_apart, settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 NOWHERE = "http://127.0.0.1:1"  # a node that is stopped
@@ -49,7 +45,7 @@ for ranges, _ in enumerate(run.run()):
 def rebuild(url, *tables, workers=1, stop_after=None, logs=""):
     """Derive tables again, or what extensions lack; the number of ranges."""
     stop, ranges = threading.Event(), 0
-    with closing(Database(url, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(url, statement_timeout_ms=0)) as database:
         run = Rebuild(database, url, stop, workers)
         if tables:
             run.request(tables, logs=logs)
@@ -86,13 +82,11 @@ def spoilt_url(postgres, indexed_template):
 
 @pytest.fixture(scope="module")
 def fresh(indexed):
-    return digest(indexed.settings.database_url)
+    return digest(indexed.url)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_extension_that_is_turned_on_later_gets_the_rows_of_a_fresh_index(
-    late_url, fresh, workers
-):
+def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, fresh, workers):
     assert {"authorizations", "memos", "blobs"} <= fresh.keys()
     assert not fresh.keys() <= digest(late_url).keys()
     assert rebuild(late_url, workers=workers) > 1
@@ -109,7 +103,7 @@ def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeyp
     beside.start()
     try:
         lacking = "SELECT name FROM filled_tables WHERE first_block > 0"
-        wait_until(lambda: not execute(late_url, lacking))
+        serving.wait_until(lambda: not execute(late_url, lacking))
     finally:
         stop.set()
         beside.join()
@@ -117,7 +111,7 @@ def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeyp
 
 
 def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
-    killed = subprocess.run([sys.executable, "-c", KILLED, late_url], cwd=ROOT, check=False)
+    killed = subprocess.run([sys.executable, "-c", KILLED, late_url], cwd=serving.ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
     [(first, last, following)] = execute(
         late_url, "SELECT first_block, last_block, next_block FROM table_rebuilds LIMIT 1"
@@ -133,8 +127,8 @@ def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch)
     """As one that is started beside an indexer, which begins another."""
     monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
     with (
-        closing(Database(late_url, statement_timeout_ms=0)) as one,
-        closing(Database(late_url, statement_timeout_ms=0)) as other,
+        closing(connection.Database(late_url, statement_timeout_ms=0)) as one,
+        closing(connection.Database(late_url, statement_timeout_ms=0)) as other,
     ):
         runs = [Rebuild(database, late_url, threading.Event()) for database in (one, other)]
         for run in runs:
@@ -173,8 +167,8 @@ def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
 
 
 def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scenario):
-    for logs in ("standard", "all"):
-        rebuild(spoilt_url, "logs", logs=logs)
+    for workers, logs in enumerate(("standard", "all"), 1):
+        rebuild(spoilt_url, "logs", logs=logs, workers=workers)
         assert digest(spoilt_url) == fresh_digest(postgres, template, scenario.anvil, logs=logs)
         assert execute(spoilt_url, "SELECT stored_logs FROM chain") == [(logs,)]
     with pytest.raises(CannotRebuild, match="cannot become standard"):
@@ -182,30 +176,31 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
 
 
 def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkeypatch):
-    """Topics have numbers before their logs are stored; those that are stored are standard ones."""
+    """A topic with a number is one of which all logs are stored: none gets one before the end."""
+    standard = {*block_rows.load_standard_topics()}
     rebuild(spoilt_url, "logs", logs="standard")
     monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
     rebuild(spoilt_url, "logs", logs="all", stop_after=2)
+    stored = "SELECT topic0 FROM expected_logs WHERE topic0 IS NOT NULL"
+    added = {bytes(topic) for (topic,) in execute(spoilt_url, stored)} - standard
     numbered = {bytes(topic) for (topic,) in execute(spoilt_url, "SELECT topic0 FROM event_topics")}
-    added = numbered.difference(block_rows.load_standard_topics())
-    client = create_app(settings_for(spoilt_url, NOWHERE)).test_client()
+    assert numbered == standard
+    client = client_over(spoilt_url)
     for topic in (*added, events.TRANSFER):
         answer = client.get(f"/api/v1/logs?topic0=0x{topic.hex()}")
         assert answer.json["logs"], (topic.hex(), answer.text)
     assert added
 
 
-def test_an_indexer_that_runs_stores_the_logs_that_a_rebuild_adds(
-    anvil, postgres, template, database_url
-):
+def test_a_running_indexer_stores_the_logs_a_rebuild_adds(anvil, postgres, template, database_url):
     """No block has a log before: the numbers of rows do not change."""
-    anvil.call("anvil_setCode", WITHDRAWALS, REQUEST)
+    anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
     anvil.mine(3)
     with Indexing(database_url, anvil.url) as indexing:
         indexing.wait_for(anvil.head())
         rebuild(database_url, "logs", logs="all")
         for _ in range(3):
-            anvil.send(anvil.accounts[0], WITHDRAWALS)
+            anvil.send(anvil.accounts[0], request_contracts.WITHDRAWALS)
             anvil.mine()
         indexing.wait_for(anvil.head())
     assert digest(database_url) == fresh_digest(postgres, template, anvil, logs="all")
@@ -223,9 +218,7 @@ def test_a_damaged_block_is_named_and_refused(late_url):
         rebuild(late_url)
 
 
-def test_the_audit_compares_rows_with_stored_blocks_and_derives_them_again(
-    spoilt_url, fresh, capsys
-):
+def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url, fresh, capsys):
     settings = settings_for(spoilt_url, NOWHERE)
     assert auditing.run(settings) == 0
     assert "blocks that differ from the stored blocks: 0 differences in" in capsys.readouterr().out
@@ -244,11 +237,11 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them_again(
 def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url, monkeypatch):
     monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 2)
     with Anvil() as node:
-        node.call("anvil_setCode", WITHDRAWALS, REQUEST)
+        node.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
 
         def mine(blocks):
             for _ in range(blocks):
-                node.send(node.accounts[0], WITHDRAWALS)
+                node.send(node.accounts[0], request_contracts.WITHDRAWALS)
                 node.mine()
 
         mine(6)
@@ -266,9 +259,7 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
             assert digest(database_url) == digest(url)
 
 
-def test_a_migration_names_the_tables_that_are_derived_again(
-    spoilt_url, fresh, monkeypatch, capsys
-):
+def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
     text = "-- Memos of one letter.\n-- rebuilds: memos, daily_stats\nDELETE FROM memos;"
     migration = migrations.Migration(1, "0001_memos.sql", text)
     expected = migrations.expected_schema()._replace(migrations=(migration,))

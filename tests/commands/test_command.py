@@ -76,20 +76,20 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path):
 NOBODY = "postgresql://nobody@127.0.0.1:1/none"
 
 
+WRONG_CALLS = [
+    (["serve"], {"PORT": "none"}, "PORT"),
+    (["index"], {}, "DATABASE_URL"),
+    (["migrate"], {}, "DATABASE_URL"),
+    (["nonsense"], {}, "nonsense"),
+    (["audit", "--from", "-1"], {}, "--from"),
+    (["audit", "--node", "--blocks=-5"], {}, "--blocks"),
+    (["audit", "--from", "5", "--to", "2"], {"DATABASE_URL": NOBODY}, "--to='2'"),
+    (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, "ID"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("arguments", "environment", "named"),
-    [
-        (["serve"], {"PORT": "none"}, "PORT"),
-        (["index"], {}, "DATABASE_URL"),
-        (["migrate"], {}, "DATABASE_URL"),
-        (["nonsense"], {}, "nonsense"),
-        (["audit", "--from", "-1"], {}, "--from"),
-        (["audit", "--node", "--blocks=-5"], {}, "--blocks"),
-        (["audit", "--from", "5", "--to", "2"], {"DATABASE_URL": NOBODY}, "--to='2'"),
-        (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, "ID"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "environment", "named"), WRONG_CALLS)
 def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path):
     require_wrong_call(arguments, environment, named, tmp_path)
 
@@ -101,14 +101,14 @@ def require_wrong_call(arguments, environment, named, tmp_path):
     assert "Traceback" not in called.stderr
 
 
+LONG_OUTPUTS = [
+    *(["--help"], ["run", "--help"], ["solc", "list"]),
+    *([["doctor"]] if "operations" in registry.installed() else []),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *(["--help"], ["run", "--help"], ["solc", "list"]),
-        *([["doctor"]] if "operations" in registry.installed() else []),
-    ],
-)
+@pytest.mark.parametrize("arguments", LONG_OUTPUTS)
 def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
     """As `scan doctor | head -1` is."""
     reader, writer = os.pipe()
@@ -132,18 +132,18 @@ def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
+WRONG_URLS = [
+    ('connection to server failed: FATAL:  database "n" does not exist', "database's name"),
+    ('connection to server failed: FATAL:  role "n" does not exist', "correct the user"),
+    ('FATAL:  password authentication failed for user "n"', "the user or the password"),
+    ("fe_sendauth: no password supplied", "the user or the password"),
+    ('could not translate host name "n" to address: Name unknown', "correct the host in"),
+    ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("reason", "correction"),
-    [
-        ('connection to server failed: FATAL:  database "n" does not exist', "database's name"),
-        ('connection to server failed: FATAL:  role "n" does not exist', "correct the user"),
-        ('FATAL:  password authentication failed for user "n"', "the user or the password"),
-        ("fe_sendauth: no password supplied", "the user or the password"),
-        ('could not translate host name "n" to address: Name unknown', "correct the host in"),
-        ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "correction"), WRONG_URLS)
 def test_what_is_wrong_in_database_url_is_named(reason, correction):
     error = Unreachable(reason)
     assert reason in error.for_operators and correction in error.for_operators

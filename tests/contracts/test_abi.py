@@ -24,111 +24,111 @@ def coerced(type_, value):
     return coerce(parse_type(parameter), value, "args[0]")
 
 
-@pytest.mark.parametrize(
-    ("type_", "value", "expected"),
-    [
-        ("uint256", 7, 7),
-        ("uint256", "7", 7),
-        ("uint256", "0x07", 7),
-        ("uint256", str(2**256 - 1), 2**256 - 1),
-        ("uint256", 2**256 - 1, 2**256 - 1),
-        ("int8", "-128", -128),
-        ("int8", "-0x80", -128),
-        ("int8", 127, 127),
-        ("uint", 1, 1),
-        ("bool", True, True),
-        ("bool", "false", False),
-        ("bytes", "0x", b""),
-        ("bytes", "0xAb", b"\xab"),
-        ("bytes2", "0x0001", b"\0\1"),
-        ("string", "ünï\0", "ünï\0".encode()),
-        ("address", CHECKSUMMED, bytes.fromhex(CHECKSUMMED[2:])),
-        ("address", CHECKSUMMED.lower(), bytes.fromhex(CHECKSUMMED[2:])),
-        ("address", "0x" + CHECKSUMMED[2:].upper(), bytes.fromhex(CHECKSUMMED[2:])),
-        ("uint8[]", ["1", 2], [1, 2]),
-        ("uint8[2][]", [[1, 2]], [[1, 2]]),
-        ("uint8[]", [], []),
-        (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
-        (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),
-        ("function", "0x" + 24 * "11", 24 * b"\x11"),
-        ("fixed168x10", "-1.5", -15 * 10**9),
-        ("fixed168x10", 2, 2 * 10**10),
-        ("ufixed", "0.000000000000000001", 1),
-        ({"type": "Set.Kind", "internalType": "enum Set.Kind"}, 1, 1),
-        ({"type": "thing", "internalType": "contract thing"}, "0x" + 40 * "0", bytes(20)),
-        ("Set.Data storage", "7", 7),
-    ],
-)
+TAKEN = [
+    ("uint256", 7, 7),
+    ("uint256", "7", 7),
+    ("uint256", "0x07", 7),
+    ("uint256", str(2**256 - 1), 2**256 - 1),
+    ("uint256", 2**256 - 1, 2**256 - 1),
+    ("int8", "-128", -128),
+    ("int8", "-0x80", -128),
+    ("int8", 127, 127),
+    ("uint", 1, 1),
+    ("bool", True, True),
+    ("bool", "false", False),
+    ("bytes", "0x", b""),
+    ("bytes", "0xAb", b"\xab"),
+    ("bytes2", "0x0001", b"\0\1"),
+    ("string", "ünï\0", "ünï\0".encode()),
+    ("address", CHECKSUMMED, bytes.fromhex(CHECKSUMMED[2:])),
+    ("address", CHECKSUMMED.lower(), bytes.fromhex(CHECKSUMMED[2:])),
+    ("address", "0x" + CHECKSUMMED[2:].upper(), bytes.fromhex(CHECKSUMMED[2:])),
+    ("uint8[]", ["1", 2], [1, 2]),
+    ("uint8[2][]", [[1, 2]], [[1, 2]]),
+    ("uint8[]", [], []),
+    (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
+    (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),
+    ("function", "0x" + 24 * "11", 24 * b"\x11"),
+    ("fixed168x10", "-1.5", -15 * 10**9),
+    ("fixed168x10", 2, 2 * 10**10),
+    ("ufixed", "0.000000000000000001", 1),
+    ({"type": "Set.Kind", "internalType": "enum Set.Kind"}, 1, 1),
+    ({"type": "thing", "internalType": "contract thing"}, "0x" + 40 * "0", bytes(20)),
+    ("Set.Data storage", "7", 7),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "expected"), TAKEN)
 def test_values_that_people_send_are_taken(type_, value, expected):
     assert coerced(type_, value) == expected
 
 
-@pytest.mark.parametrize(
-    ("type_", "value"),
-    [
-        *(("uint256", each) for each in (-1, 2**256, "-1", "", " 1", "1 ", "1e3", "1.0", 1.0)),
-        *(("uint256", each) for each in (True, None, [], {}, "0x", "abc", "٣", "1" * 80, "+1")),
-        ("uint8", 256),
-        ("uint8", "0x100"),
-        ("int8", 128),
-        ("int8", -129),
-        *(("bool", each) for each in (0, 1, "True", "yes", None, "")),
-        *(("bytes", each) for each in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
-        ("bytes2", "0x00"),
-        ("bytes2", "0x000000"),
-        *(("fixed168x10", each) for each in ("1.", ".5", "1e3", "0x1", 1.5, "0.00000000001", True)),
-        ("fixed8x1", "12.8"),
-        ("ufixed8x1", "-0.1"),
-        ({"type": "Set.Pair", "internalType": ""}, "1"),
-        ("string", 1),
-        ("string", None),
-        ("string", "\ud800"),
-        ("address", CHECKSUMMED.replace("A", "a", 1)),
-        ("address", CHECKSUMMED[:-1]),
-        ("address", CHECKSUMMED[2:]),
-        ("address", 0),
-        ("uint8[]", "1"),
-        ("uint8[]", {"0": 1}),
-        ("uint8[2]", [1]),
-        ("uint8[2]", [1, 2, 3]),
-        ("uint8[]", [1, [2]]),
-        (PAIR, [1]),
-        (PAIR, [1, CHECKSUMMED, 3]),
-        (PAIR, {"count": 1}),
-        (PAIR, {"count": 1, "owner": CHECKSUMMED, "more": 1}),
-        (PAIR, "1"),
-    ],
-)
+UNFIT = [
+    *(("uint256", each) for each in (-1, 2**256, "-1", "", " 1", "1 ", "1e3", "1.0", 1.0)),
+    *(("uint256", each) for each in (True, None, [], {}, "0x", "abc", "٣", "1" * 80, "+1")),
+    ("uint8", 256),
+    ("uint8", "0x100"),
+    ("int8", 128),
+    ("int8", -129),
+    *(("bool", each) for each in (0, 1, "True", "yes", None, "")),
+    *(("bytes", each) for each in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
+    ("bytes2", "0x00"),
+    ("bytes2", "0x000000"),
+    *(("fixed168x10", each) for each in ("1.", ".5", "1e3", "0x1", 1.5, "0.00000000001", True)),
+    ("fixed8x1", "12.8"),
+    ("ufixed8x1", "-0.1"),
+    ({"type": "Set.Pair", "internalType": ""}, "1"),
+    ("string", 1),
+    ("string", None),
+    ("string", "\ud800"),
+    ("address", CHECKSUMMED.replace("A", "a", 1)),
+    ("address", CHECKSUMMED[:-1]),
+    ("address", CHECKSUMMED[2:]),
+    ("address", 0),
+    ("uint8[]", "1"),
+    ("uint8[]", {"0": 1}),
+    ("uint8[2]", [1]),
+    ("uint8[2]", [1, 2, 3]),
+    ("uint8[]", [1, [2]]),
+    (PAIR, [1]),
+    (PAIR, [1, CHECKSUMMED, 3]),
+    (PAIR, {"count": 1}),
+    (PAIR, {"count": 1, "owner": CHECKSUMMED, "more": 1}),
+    (PAIR, "1"),
+]
+
+
+@pytest.mark.parametrize(("type_", "value"), UNFIT)
 def test_values_that_do_not_fit_are_refused_by_name(type_, value):
     with pytest.raises(AbiError, match=r"^args\[0\]"):
         coerced(type_, value)
 
 
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        *({"type": "uint7"}, {"type": "uint264"}, {"type": "bytes33"}, {"type": "bytes0"}),
-        *({"type": "fixed128x81"}, {"type": "fixed7x18"}, {"type": "mapping(uint256 => bool)"}),
-        *({"type": "tuple"}, {"type": "uint8" + "[]" * 40}, {"type": 5}, {}, "uint8"),
-    ],
-)
+WITHOUT_CODING = [
+    *({"type": "uint7"}, {"type": "uint264"}, {"type": "bytes33"}, {"type": "bytes0"}),
+    *({"type": "fixed128x81"}, {"type": "fixed7x18"}, {"type": "mapping(uint256 => bool)"}),
+    *({"type": "tuple"}, {"type": "uint8" + "[]" * 40}, {"type": 5}, {}, "uint8"),
+]
+
+
+@pytest.mark.parametrize("parameter", WITHOUT_CODING)
 def test_types_without_a_coding_are_refused(parameter):
     with pytest.raises(AbiError):
         parse_type(parameter)
 
 
-@pytest.mark.parametrize(
-    ("type_", "data"),
-    [
-        ("uint256", b""),
-        ("uint256", bytes(31)),
-        ("string", (2**255).to_bytes(32, "big")),
-        ("bytes", (32).to_bytes(32, "big") + (2**256 - 1).to_bytes(32, "big")),
-        ("uint256[]", (32).to_bytes(32, "big") + (2**200).to_bytes(32, "big")),
-        ("uint256[1000000000000]", bytes(320)),
-        ("uint8[99999][99999][99999]", bytes(3200)),
-    ],
-)
+POINTING_OUTSIDE = [
+    ("uint256", b""),
+    ("uint256", bytes(31)),
+    ("string", (2**255).to_bytes(32, "big")),
+    ("bytes", (32).to_bytes(32, "big") + (2**256 - 1).to_bytes(32, "big")),
+    ("uint256[]", (32).to_bytes(32, "big") + (2**200).to_bytes(32, "big")),
+    ("uint256[1000000000000]", bytes(320)),
+    ("uint8[99999][99999][99999]", bytes(3200)),
+]
+
+
+@pytest.mark.parametrize(("type_", "data"), POINTING_OUTSIDE)
 def test_data_that_points_outside_itself_is_refused(type_, data):
     with pytest.raises(AbiError):
         decode(parse_types([{"type": type_}]), data)
@@ -208,50 +208,50 @@ ABI = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "arguments", "signature"),
-    [
-        ("one", ["1"], "one(uint256)"),
-        ("one(uint256)", ["1"], "one(uint256)"),
-        ("one(uint)", ["1"], "one(uint256)"),
-        ("over", [5, True], "over(uint256,bool)"),
-        ("over", [CHECKSUMMED.lower().replace("e", "g")[:2] + "7"], "over(uint256)"),
-        ("over(address)", [CHECKSUMMED], "over(address)"),
-        ("over(uint256, bool)", [1, False], "over(uint256,bool)"),
-        ("same(int256)", [1], "same(int256)"),
-        ("same", [-1], "same(int256)"),
-        ("$odd_1", [], "$odd_1()"),
-        ("old", [], "old()"),
-        ("mixed", [CHECKSUMMED], "mixed(address)"),
-    ],
-)
+OVERLOADS = [
+    ("one", ["1"], "one(uint256)"),
+    ("one(uint256)", ["1"], "one(uint256)"),
+    ("one(uint)", ["1"], "one(uint256)"),
+    ("over", [5, True], "over(uint256,bool)"),
+    ("over", [CHECKSUMMED.lower().replace("e", "g")[:2] + "7"], "over(uint256)"),
+    ("over(address)", [CHECKSUMMED], "over(address)"),
+    ("over(uint256, bool)", [1, False], "over(uint256,bool)"),
+    ("same(int256)", [1], "same(int256)"),
+    ("same", [-1], "same(int256)"),
+    ("$odd_1", [], "$odd_1()"),
+    ("old", [], "old()"),
+    ("mixed", [CHECKSUMMED], "mixed(address)"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "arguments", "signature"), OVERLOADS)
 def test_a_name_finds_its_overload(wanted, arguments, signature):
     assert prepare(ABI, wanted, arguments).function.signature == signature
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        ("", "The call reverted without a reason."),
-        (
-            "08c379a0" + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
-            "The call reverted: not \ufffd yours",
-        ),
-        (
-            "4e487b71" + f"{0x11:064x}",
-            "The call reverted: panic 0x11 (arithmetic overflow or underflow)",
-        ),
-        ("4e487b71" + f"{0x99:064x}", "The call reverted: panic 0x99 (unknown code)"),
-        ("deadbeef", "The call reverted with data 0xdeadbeef"),
-        ("08c379a0" + "ff" * 32, "The call reverted with data 0x08c379a0" + "ff" * 32),
-        ("01", "The call reverted with data 0x01"),
-        ("ab" * 300, f"The call reverted with data 0x{'ab' * 256}…"),
-        (
-            selector("ERC721NonexistentToken(uint256)").hex() + f"{7:064x}",
-            "The call reverted: ERC721NonexistentToken(tokenId=7)",
-        ),
-    ],
-)
+REVERTS = [
+    ("", "The call reverted without a reason."),
+    (
+        "08c379a0" + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
+        "The call reverted: not \ufffd yours",
+    ),
+    (
+        "4e487b71" + f"{0x11:064x}",
+        "The call reverted: panic 0x11 (arithmetic overflow or underflow)",
+    ),
+    ("4e487b71" + f"{0x99:064x}", "The call reverted: panic 0x99 (unknown code)"),
+    ("deadbeef", "The call reverted with data 0xdeadbeef"),
+    ("08c379a0" + "ff" * 32, "The call reverted with data 0x08c379a0" + "ff" * 32),
+    ("01", "The call reverted with data 0x01"),
+    ("ab" * 300, f"The call reverted with data 0x{'ab' * 256}…"),
+    (
+        selector("ERC721NonexistentToken(uint256)").hex() + f"{7:064x}",
+        "The call reverted: ERC721NonexistentToken(tokenId=7)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "sentence"), REVERTS)
 def test_reverts_are_told_in_words(data, sentence):
     assert reverted_by(bytes.fromhex(data), ABI).message == sentence
 
@@ -294,18 +294,18 @@ def reverted_by(returned, *abis):
     return reverted(failure, [*map(index_abi, abis)])
 
 
-@pytest.mark.parametrize(
-    ("error_data", "found"),
-    [
-        ("0x08c379a0", "08c379a0"),
-        ("Reverted 0x08c379a0", "08c379a0"),
-        ({"data": "0x08c379a0"}, "08c379a0"),
-        ({"originalError": {"data": "0x08c379a0"}}, "08c379a0"),
-        ({"0xabc": {"error": "revert", "return": "0x08c379a0"}}, "08c379a0"),
-        *((short, "0102") for short in ("0x0102", {"data": "0x0102"})),
-        ({"code": "0x1", "data": {"data": "0x0102"}}, "0102"),
-        *((nothing, None) for nothing in (None, "", "0x", "no hex", 5, [], {"data": None})),
-    ],
-)
+ERROR_DATA = [
+    ("0x08c379a0", "08c379a0"),
+    ("Reverted 0x08c379a0", "08c379a0"),
+    ({"data": "0x08c379a0"}, "08c379a0"),
+    ({"originalError": {"data": "0x08c379a0"}}, "08c379a0"),
+    ({"0xabc": {"error": "revert", "return": "0x08c379a0"}}, "08c379a0"),
+    *((short, "0102") for short in ("0x0102", {"data": "0x0102"})),
+    ({"code": "0x1", "data": {"data": "0x0102"}}, "0102"),
+    *((nothing, None) for nothing in (None, "", "0x", "no hex", 5, [], {"data": None})),
+]
+
+
+@pytest.mark.parametrize(("error_data", "found"), ERROR_DATA)
 def test_revert_data_is_found_where_nodes_put_it(error_data, found):
     assert revert_data(error_data) == (None if found is None else bytes.fromhex(found))

@@ -195,17 +195,17 @@ def array(*words, offset=32, count=None):
     return "0x" + "".join(f"{value:064x}" for value in (offset, count, *words))
 
 
+FACETS = [
+    (array(1, 2), 2),
+    (array(*[7] * 5000), 1),
+    (array(*range(1, 5000)), 64),
+    *((bad, 0) for bad in ("0x", "0x12", array(), array(0), array(2**200), array(1, count=2))),
+    *((bad, 0) for bad in (array(1, count=2**255), array(1, offset=64), array(1, 2, count=1))),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("answer", "facets"),
-    [
-        (array(1, 2), 2),
-        (array(*[7] * 5000), 1),
-        (array(*range(1, 5000)), 64),
-        *((bad, 0) for bad in ("0x", "0x12", array(), array(0), array(2**200), array(1, count=2))),
-        *((bad, 0) for bad in (array(1, count=2**255), array(1, offset=64), array(1, 2, count=1))),
-    ],
-)
+@pytest.mark.parametrize(("answer", "facets"), FACETS)
 def test_facets_are_bounded_and_addresses(answer, facets):
     proxy = current(Lying(answer), b"\1" * 20, delegation_of(SELECTING))
     assert (len(proxy.implementations) if proxy else 0) == facets

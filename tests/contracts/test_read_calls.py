@@ -4,22 +4,21 @@ import pytest
 
 from tests.support import anvil, many_functions
 
+CALLS = [
+    ("stored", [], str(2**256 - 1)),
+    ("nothing", [], None),
+    ("blob", [], "0x00ff"),
+    ("flags", [many_functions.CHECKSUMMED, "7"], False),
+    ("echo", ["-128", "0xDEADBEEF", "true", "ünï\0"], ["-128", "0xdeadbeef", True, "ünï\0"]),
+    ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
+    ("list(uint256[])", [[]], []),
+    ("over", [5], "number"),
+    ("over(address)", [many_functions.CHECKSUMMED], "address"),
+    ("broken", [], "A\ufffd"),
+]
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "result"),
-    [
-        ("stored", [], str(2**256 - 1)),
-        ("nothing", [], None),
-        ("blob", [], "0x00ff"),
-        ("flags", [many_functions.CHECKSUMMED, "7"], False),
-        ("echo", ["-128", "0xDEADBEEF", "true", "ünï\0"], ["-128", "0xdeadbeef", True, "ünï\0"]),
-        ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
-        ("list(uint256[])", [[]], []),
-        ("over", [5], "number"),
-        ("over(address)", [many_functions.CHECKSUMMED], "address"),
-        ("broken", [], "A\ufffd"),
-    ],
-)
+
+@pytest.mark.parametrize(("function", "arguments", "result"), CALLS)
 def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
     answer = explorer.call(many, function, *arguments)
     assert (answer.status_code, answer.json) == (200, {"result": result})
@@ -33,19 +32,19 @@ def test_named_tuples_come_back_as_objects(explorer, many):
     assert explorer.call(many, "deep", as_arrays).json == {"result": deep}
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "reason"),
-    [
-        ("require_", [1], "too small"),
-        ("divide", [0], "panic 0x12 (division or modulo by zero)"),
-        ("poor", [], "Poor(asked=5, left=3)"),
-        ("silent", [], "reverted"),
-        ("limit", [], "rate limit exceeded"),
-        ("burn", [], "gas"),
-        ("short", [], "cannot be decoded"),
-        ("bomb", [], "decodes to more than"),
-    ],
-)
+FAILING_CALLS = [
+    ("require_", [1], "too small"),
+    ("divide", [0], "panic 0x12 (division or modulo by zero)"),
+    ("poor", [], "Poor(asked=5, left=3)"),
+    ("silent", [], "reverted"),
+    ("limit", [], "rate limit exceeded"),
+    ("burn", [], "gas"),
+    ("short", [], "cannot be decoded"),
+    ("bomb", [], "decodes to more than"),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "reason"), FAILING_CALLS)
 def test_a_call_that_fails_says_why(explorer, many, function, arguments, reason):
     answer = explorer.call(many, function, *arguments)
     assert (answer.status_code, answer.json["code"]) == (422, "call_reverted"), answer.json
@@ -57,34 +56,34 @@ def test_a_large_result_is_answered_whole(explorer, many):
     assert len(explorer.call(many, "huge").json["result"]) == 2 + 2 * 1_200_000
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "functionName"),
-        ({"functionName": None}, "functionName"),
-        ({"functionName": 5}, "functionName"),
-        ({"functionName": "absent"}, "functionName"),
-        ({"functionName": "write"}, "functionName"),
-        ({"functionName": "x" * 1000}, "functionName"),
-        *(
-            ({"functionName": text}, "functionName")
-            for text in ("stored\0", "stored(bool)", "Poor", "", "stored(")
-        ),
-        ({"functionName": "stored", "args": {}}, "args"),
-        ({"functionName": "stored", "args": None}, "args"),
-        ({"functionName": "stored", "args": "1"}, "args"),
-        ({"functionName": "stored", "args": [1]}, "args"),
-        ({"functionName": "require_", "args": []}, "args"),
-        ({"functionName": "require_", "args": [-1]}, "args"),
-        ({"functionName": "require_", "args": [1.5]}, "args"),
-        ({"functionName": "require_", "args": [True]}, "args"),
-        ({"functionName": "over", "args": [True]}, "args"),
-        ({"functionName": "over", "args": [anvil.ZERO]}, "args"),  # a number as well
-        ({"functionName": "list", "args": [[None]]}, "args"),
-        ({"functionName": "flags", "args": [many_functions.CHECKSUMMED.swapcase(), 1]}, "args"),
-        ({"functionName": "stored", "from": anvil.ZERO}, "from"),
-    ],
-)
+BAD_REQUESTS = [
+    ({}, "functionName"),
+    ({"functionName": None}, "functionName"),
+    ({"functionName": 5}, "functionName"),
+    ({"functionName": "absent"}, "functionName"),
+    ({"functionName": "write"}, "functionName"),
+    ({"functionName": "x" * 1000}, "functionName"),
+    *(
+        ({"functionName": text}, "functionName")
+        for text in ("stored\0", "stored(bool)", "Poor", "", "stored(")
+    ),
+    ({"functionName": "stored", "args": {}}, "args"),
+    ({"functionName": "stored", "args": None}, "args"),
+    ({"functionName": "stored", "args": "1"}, "args"),
+    ({"functionName": "stored", "args": [1]}, "args"),
+    ({"functionName": "require_", "args": []}, "args"),
+    ({"functionName": "require_", "args": [-1]}, "args"),
+    ({"functionName": "require_", "args": [1.5]}, "args"),
+    ({"functionName": "require_", "args": [True]}, "args"),
+    ({"functionName": "over", "args": [True]}, "args"),
+    ({"functionName": "over", "args": [anvil.ZERO]}, "args"),  # a number as well
+    ({"functionName": "list", "args": [[None]]}, "args"),
+    ({"functionName": "flags", "args": [many_functions.CHECKSUMMED.swapcase(), 1]}, "args"),
+    ({"functionName": "stored", "from": anvil.ZERO}, "from"),
+]
+
+
+@pytest.mark.parametrize(("body", "field"), BAD_REQUESTS)
 def test_a_call_that_cannot_be_made_is_a_bad_request(explorer, many, body, field):
     answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json=body)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json

@@ -7,10 +7,8 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from scan.commands import audit
 from scan.indexer.block_rows import TABLES
-from tests.database.test_migrations import AUDIT
-from tests.support import backups, serving, table_digest
+from tests.support import auditing, backups, serving, table_digest
 from tests.support.database import Postgres, execute, insert
 from tests.support.indexing import Indexing, settings_for
 
@@ -58,7 +56,7 @@ def name_of(url):
 
 
 def assert_serves(url, head):
-    assert audit.audit(settings_for(url, serving.NOWHERE), AUDIT) == audit.EXACT
+    assert auditing.run(settings_for(url, serving.NOWHERE)) == auditing.EXACT
     with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
         newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
         assert newest[0]["number"] == head
@@ -101,9 +99,7 @@ def rows(url, tables):
     }
 
 
-def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
-    postgres, template, anvil, folder
-):
+def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, folder):
     tables = backups.owners_tables()
     dump = str(folder / "owners.dump")
     key = new_key()

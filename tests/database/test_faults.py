@@ -37,7 +37,7 @@ def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
 
 @pytest.fixture
 def finished_digest(indexed):
-    return digest(indexed.settings.database_url)
+    return digest(indexed.url)
 
 
 @pytest.mark.long

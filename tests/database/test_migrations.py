@@ -1,23 +1,19 @@
 """Databases of 1.0 brought up to date, also by several instances at once."""
 
 import re
-from argparse import Namespace
 from contextlib import closing
 from pathlib import Path
 
 import psycopg2
 import pytest
 
-from app import create_app
-from scan.commands import audit
 from scan.database import connection, errors, migrations
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan
-from tests.support import first_release, indexing, serving
+from tests.support import auditing, first_release, indexing, serving
 from tests.support.database import execute, name_in
 
 NOWHERE = "http://127.0.0.1:1"
-AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 
 
 @pytest.fixture
@@ -67,11 +63,8 @@ def shape(url):
 
 
 def bring_up(url, release=None):
-    database = connection.Database(url, statement_timeout_ms=0)
-    try:
+    with closing(connection.Database(url, statement_timeout_ms=0)) as database:
         return migrations.bring_up(database, release or migrations.expected_schema())
-    finally:
-        database.close()
 
 
 def release_with(text):
@@ -82,7 +75,7 @@ def release_with(text):
 
 
 def readiness(url):
-    return create_app(indexing.settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
+    return indexing.client_over(url).get("/readyz").status_code
 
 
 def test_a_new_database_gets_the_whole_schema_at_once(empty_url):
@@ -103,7 +96,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
-    assert audit.audit(indexing.settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT, (
+    assert auditing.run(indexing.settings_for(first_url, NOWHERE)) == auditing.EXACT, (
         "rows of the first release lack what is derived of them now, which the audit has printed:"
         " fill it in a migration; until 1.0 is released run python -m"
         " scan.extensions.demo.tests.first_release_writing"
@@ -210,17 +203,17 @@ def test_tables_of_another_commit_are_named_with_the_way_out(upgraded_url, tmp_p
     assert "`git checkout 0123abcd`" in ended
 
 
-@pytest.mark.parametrize(
-    ("older", "reason"),
-    [
-        ("ALTER TABLE blocks DROP COLUMN unproven CASCADE", "unproven"),
-        (
-            "DROP FUNCTION newest_untraced_block CASCADE;"
-            "CREATE FUNCTION newest_untraced_block() RETURNS text LANGUAGE sql RETURN 'x'",
-            "cannot change return type",
-        ),
-    ],
-)
+OLDER_TABLES = [
+    ("ALTER TABLE blocks DROP COLUMN unproven CASCADE", "unproven"),
+    (
+        "DROP FUNCTION newest_untraced_block CASCADE;"
+        "CREATE FUNCTION newest_untraced_block() RETURNS text LANGUAGE sql RETURN 'x'",
+        "cannot change return type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("older", "reason"), OLDER_TABLES)
 def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reason):
     """Before anything is stopped for an upgrade, and without an index or a function of it."""
     execute(upgraded_url, f"{older}; DROP INDEX labels_by_text")

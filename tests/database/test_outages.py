@@ -16,7 +16,7 @@ from scan.queries.addresses import UNREAD
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, refuse_method
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.serving import wait_until
 
 NOBODY = "http://127.0.0.1:9"
@@ -35,7 +35,7 @@ def url(own_postgres):
 @pytest.fixture
 def served(own_postgres, url):
     own_postgres.resume()
-    yield create_app(settings_for(url, NOBODY)).test_client()
+    yield client_over(url)
     own_postgres.resume()
 
 
@@ -136,7 +136,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
 
 def test_a_database_without_the_schema_is_unavailable(own_postgres):
     with own_postgres.cloned("template1") as empty:
-        client = create_app(settings_for(empty, NOBODY)).test_client()
+        client = client_over(empty)
         for path in ("/api/v1/stats", "/api/v1/blocks", "/api/v1/transactions", "/api/v1/tokens"):
             require_unavailable(client.get(path))
         assert client.get("/readyz").status_code == 503
@@ -149,7 +149,7 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
             node.send(sender, other, value=value)
             node.mine()
         indexing.wait_for(3)
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         fresh = client.get(f"/api/v1/addresses/{other}").json
         assert (fresh["balanceBlock"], fresh["txCount"]) == (3, 3)
         node.stop()
@@ -173,7 +173,7 @@ def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_ur
         anvil.mine()
         with Indexing(database_url, node.url) as indexing:
             indexing.wait_for(1)
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             old = client.get(f"/api/v1/addresses/{other}").json
             node.fault = refuse_method("eth_getBalance")
             anvil.send(sender, other, value=1)

@@ -8,26 +8,15 @@ from contextlib import nullcontext
 import psycopg2
 import pytest
 
-from scan.database import errors, notifications
+from scan.database import errors, notifications, sessions
 from scan.database.connection import Database
-from scan.database.sessions import require_own_session
 from scan.http.request_state import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
+from tests.support import http_client, indexing, serving
 from tests.support.database import execute
-from tests.support.http_client import Client
 from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import settings_for
 from tests.support.pgbouncer import pgbouncer
-from tests.support.serving import (
-    NOWHERE,
-    ROOT,
-    completed,
-    free_port,
-    gunicorn,
-    gunicorn_started,
-    wait_until,
-)
 
 pytestmark = pytest.mark.long
 
@@ -76,11 +65,11 @@ def test_a_session_has_exactly_the_settings_of_its_client(database_url):
 
 
 def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, pooled):
-    with IndexerProcess(pooled, anvil.url), gunicorn(pooled, **UNLIMITED) as server:
-        client = Client(server)
+    with IndexerProcess(pooled, anvil.url), serving.gunicorn(pooled, **UNLIMITED) as server:
+        client = http_client.Client(server)
         for number in range(1, 8):
             anvil.mine()
-            wait_until(lambda number=number: head(database_url) == number)
+            serving.wait_until(lambda number=number: head(database_url) == number)
             assert_soon(client, NEWEST, f'"number":{number},')
             asked_again(client)
 
@@ -94,13 +83,13 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
     """The lock is the session's, which ends with its client's connection."""
     with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
         anvil.mine(3)
-        wait_until(lambda: head(database_url) == 3)
-        wait_until(lambda: "another indexer" in first.output() + second.output())
+        serving.wait_until(lambda: head(database_url) == 3)
+        serving.wait_until(lambda: "another indexer" in first.output() + second.output())
         assert indexer_locks(database_url) == 1
         loser = first if "another indexer" in first.output() else second
         (second if loser is first else first).kill()
         anvil.mine(2)
-        wait_until(lambda: head(database_url) == 5)
+        serving.wait_until(lambda: head(database_url) == 5)
         assert indexer_locks(database_url) == 1
 
 
@@ -129,17 +118,17 @@ def test_a_listener_receives_what_is_notified(database_url, pooled):
 
 
 def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
-    dispatcher = Dispatcher(settings_for(pooled, NOWHERE))
+    dispatcher = Dispatcher(indexing.settings_for(pooled, serving.NOWHERE))
     held = (
         "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
         " WHERE l.classid = hashtext('scan.deliverer')::oid AND d.datname = current_database()"
     )
     dispatcher.start()
     try:
-        wait_until(lambda: execute(database_url, held) == [(1,)])
+        serving.wait_until(lambda: execute(database_url, held) == [(1,)])
     finally:
         dispatcher.stop()
-    wait_until(lambda: execute(database_url, held) == [(0,)])
+    serving.wait_until(lambda: execute(database_url, held) == [(0,)])
 
 
 @pytest.mark.parametrize(("mode", "settings"), SHARING)
@@ -174,7 +163,7 @@ def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(dat
         return connected()
 
     with pgbouncer(database_url, "transaction") as url, pytest.raises(errors.SharedSession):
-        require_own_session(connected(), second, lambda _: nullcontext())
+        sessions.require_own_session(connected(), second, lambda _: nullcontext())
 
 
 def test_no_direct_connection_is_taken_for_a_shared_one(postgres, pooled):
@@ -198,15 +187,15 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
         database.close()
 
 
-@pytest.mark.parametrize(
-    ("command", "mode"),
-    [
-        ("index", "transaction"),
-        ("deliver", "statement"),
-        ("serve", "transaction"),
-        ("run", "statement"),
-    ],
-)
+COMMANDS = [
+    ("index", "transaction"),
+    ("deliver", "statement"),
+    ("serve", "transaction"),
+    ("run", "statement"),
+]
+
+
+@pytest.mark.parametrize(("command", "mode"), COMMANDS)
 def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
     with pgbouncer(database_url, mode) as url:
         code, message = started(command, DATABASE_URL=url.replace("postgres@", "postgres:pw@"))
@@ -219,13 +208,15 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
     """Started by itself, and for reads alone."""
     with (
         pgbouncer(database_url, "transaction") as url,
-        gunicorn_started(database_url, free_port(), READ_DATABASE_URL=url) as process,
+        serving.gunicorn_started(
+            database_url, serving.free_port(), READ_DATABASE_URL=url
+        ) as process,
     ):
         assert process.wait(30) == 1
         assert b"READ_DATABASE_URL='" in process.stderr.read()
 
 
 def started(command, **environment):
-    env = os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment
-    ended = completed([sys.executable, "-m", "scan", command], cwd=ROOT, env=env)
+    env = os.environ | {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())} | environment
+    ended = serving.completed([sys.executable, "-m", "scan", command], cwd=serving.ROOT, env=env)
     return ended.returncode, ended.stderr

@@ -79,17 +79,17 @@ def _listed(offenders):
     return "\n".join(["", *offenders])
 
 
+UNFIT = [
+    ("SELECT 1;", "has no header"),
+    ("-- A purpose.\nSELECT 1;", "has no header"),
+    ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
+    ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
+    ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("SELECT 1;", "has no header"),
-        ("-- A purpose.\nSELECT 1;", "has no header"),
-        ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
-        ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
-        ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), UNFIT)
 def test_a_header_that_does_not_fit_is_refused(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError) as caught:
@@ -150,7 +150,7 @@ PARENTS = """
 def test_prepared_statements_read_no_table_that_grows_from_one_end_to_the_other(indexed):
     """Neither whole nor by an index whose entries are all compared, as where a partial index lacks
     the statement's condition. Those whose plan depends on values are held by tests of lists."""
-    whole, url = [], indexed.settings.database_url  # with partitions
+    whole, url = [], indexed.url  # with partitions
     with closing(psycopg2.connect(url)) as opened, opened.cursor() as cursor:
         for avoided in ("seqscan", "hashjoin", "mergejoin", "material"):  # of these few rows
             cursor.execute(f"SET enable_{avoided} = off")

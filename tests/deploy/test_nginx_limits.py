@@ -76,12 +76,8 @@ def test_a_key_has_one_limit_through_tools(site):
     """A message counts as a page of its address, and its call against the key."""
     key = new_key(site)
     sessions = [new_client() for _ in range(6)]
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "get_network", "arguments": {}},
-    }
+    params = {"name": "get_network", "arguments": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
 
     def is_refused(number):

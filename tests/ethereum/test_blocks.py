@@ -98,16 +98,16 @@ def decode_one(transaction, receipt, **block):
     return decoded
 
 
-@pytest.mark.parametrize(
-    ("receipt", "block", "status"),
-    [
-        ({"status": "0x1"}, {}, True),
-        ({"status": "0x0"}, {}, False),
-        ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
-        ({"status": None, "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
-        ({"status": ...}, {"baseFeePerGas": ...}, True),
-    ],
-)
+STATUSES = [
+    ({"status": "0x1"}, {}, True),
+    ({"status": "0x0"}, {}, False),
+    ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
+    ({"status": None, "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
+    ({"status": ...}, {"baseFeePerGas": ...}, True),
+]
+
+
+@pytest.mark.parametrize(("receipt", "block", "status"), STATUSES)
 def test_status(receipt, block, status):
     assert decode_one(a_transaction(), a_receipt(**receipt), **block).status is status
 
@@ -166,17 +166,16 @@ WRONG_RECEIPTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("block", "transaction", "receipts"),
-    [
-        *((wrong, {}, [{}]) for wrong in WRONG_BLOCKS),
-        *(({}, wrong, [{}]) for wrong in WRONG_TRANSACTIONS),
-        *(({}, {}, wrong) for wrong in WRONG_RECEIPTS),
-        ({"hash": BLOCK_HASH[:-1]}, {"blockHash": BLOCK_HASH[:-1]}, [{}]),
-        ({}, {"gasPrice": ..., "type": "0x2"}, [{"effectiveGasPrice": ...}]),
-    ],
-    ids=str,
-)
+CONTRADICTIONS = [
+    *((wrong, {}, [{}]) for wrong in WRONG_BLOCKS),
+    *(({}, wrong, [{}]) for wrong in WRONG_TRANSACTIONS),
+    *(({}, {}, wrong) for wrong in WRONG_RECEIPTS),
+    ({"hash": BLOCK_HASH[:-1]}, {"blockHash": BLOCK_HASH[:-1]}, [{}]),
+    ({}, {"gasPrice": ..., "type": "0x2"}, [{"effectiveGasPrice": ...}]),
+]
+
+
+@pytest.mark.parametrize(("block", "transaction", "receipts"), CONTRADICTIONS, ids=str)
 def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
     told = a_block([a_transaction(**transaction)]) | block
     asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
@@ -195,10 +194,8 @@ def test_every_field_is_decoded_from_its_own():
     quantities = {
         name: hex(number)
         for number, name in enumerate(
-            """
-                value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas effectiveGasPrice
-                gasUsed cumulativeGasUsed
-            """.split(),
+            "value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+            " effectiveGasPrice gasUsed cumulativeGasUsed".split(),
             start=11,
         )
     }
@@ -288,15 +285,15 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
             return
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
-        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
-        b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
-        b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
-    ],
-)
+ANSWERS = [
+    *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
+    *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
+    b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
+    b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
+]
+
+
+@pytest.mark.parametrize("text", ANSWERS)
 def test_an_answer_read_for_its_raw_results_is_the_same_answer(text):
     def read(*, raw):
         try:

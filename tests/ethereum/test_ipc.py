@@ -130,17 +130,17 @@ def nested(connection, request):
     connection.sendall(b"[" * 100_000 + b"]" * 100_000)
 
 
+FAULTY_NODES = [
+    (silent, client.TimedOut),
+    (dripping, client.TimedOut),
+    (endless, client.AnswerTooLarge),
+    (closing, client.BatchRefused),
+    (nested, client.AnswerTooLarge),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("serve", "error"),
-    [
-        (silent, client.TimedOut),
-        (dripping, client.TimedOut),
-        (endless, client.AnswerTooLarge),
-        (closing, client.BatchRefused),
-        (nested, client.AnswerTooLarge),
-    ],
-)
+@pytest.mark.parametrize(("serve", "error"), FAULTY_NODES)
 def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):
     with served(tmp_path, serve) as (path, _):
         node = client.Node([path], timeout_s=0.5)

@@ -9,7 +9,7 @@ import pytest
 
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, served_chain
-from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
+from scan.ethereum.client import MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
 from scan.rate_limits.concurrency import Postponed, RequestPlaces, WaitingThreads
@@ -80,12 +80,19 @@ def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, 
     assert session.failed
 
 
-def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
+def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway, monkeypatch):
     node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
     with pytest.raises(AnswerTooLarge):
         gateway.session("a").call("eth_getCode", most_bytes=1000)
     node.fault = None
-    assert failure(gateway.session("a")) is None
+    monkeypatch.setattr(request_node, "MOST_BYTES_IN_ALL", 15_000)
+    session = gateway.session("a")
+    calls = [Call("x" * 20, ())] * (3 * MAX_BATCH)  # whose answers take 10 KB a batch
+    results = session.results(calls)
+    assert results[:MAX_BATCH] == ["x" * 20] * MAX_BATCH
+    assert {*map(type, results[MAX_BATCH:])} == {AnswerTooLarge} and len(results) == len(calls)
+    assert len(node.methods) == 2 * MAX_BATCH
+    assert failure(session) is None
 
 
 def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
@@ -208,19 +215,19 @@ def of_block(error, by_hash):
     )
 
 
+REFUSALS = [
+    (-32601, "the method eth_call does not exist"),
+    (-32602, "invalid argument 1: json: cannot unmarshal object"),
+    (-32000, "header not found"),
+    (-32001, "resource not found"),
+    (-32000, "missing trie node"),
+    (-32603, "internal error"),
+    (-32700, "Cannot wrap"),
+]
+
+
 @pytest.mark.parametrize("by_hash", [True, False])
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        (-32601, "the method eth_call does not exist"),
-        (-32602, "invalid argument 1: json: cannot unmarshal object"),
-        (-32000, "header not found"),
-        (-32001, "resource not found"),
-        (-32000, "missing trie node"),
-        (-32603, "internal error"),
-        (-32700, "Cannot wrap"),
-    ],
-)
+@pytest.mark.parametrize(("code", "message"), REFUSALS)
 def test_a_node_that_refuses_a_call_is_not_away(node, gateway, code, message, by_hash):
     node.fault = of_block({"code": code, "message": message}, by_hash)
     for _ in range(2):
@@ -310,19 +317,19 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
     assert session.failed
 
 
-@pytest.mark.parametrize(
-    ("method", "gas", "costly"),
-    [
-        ("debug_traceTransaction", None, True),
-        ("trace_block", None, True),
-        ("eth_estimateGas", 21_000, True),
-        ("eth_simulateV1", None, True),
-        ("eth_call", None, True),
-        ("eth_call", 30_000_000, True),
-        ("eth_call", 1_000_000, False),
-        ("eth_getBalance", None, False),
-    ],
-)
+COSTS = [
+    ("debug_traceTransaction", None, True),
+    ("trace_block", None, True),
+    ("eth_estimateGas", 21_000, True),
+    ("eth_simulateV1", None, True),
+    ("eth_call", None, True),
+    ("eth_call", 30_000_000, True),
+    ("eth_call", 1_000_000, False),
+    ("eth_getBalance", None, False),
+]
+
+
+@pytest.mark.parametrize(("method", "gas", "costly"), COSTS)
 def test_costly_calls_are_known_by_method_and_gas(method, gas, costly):
     sent = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
     assert request_node.is_costly(Call(method, (sent, "latest"))) is costly

@@ -22,34 +22,36 @@ def number(value):
     return value.to_bytes(WORD)
 
 
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        (None, ""),
-        (b"", ""),
-        (a_string(""), ""),
-        (a_string("Tether USD"), "Tether USD"),
-        (a_string("Münze \U0001f984"), "Münze \U0001f984"),
-        (a_string("a\0b\0"), "ab"),
-        (a_string("\x00\x01\x1b[31mred\x7f\x85\u2028\n"), "[31mred"),
-        (raw_string(b"\xff\xfeok"), "\ufffd\ufffdok"),
-        (raw_string(b"\xed\xa0\x80"), "\ufffd\ufffd\ufffd"),
-        (raw_string(b"cut \xf0\x9f\xa6"), "cut \ufffd"),
-        (a_string(10_000 * "x"), 255 * "x"),
-        (a_string(300 * "\U0001f984"), 255 * "\U0001f984"),
-        (a_string(10 * "\0" + 300 * "y"), 255 * "y"),
-        (b"MKR".ljust(WORD, b"\0"), "MKR"),
-        (bytes(WORD), ""),
-        (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
-        (number(32) + number(2**255), ""),
-        (number(2**256 - 1) + number(1), ""),
-        (number(32) + number(5) + b"abc", ""),
-        (number(32), " "),
-        (b"ab", ""),
-        (a_string("<script>alert(1)</script>"), "<script>alert(1)</script>"),
-    ],
-    ids=lambda value: ascii(value)[:25],
-)
+NAMES = [
+    (None, ""),
+    (b"", ""),
+    (a_string(""), ""),
+    (a_string("Tether USD"), "Tether USD"),
+    (a_string("Münze \U0001f984"), "Münze \U0001f984"),
+    (a_string("a\0b\0"), "ab"),
+    (a_string("\x00\x01\x1b[31mred\x7f\x85\u2028\n"), "[31mred"),
+    (raw_string(b"\xff\xfeok"), "\ufffd\ufffdok"),
+    (raw_string(b"\xed\xa0\x80"), "\ufffd\ufffd\ufffd"),
+    (raw_string(b"cut \xf0\x9f\xa6"), "cut \ufffd"),
+    (a_string(10_000 * "x"), 255 * "x"),
+    (a_string(300 * "\U0001f984"), 255 * "\U0001f984"),
+    (a_string(10 * "\0" + 300 * "y"), 255 * "y"),
+    (b"MKR".ljust(WORD, b"\0"), "MKR"),
+    (b"Uniswap V1".ljust(4096, b"\0"), "Uniswap V1"),
+    (b"not alone".ljust(WORD, b"\0") + number(1), ""),
+    (bytes(WORD), ""),
+    (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
+    (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
+    (number(32) + number(2**255), ""),
+    (number(2**256 - 1) + number(1), ""),
+    (number(32) + number(5) + b"abc", ""),
+    (number(32), " "),
+    (b"ab", ""),
+    (a_string("<script>alert(1)</script>"), "<script>alert(1)</script>"),
+]
+
+
+@pytest.mark.parametrize(("answer", "text"), NAMES, ids=lambda value: ascii(value)[:25])
 def test_names(answer, text):
     assert token_metadata.text(answer, token_metadata.MAX_NAME) == text
 
@@ -58,50 +60,49 @@ def test_symbols_are_cut_to_50():
     assert token_metadata.text(a_string(60 * "S"), token_metadata.MAX_SYMBOL) == 50 * "S"
 
 
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        (a_string(100_000 * "x"), 255 * "x"),
-        (a_string(50_000 * "\0" + 300 * "y"), 255 * "y"),
-        (a_string(65_535 * "\0" + "x, and what is past 64 KiB"), "x"),
-        (a_string(70_000 * "\0" + "past what is looked at"), ""),
-        (a_string("short") + bytes(100_000), "short"),
-        (number(32) + number(2**255) + bytes(100_000), ""),
-        (number(80_000) + bytes(80_000 - WORD) + number(3) + b"far", "far"),
-        (700_000 * b"\xff", ""),
-    ],
-    ids=lambda value: ascii(value)[:25],
-)
+LONG_TEXTS = [
+    (a_string(100_000 * "x"), 255 * "x"),
+    (a_string(50_000 * "\0" + 300 * "y"), 255 * "y"),
+    (a_string(65_535 * "\0" + "x, and what is past 64 KiB"), "x"),
+    (a_string(70_000 * "\0" + "past what is looked at"), ""),
+    (a_string("short") + bytes(100_000), "short"),
+    (number(32) + number(2**255) + bytes(100_000), ""),
+    (number(80_000) + bytes(80_000 - WORD) + number(3) + b"far", "far"),
+    (700_000 * b"\xff", ""),
+]
+
+
+@pytest.mark.parametrize(("answer", "text"), LONG_TEXTS, ids=lambda value: ascii(value)[:25])
 def test_long_texts_are_cut(answer, text):
     cut = token_metadata.cut_text(answer)
     assert len(cut) <= token_metadata.MAX_TEXT_BYTES + 2 * WORD
     assert token_metadata.text(cut, token_metadata.MAX_NAME) == text
 
 
-@pytest.mark.parametrize(
-    ("answer", "word"),
-    [
-        (None, None),
-        (b"", None),
-        (bytes(31), None),
-        (number(7), 7),
-        (number(2**256 - 1) + b"x", 2**256 - 1),
-    ],
-)
+WORDS = [
+    (None, None),
+    (b"", None),
+    (bytes(31), None),
+    (number(7), 7),
+    (number(2**256 - 1) + b"x", 2**256 - 1),
+]
+
+
+@pytest.mark.parametrize(("answer", "word"), WORDS)
 def test_words(answer, word):
     assert token_metadata.word(answer) == word
 
 
-@pytest.mark.parametrize(
-    ("answer", "address"),
-    [
-        (None, None),
-        (bytes(31), None),
-        (number(5), (5).to_bytes(20)),
-        (number(2**160), None),
-        (bytes(12) + 20 * b"\xff" + b"more", 20 * b"\xff"),
-    ],
-)
+ADDRESSES = [
+    (None, None),
+    (bytes(31), None),
+    (number(5), (5).to_bytes(20)),
+    (number(2**160), None),
+    (bytes(12) + 20 * b"\xff" + b"more", 20 * b"\xff"),
+]
+
+
+@pytest.mark.parametrize(("answer", "address"), ADDRESSES)
 def test_addresses(answer, address):
     assert token_metadata.address(answer) == address
 
@@ -142,25 +143,23 @@ def test_a_missing_supply_is_none(supply):
 YES, NO, NOISE = number(1), number(0), number(2)
 
 
-@pytest.mark.parametrize(
-    ("erc165", "invalid", "erc721", "erc1155", "interface"),
-    [
-        (YES, NO, YES, NO, "BEP721"),
-        (YES, NO, NO, YES, "BEP1155"),
-        (YES, NO, YES, YES, None),  # both: the first event has to tell
-        (YES, NO, NO, NO, None),
-        (YES, YES, YES, YES, None),  # a contract that says yes to everything
-        (YES, YES, YES, NO, None),
-        (NO, NO, YES, NO, None),
-        (None, None, YES, None, None),
-        (YES, None, YES, NO, None),
-        (NOISE, NO, YES, NO, None),
-        (YES, NO, NOISE, YES, "BEP1155"),
-    ],
-)
-def test_interfaces_are_believed_where_they_say_one_thing(
-    erc165, invalid, erc721, erc1155, interface
-):
+INTERFACES = [
+    (YES, NO, YES, NO, "BEP721"),
+    (YES, NO, NO, YES, "BEP1155"),
+    (YES, NO, YES, YES, None),  # both: the first event has to tell
+    (YES, NO, NO, NO, None),
+    (YES, YES, YES, YES, None),  # a contract that says yes to everything
+    (YES, YES, YES, NO, None),
+    (NO, NO, YES, NO, None),
+    (None, None, YES, None, None),
+    (YES, None, YES, NO, None),
+    (NOISE, NO, YES, NO, None),
+    (YES, NO, NOISE, YES, "BEP1155"),
+]
+
+
+@pytest.mark.parametrize(("erc165", "invalid", "erc721", "erc1155", "interface"), INTERFACES)
+def test_interfaces_are_believed_that_say_one_thing(erc165, invalid, erc721, erc1155, interface):
     said = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
     assert token_metadata.decode_token_metadata(said).interface == interface
 

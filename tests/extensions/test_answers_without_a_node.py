@@ -11,25 +11,22 @@ from tests.support.serving import NOWHERE
 
 # What traces, proofs and the node's pool are for, and approvals, whose events are searched for.
 REFUSED = set(
-    """
-    /api/v1/transactions/<transaction_hash>/trace /api/v1/transactions/<transaction_hash>/gas
-    /api/v1/transactions/<transaction_hash>/gas/lines
-    /api/v1/transactions/<transaction_hash>/state-changes
-    /api/v2/transactions/<transaction_hash>/raw-trace
-    /api/v2/transactions/<transaction_hash>/state-changes
-    /api/v1/addresses/<address>/proof /api/v1/addresses/<address>/approvals
-    """.split()
+    "/api/v1/transactions/<transaction_hash>/trace"
+    " /api/v1/transactions/<transaction_hash>/gas"
+    " /api/v1/transactions/<transaction_hash>/gas/lines"
+    " /api/v1/transactions/<transaction_hash>/state-changes"
+    " /api/v2/transactions/<transaction_hash>/raw-trace"
+    " /api/v2/transactions/<transaction_hash>/state-changes"
+    " /api/v1/addresses/<address>/proof /api/v1/addresses/<address>/approvals".split()
 )
 # What shows a state, the head, the health of the node, or why a transaction failed.
 IN_PART = set(
-    """
-    /address/<address> /api/v1/addresses/<address>/balances /api/v1/addresses/<address>/history
-    /api/v1/addresses/<address>/pending-transactions /api/v1/tokens
-    /api/v2/addresses/<address_hash>/coin-balance-history
-    /api/v1/transactions/<transaction_hash> /tx/<transaction_hash> /block/<block>
-    /api/v2/transactions /api/v2/transactions/<transaction_hash>
-    /api/v2/transactions/<transaction_hash>/summary /metrics /readyz /status
-    """.split()
+    "/address/<address> /api/v1/addresses/<address>/balances"
+    " /api/v1/addresses/<address>/history /api/v1/addresses/<address>/pending-transactions"
+    " /api/v1/tokens /api/v2/addresses/<address_hash>/coin-balance-history"
+    " /api/v1/transactions/<transaction_hash> /tx/<transaction_hash> /block/<block>"
+    " /api/v2/transactions /api/v2/transactions/<transaction_hash>"
+    " /api/v2/transactions/<transaction_hash>/summary /metrics /readyz /status".split()
 )
 # Why a transaction failed, by its trace, and whether that is told.
 BY_TRACES = {"error", "summary", "unproven"}

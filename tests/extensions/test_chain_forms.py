@@ -19,14 +19,9 @@ from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.chains.tests.test_op_stack import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
-from tests.support import auditing
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.others import polygon
-from tests.support.database import execute, insert
-from tests.support.faulty_node import altering
+from tests.support import auditing, database, faulty_node, table_digest
+from tests.support.chain_forms import accounts, forms, others
 from tests.support.indexing import Indexing, settings_for
-from tests.support.table_digest import digest
 
 # What the log says cannot be compared: types of transactions that no root is made of, hashes.
 UNCHECKED = {
@@ -54,10 +49,10 @@ RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "u
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.long] if n in RARER else []) for n in FORMS]
+    "name", [pytest.param(n, marks=[pytest.mark.long] if n in RARER else []) for n in forms.FORMS]
 )
 def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
-    chain = FORMS[name]()
+    chain = forms.FORMS[name]()
     with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):
         said = [record.getMessage() for record in caplog.records]
         unchecked = UNCHECKED.get(name, set())
@@ -72,7 +67,7 @@ def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog)
 
 
 def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
-    with indexed(FORMS["merged_gnosis"](), postgres, template) as (settings, _):
+    with indexed(forms.FORMS["merged_gnosis"](), postgres, template) as (settings, _):
         client = create_app(settings).test_client()
         [withdrawal] = client.get("/api/v1/blocks/1").json["withdrawals"]
         assert (withdrawal["amount"], withdrawal["unit"]) == ("9000000000", "mGNO")
@@ -80,10 +75,10 @@ def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
 
 
 def test_a_page_tells_a_fee_in_another_currency(postgres, template):
-    with indexed(FORMS["celo"](), postgres, template) as (settings, _):
-        token = {"address": address("token for fees"), "type": "BEP20", "symbol": "DLR"}
-        insert(settings.database_url, "tokens", **token, name="Dollar", decimals=6)
-        [(hash_,)] = execute(
+    with indexed(forms.FORMS["celo"](), postgres, template) as (settings, _):
+        token = {"address": accounts.address("token for fees"), "type": "BEP20", "symbol": "DLR"}
+        database.insert(settings.database_url, "tokens", **token, name="Dollar", decimals=6)
+        [(hash_,)] = database.execute(
             settings.database_url,
             "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"
             " WHERE ordinal = (SELECT max(ordinal) FROM transactions) RETURNING hash",
@@ -91,15 +86,15 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
         )
         text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
     told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
-    token = f"/token/0x{address('token for fees').hex()}"
+    token = f"/token/0x{accounts.address('token for fees').hex()}"
     assert 'value="1500000">1<' in told and "DLR" in told and token in told
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", forms.FORMS)
 def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
     """Of each header, and of transactions and receipts of blocks whose types Scan encodes."""
-    chain = FORMS[name]()
+    chain = forms.FORMS[name]()
     lines = [orjson.loads(line) for line in chain.lines()]
     blocks = [a["result"] for a in lines if a["method"] == "eth_getBlockByNumber"]
     lists = [a["result"] for a in lines if a["method"] == "eth_getBlockReceipts"]
@@ -142,7 +137,7 @@ def contradiction(block, receipts, chain_id):
 
 
 def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
-    with indexed(FORMS["arbitrum"](), postgres, template) as (settings, _):
+    with indexed(forms.FORMS["arbitrum"](), postgres, template) as (settings, _):
         client = create_app(settings).test_client()
         listed = {
             type_: client.get(f"/api/v1/transactions?type={type_}&orderBy=asc").json["transactions"]
@@ -162,23 +157,23 @@ def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", forms.FORMS)
 def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
-    chain = FORMS[name]()
+    chain = forms.FORMS[name]()
     with indexed(chain, postgres, template) as (settings, node), postgres.cloned(template) as bulk:
         assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
-        assert digest(bulk) == digest(settings.database_url)
+        assert table_digest.digest(bulk) == table_digest.digest(settings.database_url)
 
 
 def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
-    chain = polygon()
+    chain = others.polygon()
     with (
         served(chain, apart=frozenset(chain.state_syncs)) as node,
         indexed(chain, postgres, template) as (settings, _),
         postgres.cloned(template) as url,
     ):
         Indexing(url, node.url).run_until(chain.head)
-        assert digest(url) == digest(settings.database_url)
+        assert table_digest.digest(url) == table_digest.digest(settings.database_url)
         client = create_app(settings).test_client()
         for hash_, number in chain.state_syncs.items():
             record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
@@ -195,10 +190,10 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, templ
 
 
 def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, template):
-    chain = FORMS["isthmus"]()
+    chain = forms.FORMS["isthmus"]()
     lacking = set()
 
-    @altering
+    @faulty_node.altering
     def without_fee_once(_, answer):
         receipts = answer.get("result")
         for receipt in receipts if isinstance(receipts, list) else []:

@@ -7,7 +7,7 @@ from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 
 __all__ = ["demo_node", "demo_template"]
 
@@ -52,17 +52,17 @@ def wrong_answers(client, most=10):
     return wrong
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ecotone",
-        "zksync",
-        *(
-            pytest.param(name, marks=pytest.mark.long)
-            for name in ("arbitrum", "celo", "clique", "polygon")
-        ),
-    ],
-)
+CHAINS = [
+    "ecotone",
+    "zksync",
+    *(
+        pytest.param(name, marks=pytest.mark.long)
+        for name in ("arbitrum", "celo", "clique", "polygon")
+    ),
+]
+
+
+@pytest.mark.parametrize("name", CHAINS)
 def test_chains_of_other_forms(name, postgres, template):
     with indexed(FORMS[name](), postgres, template) as (settings, _):
         assert not wrong_answers(create_app(settings).test_client())
@@ -71,7 +71,7 @@ def test_chains_of_other_forms(name, postgres, template):
 @pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_the_demo_chain(postgres, demo_template, demo_node, most):
     with postgres.cloned(demo_template) as url:
-        client = create_app(settings_for(url, demo_node.url)).test_client()
+        client = client_over(url, demo_node.url)
         assert not wrong_answers(client, most)
 
 

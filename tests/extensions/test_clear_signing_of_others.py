@@ -57,15 +57,15 @@ def test_a_proxy_is_described_unless_its_implementation_is_another(chain, client
     assert other["clearSigning"] is None
 
 
-@pytest.mark.parametrize(
-    ("make", "event", "is_described"),
-    [
-        ("make()", "Made(address,uint256)", True),
-        ("make()", "Made(address indexed wallet, uint256 number)", True),
-        ("make()", "Named(address)", False),
-        ("makeUnnamed()", "Made(address,uint256)", False),
-    ],
-)
+CREATED = [
+    ("make()", "Made(address,uint256)", True),
+    ("make()", "Made(address indexed wallet, uint256 number)", True),
+    ("make()", "Named(address)", False),
+    ("makeUnnamed()", "Made(address,uint256)", False),
+]
+
+
+@pytest.mark.parametrize(("make", "event", "is_described"), CREATED)
 def test_a_contract_of_a_factory_is_described_if_its_creation_names_it(
     chain, client_of, make, event, is_described
 ):

@@ -2,11 +2,10 @@
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.operations.doctor.checks import check_database
 from tests.support import anvil, auditing
-from tests.support.indexing import Indexing, index_apart, settings_for
+from tests.support.indexing import Indexing, client_over, index_apart, settings_for
 from tests.support.request_contracts import WITHDRAWALS
 
 LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
@@ -33,7 +32,7 @@ class Requests:
         Indexing(self.url, self.node.url).run_until(self.node.head())
 
     def get(self, path):
-        response = create_app(settings_for(self.url, self.node.url)).test_client().get(path)
+        response = client_over(self.url, self.node.url).get(path)
         assert response.status_code == 200, response.text
         return response
 

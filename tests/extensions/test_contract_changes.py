@@ -5,8 +5,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
-from scan.commands import audit
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
@@ -89,13 +87,13 @@ def is_the_same_in_whatever_way(postgres, template, anvil, url, folder):
     """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
     fresh = fresh_digest(postgres, template, anvil)
     assert digest(url) == fresh
-    assert auditing.run(settings_for(url, anvil.url)) == audit.EXACT
+    assert auditing.run(settings_for(url, anvil.url)) == auditing.EXACT
     with postgres.cloned(template) as bulk:
         loaded = settings_for(bulk, anvil.url)
         assert backfill(loaded, folder / "files", last_block=anvil.head() - 2)
         follow(loaded, anvil.head())
         assert digest(bulk) == fresh
-        assert auditing.run(loaded) == audit.EXACT
+        assert auditing.run(loaded) == auditing.EXACT
 
 
 def test_an_upgrade_changes_decimals_from_its_block_on(
@@ -103,7 +101,7 @@ def test_an_upgrade_changes_decimals_from_its_block_on(
 ):
     anvil = coins.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         is_everywhere(client, coins.upgraded, "six", 18)
         upgrade(coins)
         move(coins, coins.upgraded, 500_000)
@@ -118,7 +116,7 @@ def test_an_upgrade_that_a_fork_takes_back_is_read_back(coins, database_url, pos
     upgrade(coins)
     move(coins, coins.upgraded, 500_000)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         is_everywhere(client, coins.upgraded, "six", 6)
         anvil.reorganise(3)
         coins.anvil.mine(2)
@@ -133,7 +131,7 @@ def test_a_late_name_and_a_new_one_are_read_at_events_and_once_a_day(
 ):
     anvil = coins.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         assert token(client, coins.labelled)["name"] == ""
         coins.label(coins.labelled, "late")
         move(coins, coins.labelled)
@@ -165,7 +163,7 @@ def test_a_refused_contract_is_tried_again_at_later_events(
     wrapper = anvil.deploy(me, "LateWrapper")
     pair = anvil.deploy(me, "LatePair", coins.upgraded.address, coins.labelled.address)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
 
         def emit(times=1):
             for _ in range(times):

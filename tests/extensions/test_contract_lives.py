@@ -8,12 +8,9 @@ import pytest
 from app import create_app
 from scan.commands import audit, main
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
-from tests.support import auditing, authorizations
+from tests.support import auditing, authorizations, database, serving, solidity
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.database import execute
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
-from tests.support.solidity import artifact
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -25,7 +22,7 @@ class Mortals(namedtuple("Mortals", "anvil cradle address")):
     """Contracts at one address, each after the end of the one before."""
 
     def bear(self, name):
-        made = artifact(name, EVM)
+        made = solidity.artifact(name, EVM)
         self.do(self.cradle, "bear", made.runtime)
         return Contract(self.address, made)
 
@@ -39,7 +36,7 @@ class Mortals(namedtuple("Mortals", "anvil cradle address")):
 @pytest.fixture
 def mortals():
     with Anvil(hardfork=EVM) as anvil:
-        made = artifact("Cradle", EVM)
+        made = solidity.artifact("Cradle", EVM)
         sent = anvil.send(anvil.accounts[0], None, data=creation_code(made), gas=8_000_000)
         cradle = Contract(anvil.receipt_of(sent)["contractAddress"], made)
         call = {"to": cradle.address, "data": cradle.data("bear", EMPTY), "gas": hex(8_000_000)}
@@ -123,16 +120,16 @@ def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(
 
         def is_shown(standing):
             indexing.wait_for(anvil.head())
-            wait_until(lambda: forms.standing() == standing)  # notifications come soon
+            serving.wait_until(lambda: forms.standing() == standing)  # notifications come soon
 
         is_shown({True})
         mortals.do(first, "end")
         is_shown({False})
-        sent = mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        sent = mortals.do(mortals.cradle, "bear", solidity.artifact("SecondCoin", EVM).runtime)
         is_shown({True})
         assert forms.creations() == {sent}
-        mortals.do(Contract(mortals.address, artifact("SecondCoin", EVM)), "end")
-        mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        mortals.do(Contract(mortals.address, solidity.artifact("SecondCoin", EVM)), "end")
+        mortals.do(mortals.cradle, "bear", solidity.artifact("SecondCoin", EVM).runtime)
         is_shown({True})
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
         anvil.reorganise(2)  # the end, and the creation after it
@@ -148,18 +145,18 @@ def test_an_end_without_traces_is_noticed_by_a_request(mortals, database_url):
     mortals.do(first, "mint", anvil.accounts[0], 7)
     with Indexing(database_url, anvil.url, until=anvil.head(), traces="off") as indexing:
         forms = Forms(indexing.settings, mortals.address)
-        wait_until(lambda: forms.standing() == {True})
+        serving.wait_until(lambda: forms.standing() == {True})
         mortals.do(first, "end")
         anvil.mine()
         indexing.wait_for(anvil.head())
-        wait_until(lambda: forms.standing() == {False})
+        serving.wait_until(lambda: forms.standing() == {False})
 
 
 def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
     anvil.mine(5)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
-        client = create_app(indexing.settings).test_client()
+        database.execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
+        client = indexing.client()
         assert client.get("/api/v2/stats").get_json()["average_block_time"] == 12_000
 
 
@@ -176,8 +173,8 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
 
         def is_shown(token, held, holder=others[0]):
             indexing.wait_for(anvil.head())
-            wait_until(lambda: forms.token() == token)
-            wait_until(lambda: forms.held_by(holder) == forms.listed() == held)
+            serving.wait_until(lambda: forms.token() == token)
+            serving.wait_until(lambda: forms.held_by(holder) == forms.listed() == held)
 
         is_shown(("First", 18, "BEP20", 3, {(other, "5") for other in others}), {"FIRST"})
         mortals.do(first, "end")
@@ -227,14 +224,14 @@ def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
         upgraded.do(proxy, "replace", items.address)
         upgraded.do(Contract(proxy.address, items.artifact), "mint", me, 8)
         indexing.wait_for(anvil.head())
-        wait_until(lambda: forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")}))
+        serving.wait_until(lambda: forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")}))
         assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
         assert auditing.run(indexing.settings, node=True) == audit.EXACT
         anvil.reorganise(2)
         anvil.mine()
         indexing.wait_for(anvil.head())
-        wait_until(lambda: forms.token() == ("First", 18, "BEP20", 1, {(you, "5")}))
+        serving.wait_until(lambda: forms.token() == ("First", 18, "BEP20", 1, {(you, "5")}))
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
@@ -257,7 +254,7 @@ def test_an_account_is_a_token_no_longer_than_its_delegation(
         assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
         authorize(ZERO)
         indexing.wait_for(anvil.head())
-        wait_until(lambda: forms.token() is None and forms.listed() == set())
+        serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
 
 
@@ -272,7 +269,7 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         forms = Forms(indexing.settings, named.address)
         assert forms.get("/api/v1/tokens/:a").get_json()["readBlock"] == anvil.head()
-        execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
+        database.execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
         assert auditing.run(indexing.settings, node=True) == audit.DIFFERS
         assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out
         monkeypatch.setenv("DATABASE_URL", database_url)

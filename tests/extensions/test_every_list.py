@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.database.connection import Database
 from scan.ethereum import column_types, sparse_tables
 from scan.extensions.retention.tests.test_retention import remove
@@ -22,7 +21,7 @@ from scan.indexer.block_rows import TABLES
 from scan.queries.pages import FILTER_KEYS, FILTERS
 from tests.support import auditing, brute_force
 from tests.support.database import execute, use_short_checkpoints
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over, settings_for
 from tests.support.made_blocks import Chain, Move, address
 
 BLOCKS, ROWS_OF_BLOCK = 16, 3
@@ -86,7 +85,7 @@ def listed(postgres, template):
         auditing.run(settings_for(url, NOBODY), repair=True)
         with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
             remove(kept_url, FIRST_KEPT)
-            clients = (create_app(settings_for(u, NOBODY)).test_client() for u in (url, kept_url))
+            clients = (client_over(u) for u in (url, kept_url))
             yield Listed(*clients, rows)
 
 

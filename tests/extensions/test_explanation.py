@@ -1,6 +1,5 @@
 """What the history says of an account whose coin a chain moves in a way that no block tells."""
 
-from app import create_app
 from scan.extensions.chains.collected_fees import GNOSIS
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -14,7 +13,7 @@ def test_a_balance_that_no_block_explains_is_explained_by_the_chain(postgres, te
         sender = node.accounts[0]
         node.send(sender, node.accounts[1], value=7)
         node.mine()
-        client = create_app(Indexing(url, node.url).run_until(node.head()).settings).test_client()
+        client = Indexing(url, node.url).run_until(node.head()).client()
         page = client.get(f"/api/v1/addresses/{COLLECTOR}/history").json
         assert (page["complete"], page["reason"]) == (False, "unexplained_balance")
         assert page["explanation"] == GNOSIS.unseen

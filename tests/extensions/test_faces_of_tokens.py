@@ -3,7 +3,6 @@ way the blocks are indexed."""
 
 import pytest
 
-from app import create_app
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -19,7 +18,7 @@ def index(anvil, database_url, postgres, template, tmp_path):
 
     def read():
         with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
 
             def get(path):

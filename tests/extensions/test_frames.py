@@ -93,8 +93,7 @@ def test_histories_have_no_fee_that_another_paid(postgres, template):
     """The payer's has no row of it either, and says by how much it does not add up."""
     chain = made()
     with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
-        client = create_app(settings).test_client()
+        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
         for holder, missing in ((ALICE, 0), (CAROL, 0), (BOB, PRICE * GAS)):
             _, page = history(client, "0x" + holder.hex())
             assert page["unexplained"] == str(-missing), (holder, page)
@@ -116,14 +115,14 @@ def test_what_the_bytes_have_cannot_be_altered(method, lie):
             BlockSource(Node([node.url])).blocks(1, 1)
 
 
-@pytest.mark.parametrize(
-    ("method", "lie", "said"),
-    [
-        ("eth_getBlockByNumber", {"value": "0x7777"}, "value of transactions of type 6"),
-        ("eth_getBlockReceipts", {"status": "0x0"}, SAID),
-        ("eth_getBlockReceipts", {"effectiveGasPrice": "0x7"}, SAID),
-    ],
-)
+NOT_IN_BYTES = [
+    ("eth_getBlockByNumber", {"value": "0x7777"}, "value of transactions of type 6"),
+    ("eth_getBlockReceipts", {"status": "0x0"}, SAID),
+    ("eth_getBlockReceipts", {"effectiveGasPrice": "0x7"}, SAID),
+]
+
+
+@pytest.mark.parametrize(("method", "lie", "said"), NOT_IN_BYTES)
 def test_what_the_bytes_do_not_have_is_said(method, lie, said):
     with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)

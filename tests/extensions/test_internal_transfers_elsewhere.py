@@ -1,7 +1,5 @@
 """Internal transfers in the forms of other explorers."""
 
-from app import create_app
-from scan.commands import audit
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     NOBODY,
@@ -9,8 +7,8 @@ from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     a_withdrawal,
 )
 from scan.hex import to_hex
-from tests.audit.test_audit import run
 from tests.support import indexing, table_digest
+from tests.support.auditing import EXACT, run
 from tests.support.made_blocks import address
 
 
@@ -39,7 +37,7 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
     chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
-    client = create_app(indexing.settings_for(database_url, NOBODY)).test_client()
+    client = indexing.client_over(database_url)
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
     assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)
@@ -60,4 +58,4 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     assert table_digest.digest(database_url) == before
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
-    assert run(indexing.settings_for(database_url, NOBODY)) == audit.EXACT
+    assert run(indexing.settings_for(database_url, NOBODY)) == EXACT

@@ -4,14 +4,13 @@ from contextlib import closing
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.errors import PositionLost
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.retention.tests.test_kept_days import followed, forty_days
 from scan.extensions.retention.tests.test_retention import pruned, remove
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
-from tests.support import indexing, serving
+from tests.support import indexing
 
 __all__ = ["followed", "forty_days", "pruned"]
 
@@ -36,9 +35,7 @@ def test_streams_begin_at_the_first_kept_block(followed):
         assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
 
 
-def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
-    postgres, indexed_template, scenario
-):
+def test_the_transfers_of_an_item_begin_with_the_first_kept(postgres, indexed_template, scenario):
     transfers = scenario.truth.token_transfers[::-1]
     blocks = [transfer["blockNumber"] for transfer in transfers]
     kept = next(
@@ -48,7 +45,7 @@ def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
     )
     with postgres.cloned(indexed_template) as url:
         remove(url, kept["blockNumber"])
-        client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+        client = indexing.client_over(url)
         path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
         oldest = client.get(path).json["transfers"][-1]
     expected = (kept["transactionHash"], kept["logIndex"])

@@ -156,19 +156,19 @@ def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask):
     assert ask("get_token", address="0x" + 40 * "9")["code"] == "not_found"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({}, "address is required"),
-        ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
-        ({"address": ["0x"]}, "must be a string"),
-        ({"address": None}, "must be a string"),
-        ({"address": ""}, "address is empty"),
-        ({"address": "../../readyz?x=/"}, "must not have a slash"),
-        ({"address": "..?x=1#%2e"}, "40 hex digits"),
-        ({"address": "x" * 5000}, "40 hex digits"),
-    ],
-)
+MALFORMED_ARGUMENTS = [
+    ({}, "address is required"),
+    ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
+    ({"address": ["0x"]}, "must be a string"),
+    ({"address": None}, "must be a string"),
+    ({"address": ""}, "address is empty"),
+    ({"address": "../../readyz?x=/"}, "must not have a slash"),
+    ({"address": "..?x=1#%2e"}, "40 hex digits"),
+    ({"address": "x" * 5000}, "40 hex digits"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), MALFORMED_ARGUMENTS)
 def test_malformed_arguments_never_leave_their_tool(demo_url, arguments, words):
     answer = call(f"{demo_url}/mcp", "get_token", **arguments)
     assert answer["failed"] and words in answer["error"]
@@ -185,19 +185,19 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(demo_url):
     assert with_client(f"{demo_url}/mcp", use) == "There is no tool delete_everything."
 
 
-@pytest.mark.parametrize(
-    ("body", "headers", "status"),
-    [
-        (b"{", {"Content-Type": "application/json"}, 400),
-        (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
-        (b"[" * 150 + b"]" * 150, {"Content-Type": "application/json"}, 400),
-        (b'{"id":' + b"9" * 1001 + b"}", {"Content-Type": "application/json"}, 400),
-        (b"[" + b"{}," * 300_000 + b"{}]", {"Content-Type": "application/json"}, 413),
-        (b"{}", {"Content-Type": "text/plain"}, 415),
-        (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
-        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
-    ],
-)
+MALFORMED_MESSAGES = [
+    (b"{", {"Content-Type": "application/json"}, 400),
+    (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
+    (b"[" * 150 + b"]" * 150, {"Content-Type": "application/json"}, 400),
+    (b'{"id":' + b"9" * 1001 + b"}", {"Content-Type": "application/json"}, 400),
+    (b"[" + b"{}," * 300_000 + b"{}]", {"Content-Type": "application/json"}, 413),
+    (b"{}", {"Content-Type": "text/plain"}, 415),
+    (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
+    (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
+]
+
+
+@pytest.mark.parametrize(("body", "headers", "status"), MALFORMED_MESSAGES)
 def test_malformed_messages_are_refused(demo_url, body, headers, status):
     accepted = {"Accept": "application/json, text/event-stream", **headers}
     response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=10)
@@ -212,12 +212,7 @@ def inspect(url, *arguments):
     # It reads its version from a file of the whole inspector, whose web interface is not needed.
     shutil.copy(packages / "inspector-cli" / "package.json", packages / "package.json")
     command = ["node", packages / "inspector-cli" / "build" / "index.js", f"{url}/mcp"]
-    done = subprocess.run(
-        [*map(str, command), "--transport", "http", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = serving.completed([*map(str, command), "--transport", "http", *arguments])
     return done.returncode, done.stdout, done.stderr
 
 
@@ -263,12 +258,8 @@ def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_databa
         assert json.loads(results[3].content[0].text)["code"] == "rate_limited"
         # What tools are charged is what the API has charged.
         assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": "get_network", "arguments": {}},
-        }
+        params = {"name": "get_network", "arguments": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         with_key = requests.post(
             f"{address}/mcp",
             json=message,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.tests.replaying import served
@@ -34,8 +33,7 @@ def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, p
     chain = new_rollups.denim()
     with served(chain) as node, postgres.cloned(template) as url:
         node.fault = altered(say, "eth_getBlockByNumber")
-        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
-        client = create_app(settings).test_client()
+        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
         assert times_of(client, chain.head) == [None] + [
             str(new_rollups.DENIM_S * 1000 + 200 * (number - 1))
             for number in range(1, chain.head + 1)
@@ -91,8 +89,7 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
 def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, template):
     chain = new_rollups.lagoon()
     with served(chain) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
-        client = create_app(settings).test_client()
+        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
         rows = client.get(f"/api/v1/transactions?type={POST_EXEC}").json["transactions"]
         assert [row["blockNumber"] for row in rows] == [3, 1]
         for row in rows:
@@ -133,7 +130,7 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
     stack.pay(genesis.BOB, genesis.ALICE, 6)
     stack.chain.mine()
     with served(stack.chain, has_bytes=True) as node, postgres.cloned(template) as url:
-        client = create_app(indexing.Indexing(url, node.url).run_until(1).settings).test_client()
+        client = indexing.Indexing(url, node.url).run_until(1).client()
         [row] = client.get(f"/api/v1/transactions?type={0x79}").json["transactions"]
         assert row["chainFields"]["typeName"] == "unknown"
         assert int(row["fee"]) == stack.chain.fees[bytes.fromhex(row["hash"][2:])]

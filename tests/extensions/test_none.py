@@ -2,21 +2,18 @@
 
 import json
 import os
-import subprocess
 import sys
 
-from app import create_app
-from tests.support.indexing import settings_for
-from tests.support.serving import ROOT
+from tests.support.indexing import client_over
+from tests.support.serving import ROOT, completed
 
 PROGRAM = """
 import json
 import sys
-from app import create_app
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over
 url, node, head, *paths = sys.argv[1:]
 Indexing(url, node).run_until(int(head))
-client = create_app(settings_for(url, node)).test_client()
+client = client_over(url, node)
 responses = {path: client.get(path) for path in paths}
 webhook = {"ownerAddress": "0x" + 40 * "1", "url": "https://localhost/"}
 for type_ in ("internal_transfer", "dex_trade"):
@@ -27,7 +24,7 @@ LISTS = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
 
 
 def test_none_is_the_service_of_the_specification(scenario, indexed, database_url):
-    client = create_app(indexed.settings).test_client()
+    client = indexed.client()
     lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
     [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
     failed = next(row for row in scenario.truth.transactions if not row["status"])
@@ -42,12 +39,10 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
         f"/api/v1/transactions/{sent['hash']}",
     }
     arguments = (database_url, scenario.anvil.url, str(scenario.anvil.head()), *lists, *paths)
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -70,17 +65,15 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     )
     assert refused["field"] == "eventTypes" and "dex_trade" in refused["error"]
     assert of_host["field"] == "url" and "internal transfers" not in responses["/webhooks"][1]
-    late = create_app(settings_for(database_url, scenario.anvil.url)).test_client()
+    late = client_over(database_url, scenario.anvil.url)
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
 
 
 def test_none_has_a_run_command_that_tells_its_options():
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "scan", "run", "--help"],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -33,9 +33,7 @@ def test_an_export_has_the_credits(rollup, tmp_path):
 
 
 @pytest.mark.long
-def test_bulk_and_reorganisations_have_the_same_credits(
-    rollup, postgres, template, tmp_path, capsys
-):
+def test_bulk_and_forks_have_the_same_credits(rollup, postgres, template, tmp_path, capsys):
     node, head = rollup.node, rollup.node.head()
     assert auditing.run(indexing.settings_for(rollup.url, node.url), node=True) == 0
     assert "of type" not in capsys.readouterr().out

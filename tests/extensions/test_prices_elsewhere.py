@@ -3,13 +3,17 @@ scan.extensions.internal_transfers."""
 
 import csv
 import io
-import json
 from decimal import Decimal
 
 import pytest
 
 from app import create_app
-from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
+from scan.extensions.markets.tests.unit_prices.test_prices import (
+    document,
+    priced_by,
+    priced_by_file,
+    read,
+)
 from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import formatting, site
@@ -31,7 +35,7 @@ def test_a_page_reads_prices_once(indexed, scenario, client, monkeypatch, path):
     read_once = PriceSource.read
     monkeypatch.setattr(PriceSource, "read", read)
     place = f"{pool['address']}/{pool['token1']}"
-    priced = create_app(priced_by(indexed.settings, place)).test_client()
+    priced = priced_by(indexed, place)
     holder = scenario.truth.token_transfers[-1]["toAddress"]
     assert priced.get(f"/address/{holder}{path}").status_code == 200
     assert len(readings) == 1
@@ -64,10 +68,10 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
     pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
     source = f"{pool['address']}/{pool['token1']}"
     if form == "file":
-        file = tmp_path / "prices.json"
-        file.write_text(json.dumps(document(scenario, currency="USD", history=source)))
-        source = str(file)
-    priced = create_app(priced_by(indexed.settings, source)).test_client()
+        prices = document(scenario, currency="USD", history=source)
+        priced = priced_by_file(indexed, tmp_path, prices)
+    else:
+        priced = priced_by(indexed, source)
     assert read(priced)["history"] == f"{pool['address']}/{pool['token1']}"
     price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
     sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
@@ -92,17 +96,13 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
 
 
 def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario, client, tmp_path):
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps(document(scenario)))
-    without_history = create_app(priced_by(indexed.settings, str(file))).test_client()
-    read(without_history)
+    without_history = priced_by_file(indexed, tmp_path, document(scenario))
     for unpriced in (client, without_history):
         assert not {"price", "price_currency"} & {*rows_of(unpriced, "/api/v1/transactions")[0]}
     trade = scenario.truth.dex_trades[-1]
     absent = f"0x{'9' * 40}"
     for history in (f"{absent}/{trade['tokenIn']}", f"{trade['pairAddress']}/{absent}"):
-        file.write_text(json.dumps(document(scenario, history=history)))
-        priced = create_app(priced_by(indexed.settings, str(file))).test_client()
+        priced = priced_by_file(indexed, tmp_path, document(scenario, history=history))
         assert read(priced)["history"] == history
         assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
 
@@ -110,7 +110,7 @@ def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario,
 @pytest.mark.parametrize("problem", ["The prices have not been read yet.", prices.UNREAD])
 def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, monkeypatch, problem):
     monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
-    client = create_app(priced_by(indexed.settings, "https://prices.example/")).test_client()
+    client = priced_by(indexed, "https://prices.example/")
     refused = client.get("/api/v1/transactions?format=csv")
     assert (refused.status_code, refused.json["error"]) == (503, problem)
     assert client.get("/api/v1/transactions?format=ndjson").status_code == 200
@@ -119,10 +119,7 @@ def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, mon
 def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, client, tmp_path):
     moved = client.get("/api/v1/internal-transfers?limit=1").json["internalTransfers"][0]
     assert "≈" not in client.get("/internal-transfers").text
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps(document(scenario, currency="USD")))
-    priced = create_app(priced_by(indexed.settings, str(file))).test_client()
-    read(priced)
+    priced = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
     total = formatting.worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
     assert f"≈ {total} <bdi>USD</bdi>" in priced.get("/internal-transfers").text
 

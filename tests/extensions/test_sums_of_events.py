@@ -53,7 +53,7 @@ class Chain(namedtuple("Chain", "anvil indexing url get text")):
 @pytest.fixture
 def chain(anvil, database_url):
     with Indexing(database_url, anvil.url) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         yield Chain(
             anvil,
             indexing,

@@ -8,12 +8,8 @@ import pytest
 from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from scan.extensions.demo.tests.conftest import demo, demo_node, demo_template
-from tests.support.anvil import Anvil, Node
-from tests.support.indexer_process import IndexerProcess
+from tests.support import anvil, indexer_process, lists, reasons, solidity
 from tests.support.indexing import Indexing
-from tests.support.lists import pages
-from tests.support.reasons import verify
-from tests.support.solidity import node_script
 from tests.support.storm import Storm
 
 __all__ = ["demo", "demo_node", "demo_template"]
@@ -38,7 +34,7 @@ def chain(request):
 @pytest.fixture(scope="module")
 def demo_chain(demo):
     client = create_app(demo.settings).test_client()
-    return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]))
+    return Chain(client, NO_ABI, anvil.Node(demo.settings.rpc_urls[0]))
 
 
 @pytest.fixture(scope="module")
@@ -46,23 +42,23 @@ def scenario_chain(postgres, template, scenario):
     """Half of its contracts are verified, in a database of the file's own."""
     node = scenario.anvil
     with postgres.cloned(template) as url, Indexing(url, node.url, until=node.head()) as indexing:
-        abis = verify(url, [*scenario.stage.contracts.values()][::2])
-        yield Chain(create_app(indexing.settings).test_client(), abis, node)
+        abis = reasons.verify(url, [*scenario.stage.contracts.values()][::2])
+        yield Chain(indexing.client(), abis, node)
 
 
 @pytest.fixture(scope="module")
 def storm(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
+    with anvil.Anvil() as node, postgres.cloned(template) as url:
         weather = Storm(node, 1)
-        with IndexerProcess(url, node.url) as indexer:
+        with indexer_process.IndexerProcess(url, node.url) as indexer:
             weather.blow(indexer, 60)
         with Indexing(url, node.url, until=node.head()) as indexing:
-            abis = verify(url, [*weather.stage.contracts.values()][1::2])
-            yield Chain(create_app(indexing.settings).test_client(), abis, node)
+            abis = reasons.verify(url, [*weather.stage.contracts.values()][1::2])
+            yield Chain(indexing.client(), abis, node)
 
 
 def transactions_of(client):
-    hashes = [row["hash"] for row in pages(client, "/transactions", "transactions", 100)]
+    hashes = [row["hash"] for row in lists.pages(client, "/transactions", "transactions", 100)]
     return random.Random(1).sample(hashes, min(MOST, len(hashes)))
 
 
@@ -78,7 +74,7 @@ def by_ethers(items):
         )
         for name in STANDARDS
     ]
-    return node_script("decode.mjs", stdin={"standards": standards, "items": items})
+    return solidity.node_script("decode.mjs", stdin={"standards": standards, "items": items})
 
 
 @pytest.mark.long

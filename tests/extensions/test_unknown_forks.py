@@ -24,7 +24,7 @@ from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Reply, altering
+from tests.support.faulty_node import Reply, altering, replacing
 from tests.support.indexing import Indexing
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
@@ -104,13 +104,13 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
 QUICK = {(3, False), (4, True), (6, True), (7, False), (8, True)}
 
 
-@pytest.mark.parametrize(
-    ("number", "is_newest"),
-    [
-        pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.long])
-        for case in product((3, 4, 6, 7, 8), (True, False))
-    ],
-)
+BESIDE_FORKS = [
+    pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.long])
+    for case in product((3, 4, 6, 7, 8), (True, False))
+]
+
+
+@pytest.mark.parametrize(("number", "is_newest"), BESIDE_FORKS)
 def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
     """Before and after each fork, read with all blocks before it or alone."""
     monkeypatch.setattr(node_reader, "READS", 1)  # it is altered each time: another takes time
@@ -210,9 +210,7 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
                 source.blocks(7, HEAD)
 
 
-def test_what_is_not_proven_is_named_by_runs_and_unwound_with_its_blocks(
-    postgres, template, capsys
-):
+def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, template, capsys):
     """Blocks 3, 5, 6 and 9 have a field that looks like another chain's form, on a chain that
     nobody knows; blocks between them are proven."""
 
@@ -299,9 +297,7 @@ SCHEDULES = [
 ]
 
 
-def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
-    postgres, template, caplog
-):
+def test_a_scheduled_fork_that_is_not_known_is_told_before(postgres, template, caplog):
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     with served(made(last=2)) as node, postgres.cloned(template) as url:
         for following, is_warned in SCHEDULES:
@@ -336,7 +332,7 @@ MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 
 def scheduling(current, following):
-    return answering("eth_config", {"current": current, "next": following, "last": following})
+    return replacing("eth_config", {"current": current, "next": following, "last": following})
 
 
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
@@ -368,12 +364,3 @@ def test_sepolia_s_amsterdam_is_known_by_its_time():
             following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
             node.fault = scheduling(ON_SEPOLIA, following)
             assert (fork_warnings(Node([node.url]))[0] == "") is is_known
-
-
-def answering(method, result):
-    def answer(call, answer):
-        if call["method"] == method:
-            answer.pop("error", None)
-            answer["result"] = result
-
-    return altering(answer)

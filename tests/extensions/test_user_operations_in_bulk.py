@@ -12,9 +12,7 @@ __all__ = ["chain"]
 
 
 @pytest.mark.long
-def test_bulk_and_reorganisations_have_the_same_operations(
-    chain, postgres, template, tmp_path, monkeypatch
-):
+def test_bulk_and_forks_have_the_same_operations(chain, postgres, template, tmp_path, monkeypatch):
     monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", database.SHORT_CHECKPOINTS)
     node, head = chain.node, chain.node.head()
     with postgres.cloned(template) as url:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.api.openapi.schemas import schemas
 from scan.ethereum import block_encoding, block_validation, column_types, transaction_checks
 from scan.ethereum.fork_schedule import PRICES
@@ -37,7 +36,7 @@ def rollup(postgres, template):
                     }
 
     with served(chain, altering(say)) as node, postgres.cloned(template) as url:
-        yield create_app(Indexing(url, node.url).run_until(chain.head).settings).test_client()
+        yield Indexing(url, node.url).run_until(chain.head).client()
 
 
 def test_what_is_said_is_stored_and_named(rollup):
@@ -61,21 +60,17 @@ def test_what_is_said_is_stored_and_named(rollup):
 
 
 SENT = set(
-    """
-        hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex
-        contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas
-        blobVersionedHashes cumulativeGasUsed methodId fee
-    """.split()
+    "hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex"
+    " contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+    " blobVersionedHashes cumulativeGasUsed methodId fee".split()
 )
 PLACED = {"blockNumber", "timestamp", "blockHash"}
 RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
 FEES = {"burntFees", "blobFees", "blobBaseFee"}
 BODY = {"txCount", "size"} | FEES
 HEADER = set(
-    """
-        number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed
-        excessBlobGas
-    """.split()
+    "number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed"
+    " excessBlobGas".split()
 )
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.

@@ -31,7 +31,7 @@ def uncached(path, body=b""):
 
 @pytest.fixture(scope="module")
 def url(own_index):
-    return own_index.settings.database_url
+    return own_index.url
 
 
 @pytest.fixture(scope="module")

@@ -90,9 +90,7 @@ def post(client, url, body, kind=KINDS[urlencoded]):
 @pytest.mark.parametrize("path", ["/api", "/v2/api"])
 @pytest.mark.parametrize("name", ["apikey", "ApiKey"])
 @pytest.mark.parametrize("write", KINDS)
-def test_a_form_is_charged_to_the_key_it_holds_exactly(
-    server, shared_database_url, write, name, path
-):
+def test_a_form_is_charged_to_its_key_exactly(server, shared_database_url, write, name, path):
     key = made_key(shared_database_url, 20)
     client = source_address.new_client()
     body = write(**QUESTION, sourceCode="x" * 400_000, **{name: key.text})
@@ -107,9 +105,7 @@ def test_a_form_is_charged_to_the_key_it_holds_exactly(
     assert left == "10"  # of the address
 
 
-def test_forms_of_keys_are_charged_to_the_ceiling_of_their_address_once(
-    server, shared_database_url
-):
+def test_forms_of_keys_are_charged_to_their_address_once(server, shared_database_url):
     keys = [made_key(shared_database_url, 1000) for _ in range(2)]
     client = source_address.new_client()
     bodies = [urlencoded(**QUESTION, apikey=key.text) for key in keys]

@@ -18,7 +18,7 @@ _sources = (f"127.0.1.{n}" for n in itertools.count(2))
 
 @pytest.fixture(scope="module")
 def url(own_index):
-    return own_index.settings.database_url
+    return own_index.url
 
 
 @pytest.fixture(scope="module")

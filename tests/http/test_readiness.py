@@ -10,7 +10,7 @@ from scan.indexer import progress
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 
 LONG_AGO = "UPDATE indexer_status SET checked_at = now() - interval '20 seconds'"
 
@@ -25,7 +25,7 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         node.mine()
         with Indexing(database_url, node.url, until=1) as indexing:
             pass
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         for _ in range(3):
             node.mine()
         execute(database_url, LONG_AGO)
@@ -40,10 +40,10 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
             # What the node has reported to the indexer within a minute counts.
             assert state(create_app(asked).test_client()) == (1, 1, 0, worker_threads.SLOW)
         node.stop()
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         assert state(client) == (1, None, None, "the node cannot be reached")
         execute(database_url, "UPDATE indexer_status SET checked_at = now() - interval '2 hours'")
-        indexed, head, lag, problem = state(create_app(indexing.settings).test_client())
+        indexed, head, lag, problem = state(indexing.client())
         assert (indexed, head, lag) == (1, None, None)
         assert str(problem).startswith("the indexer has not reported since ")
 
@@ -56,7 +56,7 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog, monkey
     with faulty_node.FaultyNode(anvil.url) as node:
         url = f"{node.url}/v2/secret-key"
         with Indexing(database_url, url, until=head) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             assert state(client) == (head, head, 0, None)
             node.fault = faulty_node.hang(1.2)
             anvil.mine(3)
@@ -84,7 +84,7 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog, monkey
 
 
 def test_nothing_indexed_is_not_up_to_date(database_url):
-    client = create_app(settings_for(database_url, serving.NOWHERE)).test_client()
+    client = client_over(database_url)
     assert state(client) == (None, None, None, "the node cannot be reached")
     assert "up to date" not in client.get("/status").text
 
@@ -92,18 +92,16 @@ def test_nothing_indexed_is_not_up_to_date(database_url):
 FULL = Path(__file__).with_name("full_server.sql").read_text()
 
 
-def test_a_full_disk_is_a_problem_although_the_indexer_cannot_report_it(
-    database_url, anvil, caplog
-):
+def test_a_full_disk_is_a_problem_though_the_indexer_cannot_report_it(database_url, anvil, caplog):
     """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
     names it once a minute."""
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         pass
     execute(database_url, LONG_AGO)
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     assert state(client)[3] is None
     execute(database_url, FULL)
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     for _ in range(3):
         assert str(state(client)[3]).startswith("The database's disk is full")
     assert caplog.text.count("disk is full; writing resumes when there is space. (could not") == 1

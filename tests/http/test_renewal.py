@@ -84,7 +84,7 @@ def sizes():
 
 def test_requests_leave_nothing_in_a_module(served, indexed):
     before = sizes()
-    other = create_app(indexed.settings).test_client()
+    other = indexed.client()
     for path in ("/", "/api/v1/tokens", "/api/v1/blocks/1/transactions", "/api/v1/transactions"):
         assert other.get(path).status_code == 200
     after = sizes()

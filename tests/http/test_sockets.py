@@ -25,7 +25,7 @@ LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.fixture(scope="module")
 def server(own_index):
     """gunicorn over the scenario's chain."""
-    with served(own_index.settings.database_url) as (_, address):
+    with served(own_index.url) as (_, address):
         yield address
 
 
@@ -177,7 +177,7 @@ def test_what_follows_a_cached_response_is_judged_by_itself(server, behind, stat
 
 
 def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
-    with served(own_index.settings.database_url, *("--worker-connections", "20")) as (_, server):
+    with served(own_index.url, *("--worker-connections", "20")) as (_, server):
         for _ in range(60):
             client = clients.enter_context(serving.connect(server))
             client.settimeout(5)
@@ -199,7 +199,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
         "    return whole(self, environ, start_response)\n"
         "middleware.Middleware.step = broken\n"
     )
-    with served(own_index.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
+    with served(own_index.url, PYTHONPATH=str(tmp_path)) as (process, server):
         found = serving.exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
         assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
         require_served(server)
@@ -211,9 +211,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
 def test_a_unix_socket_serves_as_well(own_index, tmp_path):
     path, port = tmp_path / "socket", serving.free_port()
     bound = ("--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}")
-    with serving.gunicorn_started(
-        own_index.settings.database_url, port, *bound, **UNLIMITED
-    ) as process:
+    with serving.gunicorn_started(own_index.url, port, *bound, **UNLIMITED) as process:
         serving.wait_for(port, process)
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
@@ -224,7 +222,7 @@ def test_a_unix_socket_serves_as_well(own_index, tmp_path):
 
 @pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
 def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes):
-    with served(own_index.settings.database_url) as (process, server):
+    with served(own_index.url) as (process, server):
         ends = []
         answered = [0] * 12
         busy = [

@@ -32,15 +32,15 @@ def sizes(blocks):
     return [len(batch) for batch, _ in prefetch._batches([each] for each in blocks)]
 
 
-@pytest.mark.parametrize(
-    ("limit", "most", "blocks"),
-    [
-        ("BATCH_BLOCKS", 3, 3),
-        ("BATCH_TRANSACTIONS", 400, 4),
-        ("BATCH_EVENTS", 20, 2),
-        ("BATCH_LONG_CHARACTERS", 45, 5),
-    ],
-)
+LIMITS = [
+    ("BATCH_BLOCKS", 3, 3),
+    ("BATCH_TRANSACTIONS", 400, 4),
+    ("BATCH_EVENTS", 20, 2),
+    ("BATCH_LONG_CHARACTERS", 45, 5),
+]
+
+
+@pytest.mark.parametrize(("limit", "most", "blocks"), LIMITS)
 def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):
     monkeypatch.setattr(prefetch, limit, most)
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]

@@ -74,9 +74,7 @@ def node(indexed_once, database_url):
     assert digest(database_url) == digest(indexed_once.url)
 
 
-def test_a_transaction_ends_where_partitions_are_to_be_made(
-    node, database_url, transactions, monkeypatch
-):
+def test_a_transaction_ends_before_new_partitions(node, database_url, transactions, monkeypatch):
     monkeypatch.setattr("scan.indexer.partitions.ROWS_OF_BODY", 1)  # else each block is one of them
     with Indexing(database_url, node.url, partition_rows=20) as indexing:
         indexing.wait_for(node.head())
@@ -123,9 +121,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
 
 
 @pytest.mark.long
-def test_a_transaction_of_a_slow_database_ends_in_time(
-    node, database_url, transactions, monkeypatch
-):
+def test_transactions_of_a_slow_database_end_in_time(node, database_url, transactions, monkeypatch):
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
     taken = []
@@ -156,7 +152,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
 
 
 @pytest.mark.long
-def test_an_indexer_is_heard_of_during_a_long_transaction(
+def test_an_indexer_is_heard_of_in_a_long_transaction(
     node, database_url, transactions, monkeypatch
 ):
     monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
@@ -178,7 +174,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
 
 
 @pytest.mark.long
-def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
+def test_who_waits_for_a_lock_gets_it_after_the_batch(
     node, database_url, transactions, monkeypatch
 ):
     """As a migration does."""

@@ -18,9 +18,7 @@ def balance_at(node, address, block):
     return int(node.call("eth_getBalance", address, block), 16)
 
 
-def test_a_node_that_ignores_block_hashes_is_read_by_number(
-    postgres, template, database_url, anvil, node
-):
+def test_who_ignores_block_hashes_is_read_by_number(postgres, template, database_url, anvil, node):
     """As one that refuses them is, below."""
     tokens.honest_tokens(stage.Stage(anvil))
     node.fault = faulty_node.ignore_block_hashes

@@ -4,7 +4,6 @@ import random
 from collections import defaultdict
 from datetime import UTC, datetime
 
-from scan.commands import audit
 from tests.support import auditing, indexing, made_blocks, serving
 from tests.support.database import execute
 
@@ -89,7 +88,7 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url, chain):
     chain.unwind(3)
     chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
     assert stored(database_url) == counted(database_url)
-    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == audit.EXACT
+    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == auditing.EXACT
 
 
 def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url, chain):

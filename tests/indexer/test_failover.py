@@ -3,22 +3,19 @@
 import os
 import random
 import time
-from argparse import Namespace
 from contextlib import contextmanager
 
 import psycopg2
 import pytest
 
-from scan.commands import audit
 from scan.errors import ScanError
-from tests.support import database, scenario, table_digest
+from tests.support import auditing, database, scenario, table_digest
 from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario.stage import ETHER, Stage
 
 pytestmark = pytest.mark.long
 
 FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
-AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False, first=None, last=None)
 
 
 def name_of(url):
@@ -128,7 +125,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
     print(FAILOVERS, "failovers,", blocks, "blocks,", len(lost), "deliveries lost")
     assert lost
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
-    assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
+    assert auditing.run(indexing.settings, node=True) == auditing.EXACT
 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(database_url):

@@ -7,11 +7,8 @@ import pytest
 
 from scan.ethereum import node_errors
 from scan.indexer import fork_finder
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support import database, faulty_node, serving, table_digest
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
-from tests.support.table_digest import digest, fresh_digest
 
 BLOCKS = 6
 
@@ -23,7 +20,7 @@ class FalseHashes:
         self.first, self.left = first, lies
 
     def __call__(self, *request):
-        return altering(self._alter)(*request)
+        return faulty_node.altering(self._alter)(*request)
 
     def _alter(self, call, answer):
         if call["method"] != "eth_getBlockByNumber" or call["params"][1]:
@@ -33,39 +30,34 @@ class FalseHashes:
             answer["result"]["hash"] = "0x" + "b" * 64
 
 
-@pytest.fixture
-def paid(anvil):
+FALSE_HASHES = [
+    pytest.param(BLOCKS, 1, True, id="head, another node"),
+    pytest.param(2, 8, False, id="deep"),
+    pytest.param(BLOCKS, 1, False, id="head", marks=pytest.mark.long),
+    pytest.param(2, 8, True, id="deep, another node", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("first", "lies", "has_another_node"), FALSE_HASHES)
+def test_a_false_hash_takes_no_block_back(
+    anvil, first, lies, has_another_node, postgres, template, database_url, monkeypatch
+):
+    """Of the head alone, or of many blocks, which looks like a deep fork."""
     sender, recipient, *_ = anvil.accounts
     for value in range(BLOCKS):
         anvil.send(sender, recipient, value=value + 1)
         anvil.mine()
-    return anvil
-
-
-@pytest.mark.parametrize(
-    ("first", "lies", "has_another_node"),
-    [
-        pytest.param(BLOCKS, 1, True, id="head, another node"),
-        pytest.param(2, 8, False, id="deep"),
-        pytest.param(BLOCKS, 1, False, id="head", marks=pytest.mark.long),
-        pytest.param(2, 8, True, id="deep, another node", marks=pytest.mark.long),
-    ],
-)
-def test_a_false_hash_takes_no_block_back(
-    first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
-):
-    """Of the head alone, or of many blocks, which looks like a deep fork."""
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
-    with FaultyNode(paid.url) as node:
-        urls = f"{node.url},{paid.url}" if has_another_node else node.url
+    with faulty_node.FaultyNode(anvil.url) as node:
+        urls = f"{node.url},{anvil.url}" if has_another_node else node.url
         with Indexing(database_url, urls, until=BLOCKS) as indexing:
             node.fault = fault = FalseHashes(first, lies)
-            wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
-            paid.send(paid.accounts[0], paid.accounts[1], value=77)
-            paid.mine()
+            serving.wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=77)
+            anvil.mine()
             indexing.wait_for(BLOCKS + 1)
-    assert execute(database_url, "SELECT number FROM orphaned_blocks") == []
-    assert digest(database_url) == fresh_digest(postgres, template, paid)
+    assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
+    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
 
 def test_a_node_that_stays_on_one_fork_again_is_followed_within_seconds(monkeypatch):

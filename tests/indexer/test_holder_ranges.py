@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer import derivation
-from tests.support.auditing import run, spoil
+from tests.support import auditing, explain, indexing, serving, table_digest
 from tests.support.database import execute
-from tests.support.explain import explained
-from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
-from tests.support.serving import NOWHERE
-from tests.support.table_digest import digest
 
 PEOPLE = [address(f"person {number}") for number in range(12)]
 ZERO = bytes(20)
@@ -58,11 +53,11 @@ def test_forks_leave_what_holders_give(database_url, postgres, template, monkeyp
         assert execute(database_url, RECOUNT) == [(0,)]
     [[holders]] = execute(database_url, "SELECT holder_count FROM tokens")
     assert counts(database_url)[TOKEN] == holders > 3
-    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
+    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == auditing.EXACT
     with postgres.cloned(template) as fresh_url:
         fresh = Database(fresh_url, statement_timeout_ms=0)
         chain.copy_to(fresh)
-        assert digest(database_url) == digest(fresh_url)
+        assert table_digest.digest(database_url) == table_digest.digest(fresh_url)
         fresh.close()
     database.close()
 
@@ -88,7 +83,7 @@ def page(seeded, number, limit=100):
 
 @pytest.fixture(scope="module")
 def seeded(postgres, template):
-    with postgres.cloned(template) as url, explained(url) as service:
+    with postgres.cloned(template) as url, explain.explained(url) as service:
         service.database.execute_script(SEED.replace("%(token)s", f"'\\x{LARGE.hex()}'::bytea"))
         service.database.execute_script("VACUUM ANALYZE")
         yield service
@@ -158,9 +153,9 @@ def test_empty_balances_are_removed_by_key(seeded):
 
 def test_pages_are_exact_where_ranges_are_not(seeded):
     """A count that is not the token's is not used; `scan audit` finds and mends it."""
-    settings = settings_for(seeded.url, NOWHERE)
+    settings = indexing.settings_for(seeded.url, serving.NOWHERE)
     _, before = page(seeded, 60)
-    spoil(
+    auditing.spoil(
         settings,
         "UPDATE token_holder_ranges SET holder_count = holder_count + 1"
         " WHERE balance_range = (SELECT max(balance_range) FROM token_holder_ranges)",

@@ -2,16 +2,7 @@
 
 import pytest
 
-from scan.ethereum.client import (
-    AnswerTooLarge,
-    Call,
-    MalformedResponse,
-    Node,
-    NodeError,
-    RateLimited,
-)
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.token_metadata import TOTAL_SUPPLY
+from scan.ethereum import client, served_chain, token_metadata
 from scan.indexer.contract_state import StateQuery, StateReader
 from tests.support import endless_responses, faulty_node, indexing
 from tests.support.database import execute, wait_for_problem
@@ -48,15 +39,17 @@ DRIPPING = {
 @pytest.mark.parametrize("fault", DRIPPING.values(), ids=DRIPPING.keys())
 def test_a_deadline_is_for_all_of_an_answer(node, fault):
     node.fault = fault
-    with pytest.raises(NodeError, match=LATE):
-        Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
+    with pytest.raises(client.NodeError, match=LATE):
+        client.Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
 
 
 def test_halves_of_a_batch_that_timed_out_are_not_asked_for(node):
     """Each would have a deadline of its own."""
     node.fault = faulty_node.hang(2)
-    with pytest.raises(NodeError):
-        Node([node.url]).batch([Call("eth_getBalance", ()), Call("eth_getCode", ())], TIMEOUT_S)
+    with pytest.raises(client.NodeError):
+        client.Node([node.url]).batch(
+            [client.Call("eth_getBalance", ()), client.Call("eth_getCode", ())], TIMEOUT_S
+        )
     assert node.requests == 1
 
 
@@ -102,25 +95,25 @@ def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(nod
 
     node.fault = answer
     methods = [*["small"] * 50, "large", *["small"] * 50]
-    calls = [Call(each, ()) for each in methods]
-    results = list(Node([node.url]).results(calls, most_bytes=4096))
-    assert isinstance(results[50], AnswerTooLarge)
+    calls = [client.Call(each, ()) for each in methods]
+    results = list(client.Node([node.url]).results(calls, most_bytes=4096))
+    assert isinstance(results[50], client.AnswerTooLarge)
     assert results[:50] + results[51:] == 100 * [10 * "x"]
     assert node.requests < 40
 
 
 def test_a_call_answered_twice_is_asked_again(node):
     node.fault = faulty_node.limit_batch(1, faulty_node.duplicate_ids)
-    calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
-    assert [block["number"] for block in Node([node.url]).batch(calls)] == ["0x0", "0x0"]
+    calls = [client.Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
+    assert [block["number"] for block in client.Node([node.url]).batch(calls)] == ["0x0", "0x0"]
 
 
 def test_false_state_is_read_again_or_from_another_node_and_a_refusal_is_not(node, anvil):
     token = anvil.deploy(anvil.accounts[0], "Coin", "Coin", "COIN", 18)
     anvil.mine()
     newest = anvil.call("eth_getBlockByNumber", "latest", False)
-    block = BlockId(int(newest["number"], 16), bytes.fromhex(newest["hash"][2:]))
-    query = StateQuery(bytes.fromhex(token.address[2:]), TOTAL_SUPPLY, block)
+    block = served_chain.BlockId(int(newest["number"], 16), bytes.fromhex(newest["hash"][2:]))
+    query = StateQuery(bytes.fromhex(token.address[2:]), token_metadata.TOTAL_SUPPLY, block)
     expected, lies = {query: bytes(32)}, 2
 
     @faulty_node.altering
@@ -131,14 +124,14 @@ def test_false_state_is_read_again_or_from_another_node_and_a_refusal_is_not(nod
             answer["result"] = "0xzz"
 
     node.fault = lie
-    single = Node([node.url])
+    single = client.Node([node.url])
     assert StateReader(single).read([query]) == expected and lies == 0
     lies = 100
-    with pytest.raises(MalformedResponse):
+    with pytest.raises(client.MalformedResponse):
         StateReader(single).read([query])
-    assert StateReader(Node([node.url, anvil.url])).read([query]) == expected
+    assert StateReader(client.Node([node.url, anvil.url])).read([query]) == expected
     node.fault = faulty_node.too_many_requests(0)
     requests = node.requests
-    with pytest.raises(RateLimited):
+    with pytest.raises(client.RateLimited):
         StateReader(single).read([query])
     assert node.requests == requests + 1

@@ -1,6 +1,5 @@
 """Who owns which id once a fork takes transfers back."""
 
-from app import create_app
 from tests.support.indexing import Indexing
 
 
@@ -16,7 +15,7 @@ def test_an_item_taken_back_has_the_last_of_its_earlier_owners(database_url, anv
     anvil.transact(first, keepers, "mint", first, 3)
     anvil.mine()
     with Indexing(database_url, anvil.url) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         for owners in ([third, first, first], [second, first]):
             indexing.wait_for(anvil.head())
             items = client.get(f"/api/v1/tokens/{keepers.address}/items").json["items"]

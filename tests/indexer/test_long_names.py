@@ -1,6 +1,5 @@
 """Names and symbols of any length that a call can return are cut, not left out."""
 
-from app import create_app
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
 
@@ -18,6 +17,6 @@ def test_names_of_many_bytes_are_cut(database_url, anvil):
     stage.mine()
     expected[coin.address] = (255 * "N", 50 * "S")
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         tokens = client.get("/api/v1/tokens").get_json()["tokens"]
     assert {token["address"]: (token["name"], token["symbol"]) for token in tokens} == expected

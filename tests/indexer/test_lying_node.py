@@ -58,22 +58,22 @@ def honest(scenario, postgres, template):
         yield expected
 
 
+KINDS_OF_LIES = [
+    ("blocks", 60),
+    ("traces", 20),
+    ("state", 20),
+    ("the chain", 1),
+    *(
+        pytest.param(kind, most, marks=pytest.mark.long)
+        for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))
+    ),
+    pytest.param("the chain", 100, marks=pytest.mark.long),
+    pytest.param("all methods", 10_000, marks=pytest.mark.long),
+]
+
+
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.parametrize(
-    ("kind", "most"),
-    [
-        ("blocks", 60),
-        ("traces", 20),
-        ("state", 20),
-        ("the chain", 1),
-        *(
-            pytest.param(kind, most, marks=pytest.mark.long)
-            for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))
-        ),
-        pytest.param("the chain", 100, marks=pytest.mark.long),
-        pytest.param("all methods", 10_000, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("kind", "most"), KINDS_OF_LIES)
 def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     kind, most, honest, scenario, postgres, template
 ):

@@ -1,8 +1,6 @@
 """An NFT without totalSupply() has as many as its holders hold, after burns and forks as well."""
 
-from app import create_app
-from scan.commands import audit
-from tests.audit.test_audit import run
+from tests.support.auditing import EXACT, run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
@@ -11,7 +9,7 @@ from tests.support.table_digest import digest, fresh_digest
 
 def supplies(indexing):
     """By token, in each of the places that show it."""
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     shown = {t["address"]: t["totalSupply"] for t in client.get("/api/v1/tokens").json["tokens"]}
     for token, supply in shown.items():
         assert client.get(f"/api/v1/tokens/{token}").json["totalSupply"] == supply
@@ -40,13 +38,13 @@ def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url,
         stage.mine()
         indexing.wait_for(anvil.head())
         assert supplies(indexing) == {keepers: "3", forge: "25", kitties: "1"}
-        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings) == EXACT
         anvil.call("anvil_setCoinbase", stage.people[5])
         anvil.reorganise(1)
         anvil.mine()
         indexing.wait_for(anvil.head())
         assert supplies(indexing) == {keepers: "4", forge: "55", kitties: "1"}
-        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings) == EXACT
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
         execute(database_url, "UPDATE tokens SET held_supply = 9")
-        assert run(indexing.settings) != audit.EXACT
+        assert run(indexing.settings) != EXACT

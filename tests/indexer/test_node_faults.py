@@ -150,9 +150,7 @@ def test_a_reverts_words_are_not_the_nodes(node):
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
-def test_a_failed_call_is_made_again_and_stored_as_no_answer(
-    scenario, postgres, template, monkeypatch
-):
+def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template, monkeypatch):
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
     words = itertools.cycle(FAILURES)
@@ -222,9 +220,7 @@ def head_hash(database_url):
     return "0x" + bytes(row[1]).hex() if row else ""
 
 
-def test_a_fork_below_the_first_block_takes_back_everything(
-    anvil, database_url, postgres, template
-):
+def test_a_fork_below_the_first_block_takes_back_all(anvil, database_url, postgres, template):
     anvil.mine(12)
     with Indexing(database_url, anvil.url, until=12, start_block=8) as indexing:
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
@@ -252,9 +248,7 @@ def test_another_chain_is_refused(node, anvil, database_url, options, blocks):
         indexing.wait_for(6)
 
 
-def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
-    anvil, database_url, postgres, template
-):
+def test_a_node_that_goes_back_and_forth_costs_no_loop(anvil, database_url, postgres, template):
     with Anvil() as other, faulty_node.FaultyNode(anvil.url) as node:
         for one in (anvil, other):
             one.mine(10)

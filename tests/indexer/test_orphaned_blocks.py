@@ -2,6 +2,7 @@
 the chain, through forks of forks and back."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.queries.cursors import newest_common_block
 from scan.queries.reader import Reader
 from tests.support import indexing, made_blocks
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.lists import ONLY_OF_ONE_BLOCK
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
@@ -26,6 +27,7 @@ class Branches:
 
     def __init__(self, url):
         self.url = url
+        self.execute = partial(execute, url)
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = made_blocks.Chain(self.database)
         self._app = create_app(indexing.settings_for(url, NOWHERE))
@@ -41,12 +43,6 @@ class Branches:
 
     def common(self, block):
         return newest_common_block(Reader(self._app.extensions["scan"].sources, "test"), block)
-
-    def orphaned(self):
-        """(number, fork's number)."""
-        return execute(
-            self.url, "SELECT number, fork_number FROM orphaned_blocks ORDER BY number, orphaned_at"
-        )
 
 
 @pytest.fixture
@@ -75,23 +71,21 @@ def test_a_block_that_comes_back_is_in_the_chain_again(branches):
     fork = branches.append(2)
     kept = branches.append()
     again = branches.append(2)
-    execute(branches.url, "CREATE TABLE kept AS SELECT * FROM blocks")
+    branches.execute("CREATE TABLE kept AS SELECT * FROM blocks")
     branches.chain.unwind(fork.number)
     assert branches.common(again) == fork
-    execute(branches.url, "INSERT INTO blocks SELECT * FROM kept WHERE number IN (2, 3)")
+    branches.execute("INSERT INTO blocks SELECT * FROM kept WHERE number IN (2, 3)")
     assert branches.common(kept) == kept
     # Block 3 of the branch came back, too: that is the newest in common, not where they parted.
-    [(block_hash,)] = execute(branches.url, "SELECT hash FROM blocks WHERE number = 3")
+    [(block_hash,)] = branches.execute("SELECT hash FROM blocks WHERE number = 3")
     assert branches.common(again) == BlockId(3, bytes(block_hash))
 
 
 def test_where_all_is_taken_back_what_came_before_is_in_common(branches):
     first = branches.append()
     head = branches.append(2)
-    parent = execute(branches.url, "SELECT parent_hash FROM blocks WHERE number = 0")[0][0]
-    execute(
-        branches.url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    )
+    parent = branches.execute("SELECT parent_hash FROM blocks WHERE number = 0")[0][0]
+    insert(branches.url, "chain", chain_id=1)
     branches.chain.unwind(-1)
     branches.append(1)
     for block in (first, head):
@@ -103,17 +97,13 @@ def test_where_a_parent_is_forgotten_the_fork_is_known(branches):
     head = branches.append(4)
     branches.chain.unwind(fork.number)
     branches.append()
-    execute(branches.url, "DELETE FROM orphaned_blocks WHERE number = 2")
+    branches.execute("DELETE FROM orphaned_blocks WHERE number = 2")
     assert branches.common(head) == fork
 
 
 def test_the_journal_keeps_what_the_block_had(branches):
     long_data = b"\7" * 20_000
-    execute(
-        branches.url,
-        "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
-        " VALUES (1, '', 0, 'all')",
-    )
+    insert(branches.url, "chain", chain_id=1, stored_logs="all")
     branches.append()
     branches.chain.append(
         [made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, None, contract=ANNA)],
@@ -121,7 +111,7 @@ def test_the_journal_keeps_what_the_block_had(branches):
         internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, ANNA, BERT, 7)],
         is_traced=True,
     )
-    client = create_app(indexing.settings_for(branches.url, NOWHERE)).test_client()
+    client = indexing.client_over(branches.url)
     lists = ("transactions", "token_transfers", "internal_transfers", "logs")
     listed = {
         name: client.post(
@@ -136,7 +126,7 @@ def test_the_journal_keeps_what_the_block_had(branches):
         del log["event"]  # decoded by the list
     listed["logs"][1] |= {"data": None, "dataOmitted": True}
     branches.chain.unwind(0)
-    [(events, size)] = execute(branches.url, "SELECT events, events_bytes FROM orphaned_blocks")
+    [(events, size)] = branches.execute("SELECT events, events_bytes FROM orphaned_blocks")
     assert list(events) == ["heads", *lists]
     assert events == listed
     assert size > 1000
@@ -147,31 +137,30 @@ def test_the_journal_is_bounded(branches):
     head = branches.append(3)
     branches.chain.unwind(fork.number)
     old = datetime.now(UTC) - timedelta(days=8)
-    execute(branches.url, "UPDATE orphaned_blocks SET orphaned_at = %s WHERE number < 3", old)
-    execute(branches.url, "UPDATE orphaned_blocks SET events_bytes = 600000000 WHERE number = 3")
+    branches.execute("UPDATE orphaned_blocks SET orphaned_at = %s WHERE number < 3", old)
+    branches.execute("UPDATE orphaned_blocks SET events_bytes = 600000000 WHERE number = 3")
     branches.append()
     branches.chain.unwind(fork.number)
-    assert execute(
-        branches.url, "SELECT number, events IS NULL FROM orphaned_blocks ORDER BY orphaned_at"
+    assert branches.execute(
+        "SELECT number, events IS NULL FROM orphaned_blocks ORDER BY orphaned_at"
     ) == [(3, True), (1, False)]
     assert branches.common(head) == fork
-    execute(
-        branches.url,
+    branches.execute(
         "INSERT INTO orphaned_blocks SELECT sha256(n::text::bytea), n, '', 0, '', %s, NULL, 0"
         " FROM generate_series(1, 10010) n",
         datetime.now(UTC) - timedelta(days=1),
     )
     branches.append()
     branches.chain.unwind(fork.number)
-    [(count, oldest)] = execute(branches.url, "SELECT count(*), min(number) FROM orphaned_blocks")
+    [(count, oldest)] = branches.execute("SELECT count(*), min(number) FROM orphaned_blocks")
     assert (count, oldest) == (10_000, 1)
 
 
 def test_a_deep_fork_is_noted_without_its_events(branches):
     fork = branches.append()
     head = branches.append()
-    execute(branches.url, "UPDATE blocks SET log_count = 100000 WHERE number = 1")
+    branches.execute("UPDATE blocks SET log_count = 100000 WHERE number = 1")
     branches.chain.unwind(fork.number)
-    assert execute(branches.url, "SELECT events, events_bytes FROM orphaned_blocks") == [(None, 0)]
+    assert branches.execute("SELECT events, events_bytes FROM orphaned_blocks") == [(None, 0)]
     branches.append()
     assert branches.common(head) == fork

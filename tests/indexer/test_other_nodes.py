@@ -6,11 +6,9 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from app import create_app
-from scan.commands import audit
-from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
 from tests.support import database, table_digest
+from tests.support.auditing import EXACT, run
 from tests.support.indexing import Indexing
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
@@ -77,7 +75,7 @@ def test_the_index_is_the_nodes(node, postgres, template):
         truth = read_truth(node, traces=False)
         head = truth.stats["latestBlock"]
         indexing.wait_for_at_least(head)
-        client = create_app(indexing.settings).test_client()
+        client = indexing.client()
         assert status(url)["stateReadBy"] == STATE_READ_BY[type(node)]
         for entity in ("blocks", "transactions", "token_transfers"):
             expected = [
@@ -104,7 +102,7 @@ def test_the_index_is_the_nodes(node, postgres, template):
             assert client.get(f"/api/v1/addresses/{vault}").get_json()["firstSeen"]
             internal = client.get(f"/api/v1/addresses/{vault}/internal").get_json()
             assert internal["internalTransfers"][-1]["type"] == "create"
-        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings) == EXACT
 
 
 @pytest.mark.parametrize("kind", [Hardhat, Ganache], ids=lambda kind: kind.__name__)
@@ -122,4 +120,4 @@ def test_a_fork_is_followed(kind, postgres, template):
         indexing.wait_for(node.head())
         assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
-        assert run(indexing.settings, node=kind is not Hardhat) == audit.EXACT
+        assert run(indexing.settings, node=kind is not Hardhat) == EXACT

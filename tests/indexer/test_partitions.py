@@ -8,15 +8,13 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from app import create_app
-from scan.commands import audit
 from scan.database import migrations, statements
 from scan.database.connection import Database
 from scan.indexer import partitions
-from tests.support.auditing import run
+from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
@@ -77,10 +75,7 @@ def lists(first, scenario):
 @pytest.mark.long
 def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenario):
     assert digest(plain) == digest(parted)
-    first, second = (
-        create_app(settings_for(url, scenario.anvil.url, logs="all")).test_client()
-        for url in (plain, parted)
-    )
+    first, second = (client_over(url, scenario.anvil.url, logs="all") for url in (plain, parted))
     cursors = 0
     for path in lists(first, scenario):
         query = "limit=6"
@@ -98,14 +93,14 @@ def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenar
 
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
     settings = settings_for(parted, scenario.anvil.url, logs="all")
-    assert run(settings, node=True) == audit.EXACT
+    assert run(settings, node=True) == EXACT
     with transaction(parted) as cursor:
         cursor.execute(
             "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number"
         )
         [(number,)] = cursor.fetchall()
-    assert run(settings, node=True, first=number - 10, last=number + 10) == audit.DIFFERS
-    assert run(settings, node=True, first=number + 1, last=number + 10) == audit.EXACT
+    assert run(settings, node=True, first=number - 10, last=number + 10) == DIFFERS
+    assert run(settings, node=True, first=number + 1, last=number + 10) == EXACT
     with transaction(parted) as cursor:
         cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 
@@ -117,9 +112,7 @@ def transaction(url):
 
 
 @pytest.mark.long
-def test_forks_and_kills_over_bounds_leave_what_a_fresh_index_has(
-    postgres, template, database_url, anvil
-):
+def test_forks_and_kills_over_bounds_leave_a_fresh_index(postgres, template, database_url, anvil):
     storm = Storm(anvil, 5)
     with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=str(ROWS)) as indexer:
         storm.blow(indexer, 60)

@@ -2,9 +2,6 @@
 
 import logging
 
-import pytest
-
-from app import create_app
 from tests.commands.test_command import scan
 from tests.support import faulty_node, table_digest
 from tests.support.anvil import Anvil
@@ -20,47 +17,37 @@ def numbered_by_transaction(call, answer):
                 log["logIndex"] = hex(index)
 
 
-@pytest.fixture
-def logging_chain(anvil):
-    """Two transactions with two logs each in one block."""
+def test_logs_are_numbered_by_their_place(anvil, database_url, postgres, template, caplog):
+    # Two transactions with two logs each in one block.
     first, second = anvil.accounts[:2]
     coin = anvil.deploy(first, "Coin", "C", "C", 18)
     anvil.transact(first, coin, "mint", first, 100)
     for _ in range(2):
         anvil.send(first, coin.address, data=coin.data("airdrop", [first, second], 7), gas=200_000)
     anvil.mine()
-    return anvil
-
-
-def test_logs_are_numbered_by_their_place(logging_chain, database_url, postgres, template, caplog):
     caplog.set_level(logging.WARNING)
-    with faulty_node.FaultyNode(logging_chain.url) as node:
+    with faulty_node.FaultyNode(anvil.url) as node:
         node.fault = numbered_by_transaction
-        Indexing(database_url, node.url).run_until(logging_chain.head())
+        Indexing(database_url, node.url).run_until(anvil.head())
         found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
     assert "another logIndex of logs than its order says" in found.stdout
     assert "have another logIndex of logs than their roots prove" in caplog.text
-    honest = table_digest.fresh_digest(postgres, template, logging_chain)
+    honest = table_digest.fresh_digest(postgres, template, anvil)
     assert table_digest.digest(database_url) == honest
 
 
-@pytest.fixture
-def rollup():
+def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(database_url):
     with Anvil("--network", "optimism", hardfork="isthmus") as node:
-        yield node
-
-
-def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(rollup, database_url):
-    sender = "0x" + "de" * 20
-    rollup.impersonate(sender)
-    deposit = {"type": "0x7e", "sourceHash": f"0x{1:064x}", "mint": "0x5", "isSystemTx": False}
-    fields = {"from": sender, "to": rollup.accounts[1], "gas": "0x30000", **deposit}
-    named = rollup.call("eth_sendTransaction", fields)
-    rollup.mine()
-    [sent] = rollup.call("eth_getBlockByNumber", "latest", True)["transactions"]
-    assert sent["hash"] != named  # of its receipt
-    indexing = Indexing(database_url, rollup.url).run_until(rollup.head())
-    client = create_app(indexing.settings).test_client()
-    assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
-    found = scan("doctor", DATABASE_URL=database_url, RPC_URL=rollup.url)
-    assert "another transactionHash of receipts than its order says" in found.stdout
+        sender = "0x" + "de" * 20
+        node.impersonate(sender)
+        deposit = {"type": "0x7e", "sourceHash": f"0x{1:064x}", "mint": "0x5", "isSystemTx": False}
+        fields = {"from": sender, "to": node.accounts[1], "gas": "0x30000", **deposit}
+        named = node.call("eth_sendTransaction", fields)
+        node.mine()
+        [sent] = node.call("eth_getBlockByNumber", "latest", True)["transactions"]
+        assert sent["hash"] != named  # of its receipt
+        indexing = Indexing(database_url, node.url).run_until(node.head())
+        client = indexing.client()
+        assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
+        found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
+        assert "another transactionHash of receipts than its order says" in found.stdout

@@ -92,7 +92,7 @@ def node(scenario):
 def start_process(indexed, url):
     """Those of the indexer of the scenario's chain: the database says which chain that is."""
     run = prefetch.FetchLimit(threading.Event()).run
-    return prefetch_process.FetchProcesses(settings_for(indexed.settings.database_url, url), run)
+    return prefetch_process.FetchProcesses(settings_for(indexed.url, url), run)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_killed_process_is_reported_once_and_replaced(
         indexing.wait_for(scenario.anvil.head())
     reports = [r for r in caplog.records if "a process that fetches blocks ended" in r.getMessage()]
     assert len(reports) == 1
-    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
@@ -128,7 +128,7 @@ def test_without_further_processes_it_goes_on_in_the_first(
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no process to fetch" in r.getMessage()]
     assert processes == []
-    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
 def command_of(pid):

@@ -1,31 +1,23 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
 from collections import namedtuple
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, free_port
-
-CHAIN = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (31337, %s, 3)"
-
-
-def client_of(indexing):
-    return create_app(indexing.settings).test_client()
 
 
 def test_it_may_change_while_there_are_no_blocks(anvil, database_url):
     anvil.mine(6)
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
-    execute(database_url, CHAIN, bytes.fromhex(genesis[2:]))
-    indexing = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head())
+    row = {"chain_id": 31337, "genesis_hash": bytes.fromhex(genesis[2:]), "start_block": 3}
+    insert(database_url, "chain", **row)
+    client = Indexing(database_url, anvil.url, start_block=5).run_until(anvil.head()).client()
     assert execute(database_url, "SELECT min(number) FROM blocks") == [(5,)]
-    client = client_of(indexing)
     assert client.get("/api/v1/stats").json["firstBlock"] == 5
     assert client.get("/readyz").json["firstBlock"] == 5
 
@@ -49,12 +41,8 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
     assert "has blocks and receipts from block 5" in found.stdout
 
 
-class Older(namedtuple("Older", "settings token items accounts")):
+class Older(namedtuple("Older", "indexing token items accounts")):
     """An index from block 5 on of a token and an item that are older; accounts of their holders."""
-
-    def client(self, *, has_node=True):
-        settings = self.settings if has_node else replace(self.settings, rpc_urls=(NOWHERE,))
-        return create_app(settings).test_client()
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +64,11 @@ def older(postgres, template):
         anvil.mine()
         with Indexing(url, anvil.url, start_block=5, until=anvil.head()) as indexing:
             accounts = [account.lower() for account in anvil.accounts]
-            yield Older(indexing.settings, token.address.lower(), items.address, accounts)
+            yield Older(indexing, token.address.lower(), items.address, accounts)
 
 
 def test_blocks_before_it_are_said_to_be_older(older):
-    client = older.client()
+    client = older.indexing.client()
     for path in ("/api/v1/blocks/2", "/api/v1/blocks/2/transactions", "/block/2"):
         answer = client.get(path)
         assert answer.status_code == 404 and "The index begins at block 5." in answer.text
@@ -90,7 +78,7 @@ def test_blocks_before_it_are_said_to_be_older(older):
 
 
 def test_balances_of_an_older_token_are_the_tokens_own(older):
-    client, token, four = older.client(), older.token, older.accounts[3]
+    client, token, four = older.indexing.client(), older.token, older.accounts[3]
     record = client.get(f"/api/v1/tokens/{token}").json
     assert (record["balancesSince"], record["eventsConsistent"]) == (5, True)
     listed = {t["address"]: t["balancesSince"] for t in client.get("/api/v1/tokens").json["tokens"]}
@@ -105,7 +93,7 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
 
 
 def test_balances_that_cannot_be_read_say_since_when_they_count(older):
-    client, four = older.client(has_node=False), older.accounts[3]
+    client, four = older.indexing.client(rpc_urls=(NOWHERE,)), older.accounts[3]
     holders = client.get(f"/api/v1/tokens/{older.token}/holders").json["holders"]
     assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
     for path in (f"/token/{older.token}?tab=holders", f"/address/{four}?tab=tokens"):
@@ -113,7 +101,7 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(older):
 
 
 def test_balances_of_older_items_say_since_when_they_count(older):
-    client, two = older.client(), older.accounts[1]
+    client, two = older.indexing.client(), older.accounts[1]
     [held] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
     assert (held["balance"], held["balanceSince"]) == ("30", 5)
     [owner] = client.get(f"/api/v1/tokens/{older.items}/items/7").json["owners"]
@@ -127,5 +115,5 @@ def test_a_token_that_was_created_in_the_index_is_not_older(anvil, database_url)
     token = anvil.deploy(anvil.accounts[0], "Coin", "New", "NEW", 18)
     anvil.transact(anvil.accounts[0], token, "mint", anvil.accounts[1], 5)
     anvil.mine()
-    client = client_of(Indexing(database_url, anvil.url, start_block=3).run_until(anvil.head()))
+    client = Indexing(database_url, anvil.url, start_block=3).run_until(anvil.head()).client()
     assert "balancesSince" not in client.get(f"/api/v1/tokens/{token.address}").json

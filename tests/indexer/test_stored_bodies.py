@@ -7,21 +7,16 @@ import pytest
 
 from scan.contracts import block_bodies
 from scan.contracts.block_bodies import BlockBodies
-from scan.database import migrations
-from scan.database.connection import Database
-from scan.ethereum import stored_blocks
+from scan.database import connection, migrations
+from scan.ethereum import stored_blocks, transaction_reader
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.transaction_reader import IndexedTransaction
-from tests.support import indexing
+from tests.support import indexing, table_digest
 from tests.support.database import execute
-from tests.support.table_digest import digest
 
 # What no bytes of a transaction have, or apart from its other fields, and what test nodes add.
 NOT_STORED = set(
-    """
-    hash blockHash blockNumber blockTimestamp transactionIndex from gasPrice input
-    blobs commitments cellProofs proofs
-    """.split()
+    "hash blockHash blockNumber blockTimestamp transactionIndex from gasPrice input blobs"
+    " commitments cellProofs proofs".split()
 )
 A_TRANSACTION = """
 SELECT '0x' || encode(t.hash, 'hex'), b.number, '0x' || encode(b.hash, 'hex'), t.transaction_index
@@ -52,8 +47,8 @@ def normal(value):
 
 
 def test_a_stored_block_has_all_that_the_node_has_of_its_transactions(indexed, scenario):
-    node, stored = scenario.anvil, bodies(indexed.settings.database_url)
-    assert bodies_from(indexed.settings.database_url) == [(0,)]
+    node, stored = scenario.anvil, bodies(indexed.url)
+    assert bodies_from(indexed.url) == [(0,)]
     types = set()
     for number in range(node.head() + 1):
         block = node.call("eth_getBlockByNumber", hex(number), True)
@@ -116,22 +111,22 @@ def test_a_reorganisation_replaces_bodies(database_url, anvil, postgres, templat
     assert values == ["0x4", "0x5", "0x6", "0x7"]
     with postgres.cloned(template) as url:
         indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        assert digest(url) == digest(database_url)
+        assert table_digest.digest(url) == table_digest.digest(database_url)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda body, other: body[:-1],
-        lambda body, other: body[:40] + bytes([body[40] ^ 1]) + body[41:],
-        lambda body, other: b"",
-        lambda body, other: b"no frame of zstandard",
-        lambda body, other: other,
-    ],
-)
+DAMAGES = [
+    lambda body, other: body[:-1],
+    lambda body, other: body[:40] + bytes([body[40] ^ 1]) + body[41:],
+    lambda body, other: b"",
+    lambda body, other: b"no frame of zstandard",
+    lambda body, other: other,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_body_is_an_error(indexed, damage):
     [(digest_, body), (_, other)] = execute(
-        indexed.settings.database_url,
+        indexed.url,
         "SELECT digest, body FROM block_bodies ORDER BY octet_length(body) DESC LIMIT 2",
     )
     stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
@@ -141,7 +136,7 @@ def test_a_damaged_body_is_an_error(indexed, damage):
 
 def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
     [row] = execute(
-        indexed.settings.database_url,
+        indexed.url,
         "SELECT b.number, b.hash, s.digest, s.body"
         " FROM blocks b JOIN block_bodies s ON s.block_number = b.number LIMIT 1",
     )
@@ -152,7 +147,7 @@ def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
         return stored_blocks.StoredBlock(*given)
 
     monkeypatch.setattr(block_bodies, "StoredBlock", decode)
-    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    database = connection.Database(indexed.url, statement_timeout_ms=5_000)
     blocks = BlockBodies(database)
     with ThreadPoolExecutor(8) as threads:
         kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]
@@ -165,10 +160,10 @@ def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, index
     malformed = stored_blocks.stored_body([b"\xc0"], [b"\xc0"])  # with the digest of these bytes
     with (
         postgres.cloned(indexed_template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
+        closing(connection.Database(url, statement_timeout_ms=0)) as database,
     ):
         [row] = execute(url, A_TRANSACTION)
-        indexed = IndexedTransaction(*row, None)
+        indexed = transaction_reader.IndexedTransaction(*row, None)
         assert BlockBodies(database).stored_transaction(indexed)
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
         assert BlockBodies(database).stored_transaction(indexed) is None

@@ -2,18 +2,13 @@
 
 import pytest
 
-from app import create_app
 from scan.ethereum import block_decoder, blocks
 from scan.indexer.block_rows import load_standard_topics
 from tests.support import indexing, made_blocks
-from tests.support.database import execute, wait_for_problem
+from tests.support.database import execute, insert, wait_for_problem
 from tests.support.truth.token_moves import TRANSFER
 
 EMITTER = made_blocks.address("emitter")
-NOWHERE = "http://127.0.0.1:1"
-MADE_CHAIN = (
-    "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs) VALUES (%s, %s, 0, %s)"
-)
 
 
 def plain(url, statement):
@@ -62,7 +57,8 @@ def test_a_database_keeps_what_it_has_stored_from_its_first_block(database_url, 
 
 def test_before_the_first_block_it_may_change(database_url, anvil):
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
-    execute(database_url, MADE_CHAIN, 31337, bytes.fromhex(genesis[2:]), "none")
+    row = {"chain_id": 31337, "genesis_hash": bytes.fromhex(genesis[2:]), "stored_logs": "none"}
+    insert(database_url, "chain", **row)
     indexing.Indexing(database_url, anvil.url, logs="standard").run_until(anvil.head())
     assert execute(database_url, "SELECT stored_logs FROM chain") == [("standard",)]
     assert execute(database_url, "SELECT count(*) > 30 FROM event_topics") == [(True,)]
@@ -71,7 +67,7 @@ def test_before_the_first_block_it_may_change(database_url, anvil):
 @pytest.fixture
 def made(database_url, database):
     """Blocks made up, of which all logs are stored."""
-    execute(database_url, MADE_CHAIN, 1, b"genesis", "all")
+    insert(database_url, "chain", chain_id=1, stored_logs="all")
     return made_blocks.Chain(database)
 
 
@@ -99,7 +95,7 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
     made.append([made_blocks.Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
-    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     for asked in ({}, {"topic0": "0x" + topic.hex()}):
         answer = client.get("/api/v1/logs", query_string=asked)
         assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)

@@ -39,21 +39,21 @@ def test_holders_of_many_ids_equal_the_sum_of_their_balances(scenario):
     assert scenario.truth.holders[contract.address] == holders
 
 
-@pytest.mark.parametrize(
-    ("key", "token_type", "transfers"),
-    [
-        ("raw", None, 0),
-        ("raw coin", "BEP20", 1),
-        ("staking", None, 0),
-        ("dweth", "BEP20", 3),
-        ("Kitties", "BEP721", 3),
-        ("UnindexedCoin", "BEP20", 2),
-        ("claims 721", "BEP721", 2),
-        ("claims nothing", "BEP20", 3),
-        ("claims all", "BEP20", 2),
-        ("claims 1155", "BEP1155", 2),
-    ],
-)
+AWKWARD = [
+    ("raw", None, 0),
+    ("raw coin", "BEP20", 1),
+    ("staking", None, 0),
+    ("dweth", "BEP20", 3),
+    ("Kitties", "BEP721", 3),
+    ("UnindexedCoin", "BEP20", 2),
+    ("claims 721", "BEP721", 2),
+    ("claims nothing", "BEP20", 3),
+    ("claims all", "BEP20", 2),
+    ("claims 1155", "BEP1155", 2),
+]
+
+
+@pytest.mark.parametrize(("key", "token_type", "transfers"), AWKWARD)
 def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, transfers):
     address = scenario.stage.contracts[key].address
     found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
@@ -61,14 +61,14 @@ def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, t
     assert (types, len(found)) == ([token_type] if token_type else [], transfers)
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("claims 721", [("1", "71"), ("1", "71")]),
-        ("claims nothing", [("3", None), ("2", None), ("72", None)]),
-        ("claims 1155", [("4", "1"), ("74", "1")]),
-    ],
-)
+OTHER_STANDARDS = [
+    ("claims 721", [("1", "71"), ("1", "71")]),
+    ("claims nothing", [("3", None), ("2", None), ("72", None)]),
+    ("claims 1155", [("4", "1"), ("74", "1")]),
+]
+
+
+@pytest.mark.parametrize(("key", "expected"), OTHER_STANDARDS)
 def test_an_event_of_another_standard_moves_nothing(scenario, key, expected):
     address = scenario.stage.contracts[key].address
     found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]

@@ -98,7 +98,7 @@ LONG = {
 def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     for name, value in way.settings.items():
         monkeypatch.setattr(f"scan.{name}", value)
-    honest = indexed.settings.database_url
+    honest = indexed.url
     with faulty_node.FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
         node.fault = fault = way.fault(honest)
         indexing.Indexing(database_url, node.url).run_until(scenario.anvil.head())

@@ -11,7 +11,6 @@ import requests
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from app import create_app
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.settings import Settings
@@ -67,17 +66,17 @@ def test_json_lines_are_json(lines, client):
         assert second["message"] == "two\nlines and a ü"
 
 
+SECRETS = [
+    (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
+    ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
+    (f"the key {KEY} is unknown", KEY[12:]),
+    ("signature 0x" + 65 * "ab", 20 * "ab"),
+    ("secret " + 32 * "cd", 20 * "cd"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
-        ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
-        (f"the key {KEY} is unknown", KEY[12:]),
-        ("signature 0x" + 65 * "ab", 20 * "ab"),
-        ("secret " + 32 * "cd", 20 * "cd"),
-    ],
-)
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
 def test_secrets_are_hidden(lines, text, secret):
     try:
         raise ValueError(text)
@@ -91,7 +90,7 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     """Keys, signatures and webhook secrets through the API, with a node that does not answer."""
     node = "http://127.0.0.1:1/v3/0a1b2c3d4e5f"
     logging.getLogger().handlers[0].setLevel(logging.DEBUG)
-    client = create_app(indexing.settings_for(database_url, node)).test_client()
+    client = indexing.client_over(database_url, node)
     request = wallets.key_request(wallets.new_wallet())
     key = client.post("/api/v1/keys", json=request).json["key"]
     owner, authorized = request["ownerAddress"], {"X-API-Key": key}
@@ -221,6 +220,6 @@ def test_a_process_without_other_http_serves_metrics_at_its_host():
 
 def test_metrics_answer_without_a_database():
     url = "postgresql://127.0.0.1:1/none"
-    families = scrape(create_app(indexing.settings_for(url, "http://127.0.0.1:1")).test_client())
+    families = scrape(indexing.client_over(url))
     assert value(families, "scan_database_up") == 0
     assert families["scan_database_up"].samples

@@ -14,38 +14,38 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 PUBLIC = [ipaddress.ip_address("93.184.215.14")]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        *("", "example.com/hook", "//example.com/hook", "http://example.com/hook"),
-        *("ftp://example.com/hook", "file:///etc/passwd", "javascript:alert(1)"),
-        *(" https://example.com", "https://example.com/a b", "https://example.com/a\tb"),
-        *("https://example.com/\r\nX-Injected: 1", "https://example.com\\@127.0.0.1/"),
-        *("https://exämple.com/", "https://example。com/", "https://①②⑦.0.0.1/", "https:///hook"),
-        *("https://", "https://:443/", "https://?x", "https://user@example.com/"),
-        *("https://user:secret@example.com/", "https://@example.com/", "https://%31%32%37.0.0.1/"),
-        *("https://example.com:port/", "https://example.com:99999/", "https://[::1/"),
-        *("https://[v1.127]/", "https://[fe80::1%25eth0]/", "https://-.com:x"),
-        *("https://exa mple.com", "https://a..b.com/", "https://" + "a" * 64 + ".com/"),
-        *("https://" + "a." * 130 + "com/", "https://example.com/" + "a" * 2029),
-    ],
-)
+NO_PLAIN_URLS = [
+    *("", "example.com/hook", "//example.com/hook", "http://example.com/hook"),
+    *("ftp://example.com/hook", "file:///etc/passwd", "javascript:alert(1)"),
+    *(" https://example.com", "https://example.com/a b", "https://example.com/a\tb"),
+    *("https://example.com/\r\nX-Injected: 1", "https://example.com\\@127.0.0.1/"),
+    *("https://exämple.com/", "https://example。com/", "https://①②⑦.0.0.1/", "https:///hook"),
+    *("https://", "https://:443/", "https://?x", "https://user@example.com/"),
+    *("https://user:secret@example.com/", "https://@example.com/", "https://%31%32%37.0.0.1/"),
+    *("https://example.com:port/", "https://example.com:99999/", "https://[::1/"),
+    *("https://[v1.127]/", "https://[fe80::1%25eth0]/", "https://-.com:x"),
+    *("https://exa mple.com", "https://a..b.com/", "https://" + "a" * 64 + ".com/"),
+    *("https://" + "a." * 130 + "com/", "https://example.com/" + "a" * 2029),
+]
+
+
+@pytest.mark.parametrize("url", NO_PLAIN_URLS)
 def test_what_is_no_plain_https_url_is_refused(url):
     with pytest.raises(RefusedUrl):
         allowed_urls.parse(url)
 
 
-@pytest.mark.parametrize(
-    ("url", "host", "port", "path"),
-    [
-        ("https://example.com", "example.com", 443, "/"),
-        ("HTTPS://Example.COM./Hook", "example.com", 443, "/Hook"),
-        ("https://a.example.com:8443/x?y=1#z", "a.example.com", 8443, "/x?y=1"),
-        ("https://xn--exmple-cua.com?y", "xn--exmple-cua.com", 443, "/?y"),
-        ("https://localhost:9000/", "localhost", 9000, "/"),
-        ("https://[::1]:9000/", "::1", 9000, "/"),
-    ],
-)
+PLAIN_URLS = [
+    ("https://example.com", "example.com", 443, "/"),
+    ("HTTPS://Example.COM./Hook", "example.com", 443, "/Hook"),
+    ("https://a.example.com:8443/x?y=1#z", "a.example.com", 8443, "/x?y=1"),
+    ("https://xn--exmple-cua.com?y", "xn--exmple-cua.com", 443, "/?y"),
+    ("https://localhost:9000/", "localhost", 9000, "/"),
+    ("https://[::1]:9000/", "::1", 9000, "/"),
+]
+
+
+@pytest.mark.parametrize(("url", "host", "port", "path"), PLAIN_URLS)
 def test_an_https_url_is_taken_apart(url, host, port, path):
     assert allowed_urls.parse(url) == (host, port, path)
 
@@ -57,9 +57,7 @@ def test_a_url_has_up_to_2048_characters():
     )
 
 
-@pytest.mark.parametrize(
-    "url",
-    """
+NOT_ALLOWED = """
         https://93.184.215.14/ https://127.0.0.1/ https://127.1/ https://2130706433/
         https://0x7f000001/ https://0x7f.1/ https://0177.0.0.1/ https://127.0.0.1./ https://[::1]/
         https://[::ffff:127.0.0.1]/ https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/
@@ -67,8 +65,10 @@ def test_a_url_has_up_to_2048_characters():
         https://metadata.google.internal/ https://app.localhost/ https://app.localhost./
         https://example.com:80/ https://example.com:0/ https://example.com:22/
         https://example.com:8444/
-    """.split(),
-)
+    """.split()
+
+
+@pytest.mark.parametrize("url", NOT_ALLOWED)
 def test_literals_local_names_and_other_ports_are_refused(url):
     with pytest.raises(RefusedUrl):
         target = allowed_urls.parse(url)
@@ -76,10 +76,8 @@ def test_literals_local_names_and_other_ports_are_refused(url):
         allowed_urls.require_allowed(target, [literal] if literal else PUBLIC, ())
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        *"""
+SPECIAL = [
+    *"""
             0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.255.255.255 169.254.169.254 172.16.0.1
             172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1
             203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:10.0.0.1
@@ -87,13 +85,15 @@ def test_literals_local_names_and_other_ports_are_refused(url):
             2002:7f00:1::1 2620:4f:8000::1 3fff::1 4000::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1
             fec0::1 ff02::1
         """.split(),
-        # Reachable from inside a cloud alone, though in public ranges, or in shared ones.
-        *"""
+    # Reachable from inside a cloud alone, though in public ranges, or in shared ones.
+    *"""
             168.63.129.16 192.80.8.124 161.26.0.10 166.8.0.1 166.11.255.254 100.100.100.200
             192.0.0.192
         """.split(),
-    ],
-)
+]
+
+
+@pytest.mark.parametrize("address", SPECIAL)
 def test_special_addresses_are_not_public(address):
     target = allowed_urls.parse("https://example.com/")
     assert not allowed_urls.is_public(ipaddress.ip_address(address))
@@ -101,13 +101,13 @@ def test_special_addresses_are_not_public(address):
         allowed_urls.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
 
 
-@pytest.mark.parametrize(
-    "address",
-    """
+ORDINARY = """
         1.1.1.1 93.184.215.14 172.32.0.1 168.63.129.17 166.12.0.1 161.27.0.1 2606:4700::1111
         2a00:1450::1
-    """.split(),
-)
+    """.split()
+
+
+@pytest.mark.parametrize("address", ORDINARY)
 def test_other_addresses_are_public(address):
     assert allowed_urls.is_public(ipaddress.ip_address(address))
 

@@ -9,28 +9,28 @@ from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANS
 pytestmark = pytest.mark.check
 
 
-@pytest.mark.parametrize(
-    ("type_", "value", "name", "context", "text", "has_raw"),
-    [
-        ("uint256", "1500000", "", (1, TRANSFER, COIN), "1.5", True),
-        ("uint256", "1500000", "", (1, TRANSFER), "1,500,000", True),
-        ("uint256", "1500000", "", (1, TRANSFER, {**COIN, "type": "BEP721"}), "1,500,000", True),
-        ("uint256", "1500000", "", (0, "stake(uint256)", COIN), "1,500,000", True),
-        ("uint256", "7", "", (1, TRANSFER, {**COIN, "decimals": 255}), TINY, True),
-        ("uint256", str(LARGEST), "", (1, APPROVE, COIN), "unlimited", True),
-        ("uint160", str(2**160 - 1), "", (1, "f(uint160)"), "largest uint160", True),
-        ("uint8", "255", "", (0,), "255", False),
-        ("int256", "-1234567", "", (0,), "-1,234,567", True),
-        ("uint256", "1700000000", "_deadline", (0,), NOW, True),
-        ("uint48", "1700000000", "expiration", (0,), NOW, True),
-        ("uint256", "17", "deadline", (0,), "17", False),
-        ("uint256", "1700000000", "amount", (0,), "1,700,000,000", True),
-        ("uint256", "1234567", "tokenId", (0,), "1234567", False),
-        ("uint256", str(10**60), "x", (0,), str(10**60), False),
-        ("string", "12345678", "", (0,), "12345678", False),
-        ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
-    ],
-)
+DECODED_NUMBERS = [
+    ("uint256", "1500000", "", (1, TRANSFER, COIN), "1.5", True),
+    ("uint256", "1500000", "", (1, TRANSFER), "1,500,000", True),
+    ("uint256", "1500000", "", (1, TRANSFER, {**COIN, "type": "BEP721"}), "1,500,000", True),
+    ("uint256", "1500000", "", (0, "stake(uint256)", COIN), "1,500,000", True),
+    ("uint256", "7", "", (1, TRANSFER, {**COIN, "decimals": 255}), TINY, True),
+    ("uint256", str(LARGEST), "", (1, APPROVE, COIN), "unlimited", True),
+    ("uint160", str(2**160 - 1), "", (1, "f(uint160)"), "largest uint160", True),
+    ("uint8", "255", "", (0,), "255", False),
+    ("int256", "-1234567", "", (0,), "-1,234,567", True),
+    ("uint256", "1700000000", "_deadline", (0,), NOW, True),
+    ("uint48", "1700000000", "expiration", (0,), NOW, True),
+    ("uint256", "17", "deadline", (0,), "17", False),
+    ("uint256", "1700000000", "amount", (0,), "1,700,000,000", True),
+    ("uint256", "1234567", "tokenId", (0,), "1234567", False),
+    ("uint256", str(10**60), "x", (0,), str(10**60), False),
+    ("string", "12345678", "", (0,), "12345678", False),
+    ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "name", "context", "text", "has_raw"), DECODED_NUMBERS)
 def test_decoded_numbers_are_shown_in_units(type_, value, name, context, text, has_raw):
     shown = shown_value(Argument(name, type_, value), *context)
     assert (shown.text, shown.raw) == (text, value if has_raw else None)

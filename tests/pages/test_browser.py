@@ -88,13 +88,13 @@ WIDTHS = (360, 768, 1280)
 TOKEN_AND_PERSON = (3, 2)  # groups of tabs
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        pytest.param([(360, 3), (1280, 2)], id="few"),
-        pytest.param([*product(WIDTHS, TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
-    ],
-)
+TABS = [
+    pytest.param([(360, 3), (1280, 2)], id="few"),
+    pytest.param([*product(WIDTHS, TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("shown", TABS)
 def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenario, shown):
     """The current one is in view, also where its group scrolls; a person has no code."""
     token = scenario.stage.contracts["dollar"].address

@@ -18,17 +18,17 @@ def values(*numbers):
     return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]
 
 
-@pytest.mark.parametrize(
-    ("most", "ticks"),
-    [
-        (0, ["1", "0"]),
-        (1, ["1", "0"]),
-        (3, ["3", "2", "1", "0"]),
-        (155, ["200", "150", "100", "50", "0"]),
-        (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
-        (2**256, None),
-    ],
-)
+AXES = [
+    (0, ["1", "0"]),
+    (1, ["1", "0"]),
+    (3, ["3", "2", "1", "0"]),
+    (155, ["200", "150", "100", "50", "0"]),
+    (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
+    (2**256, None),
+]
+
+
+@pytest.mark.parametrize(("most", "ticks"), AXES)
 def test_axes_begin_at_zero_and_reach_the_highest_value(most, ticks):
     chart = bar_chart(values(0, most), title="Counts", span_s=3600)
     assert ticks is None or chart.ticks == ticks
@@ -55,18 +55,18 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown():
     assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
 
 
-@pytest.mark.parametrize(
-    ("numbers", "decimals", "ticks"),
-    [
-        ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"]),
-        ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"]),
-        ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"]),
-        ((51, 100), 0, ["100", "90", "80", "70", "60", "50"]),
-        ((50, 100), 0, ["100", "80", "60", "40", "20", "0"]),  # the lower half is in use
-        ((7, 7, 7), 0, ["8", "6", "4", "2", "0"]),  # nothing to see but the amount
-        ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
-    ],
-)
+LINES = [
+    ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"]),
+    ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"]),
+    ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"]),
+    ((51, 100), 0, ["100", "90", "80", "70", "60", "50"]),
+    ((50, 100), 0, ["100", "80", "60", "40", "20", "0"]),  # the lower half is in use
+    ((7, 7, 7), 0, ["8", "6", "4", "2", "0"]),  # nothing to see but the amount
+    ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
+]
+
+
+@pytest.mark.parametrize(("numbers", "decimals", "ticks"), LINES)
 def test_a_line_uses_its_height_and_a_flat_one_stays_flat(numbers, decimals, ticks):
     chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
     assert chart is not None and chart.ticks == ticks

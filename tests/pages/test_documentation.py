@@ -13,9 +13,7 @@ STATS = "#operations-Chain-getStats"
 
 @pytest.mark.long
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1280)])
-def test_the_documentation_is_whole_accessible_usable_and_from_here_alone(
-    page, over_http, theme, width
-):
+def test_the_documentation_is_whole_accessible_and_from_here_alone(page, over_http, theme, width):
     feature = {"name": "prefers-color-scheme", "value": theme}
     page.call("Emulation.setEmulatedMedia", features=[feature])
     metrics = {"height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}

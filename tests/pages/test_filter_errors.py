@@ -5,32 +5,31 @@ from html import unescape
 
 import pytest
 
+BAD_VALUES = [
+    ({"from": "0x12"}, "From must be an address: 0x followed by 40 hex digits."),
+    ({"from": '"><script>alert(1)</script>'}, "From must be an address"),
+    ({"method": "0x12"}, "Method must be 0x followed by 8 hex digits."),
+    ({"method": "neverHeardOf"}, "Method is not a known function: give its"),
+    ({"method": "f(uint257)"}, "Method is not a signature:"),
+    ({"method": "two words"}, "Method is not a signature:"),
+    ({"timeFrom": "2026-02-30"}, "Since (UTC) must be a date, such as 2026-01-31."),
+    ({"timeTo": "yesterday"}, "Until (UTC) must be a date, such as 2026-01-31."),
+    (
+        {"timeTo": "2026-01-30", "timeFrom": "2026-01-31"},
+        "Until (UTC) is before “Since (UTC)”: no row can match.",
+    ),
+    ({"blockTo": "3", "blockFrom": "4"}, "Last block is before “First block”: no row can"),
+    ({"blockTo": "-1"}, "Last block must be a whole number"),
+    ({"status": "maybe"}, "Status must be one of: success, failed."),
+    ({"type": "256"}, "Type must be a whole number"),
+    ({"limit": "99"}, "Rows on a page must be"),
+    ({"orderBy": "up"}, "The order must be"),
+    ({"page": "0"}, "The page must be"),
+    ({"cursor": "AAAA"}, "This link is of another list."),
+]
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"from": "0x12"}, "From must be an address: 0x followed by 40 hex digits."),
-        ({"from": '"><script>alert(1)</script>'}, "From must be an address"),
-        ({"method": "0x12"}, "Method must be 0x followed by 8 hex digits."),
-        ({"method": "neverHeardOf"}, "Method is not a known function: give its"),
-        ({"method": "f(uint257)"}, "Method is not a signature:"),
-        ({"method": "two words"}, "Method is not a signature:"),
-        ({"timeFrom": "2026-02-30"}, "Since (UTC) must be a date, such as 2026-01-31."),
-        ({"timeTo": "yesterday"}, "Until (UTC) must be a date, such as 2026-01-31."),
-        (
-            {"timeTo": "2026-01-30", "timeFrom": "2026-01-31"},
-            "Until (UTC) is before “Since (UTC)”: no row can match.",
-        ),
-        ({"blockTo": "3", "blockFrom": "4"}, "Last block is before “First block”: no row can"),
-        ({"blockTo": "-1"}, "Last block must be a whole number"),
-        ({"status": "maybe"}, "Status must be one of: success, failed."),
-        ({"type": "256"}, "Type must be a whole number"),
-        ({"limit": "99"}, "Rows on a page must be"),
-        ({"orderBy": "up"}, "The order must be"),
-        ({"page": "0"}, "The page must be"),
-        ({"cursor": "AAAA"}, "This link is of another list."),
-    ],
-)
+
+@pytest.mark.parametrize(("query", "words"), BAD_VALUES)
 def test_a_bad_value_is_refused_in_words_and_stays(client, query, words):
     response = client.get("/txs", query_string=query)
     assert response.status_code == 400 and words in unescape(response.text)
@@ -47,18 +46,18 @@ def filters_in_form(html):
     return {name: unescape(value) for name, value in fields}
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("/txs?form=0x12", "This list has no filter “form”. Did you mean “from”?"),
-        ("/txs?zzz=<b>", "This list has no filter “zzz”; its filters are address (Address), "),
-        ("/tokens?zzz=1", "This list has no filter “zzz”."),
-        ("/txs?to=1&to=2", "to is given more than once."),
-        ("/address/0x" + 40 * "7" + "?tab=up", "This page has no tab “up”. It has: transactions,"),
-        ("/tx/0x12", "Not a hash: a hash is 0x followed by 64 hex digits."),
-        ("/search?q=" + 2049 * "x", "The search must be text of at most 2048 characters"),
-    ],
-)
+UNKNOWN = [
+    ("/txs?form=0x12", "This list has no filter “form”. Did you mean “from”?"),
+    ("/txs?zzz=<b>", "This list has no filter “zzz”; its filters are address (Address), "),
+    ("/tokens?zzz=1", "This list has no filter “zzz”."),
+    ("/txs?to=1&to=2", "to is given more than once."),
+    ("/address/0x" + 40 * "7" + "?tab=up", "This page has no tab “up”. It has: transactions,"),
+    ("/tx/0x12", "Not a hash: a hash is 0x followed by 64 hex digits."),
+    ("/search?q=" + 2049 * "x", "The search must be text of at most 2048 characters"),
+]
+
+
+@pytest.mark.parametrize(("path", "words"), UNKNOWN)
 def test_what_a_page_does_not_know_is_named_in_words(client, path, words):
     response = client.get(path, headers={"Accept": "text/html"})
     assert response.status_code == 400 and response.mimetype == "text/html"

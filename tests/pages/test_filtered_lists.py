@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.pages import FILTERS
@@ -196,18 +195,18 @@ def test_every_filter_of_the_table_stands_in_the_form(client):
             assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 
-@pytest.mark.parametrize(
-    ("path", "key", "label"),
-    [
-        ("/txs", "from", "From"),
-        ("/txs", "to", "To"),
-        ("/token-transfers", "from", "From"),
-        ("/internal-transfers", "to", "To"),
-        ("/trades", "maker", "Maker"),
-        ("/contracts", "creator", "Creator"),
-        ("/contracts", "factory", "Factory"),
-    ],
-)
+COLUMN_NAMES = [
+    ("/txs", "from", "From"),
+    ("/txs", "to", "To"),
+    ("/token-transfers", "from", "From"),
+    ("/internal-transfers", "to", "To"),
+    ("/trades", "maker", "Maker"),
+    ("/contracts", "creator", "Creator"),
+    ("/contracts", "factory", "Factory"),
+]
+
+
+@pytest.mark.parametrize(("path", "key", "label"), COLUMN_NAMES)
 def test_a_filter_is_called_like_its_column(client, path, key, label):
     html = client.get(path).text
     assert re.search(rf'<label>{label} <input name="{key}"', html)
@@ -226,13 +225,13 @@ def test_filters_are_chips_that_links_take_away(client, sender):
     assert re.search(r'class="json" href="/api/v1/transactions\?from=0x', html)
 
 
-@pytest.mark.parametrize(
-    "path",
-    """
+NO_TABS = """
         /blocks /txs /tokens /contracts /verify /search /watchlist /keys /webhooks /charts /gas /dex
         /accounts /user-operations /block/1 /address/{to} /tx/{hash}
-    """.split(),
-)
+    """.split()
+
+
+@pytest.mark.parametrize("path", NO_TABS)
 def test_a_tab_that_a_page_does_not_have_is_refused(client, sent, path):
     newest = next(row for row in sent if row["toAddress"])
     path = path.format(hash=newest["hash"], to=newest["toAddress"])
@@ -305,7 +304,7 @@ def test_a_balance_is_shown_on_a_day_or_after_a_block(client, scenario, sender):
 
 def test_a_page_during_which_the_index_changed_is_not_cached(own_index, monkeypatch):
     """Some of it may be from before the change: names are read without a version."""
-    client, url = create_app(own_index.settings).test_client(), own_index.settings.database_url
+    client, url = own_index.client(), own_index.url
     client.get("/txs?=first")  # which has the process listen for changes
     assert "ETag" in client.get("/txs?=second").headers
     read = entities.page

@@ -19,23 +19,23 @@ LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
 UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 
-@pytest.mark.parametrize(
-    ("value", "decimals", "whole", "short"),
-    [
-        ("0", 18, "0", "0"),
-        ("1", 18, "0.000000000000000001", "0.000000000000000001"),
-        ("1000000000000000000", 18, "1", "1"),
-        ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
-        ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
-        ("123456789", 9, "0.123456789", "0.123456…"),
-        ("12", 0, "12", "12"),
-        (str(LARGEST), 0, f"{LARGEST:,}", f"{LARGEST:,}"),
-        ("7", 255, TINY, TINY),
-        ("-15", 1, "-1.5", "-1.5"),
-        ("-999123456789012", 12, "-999.123456789012", "-999.123456…"),
-        ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
-    ],
-)
+AMOUNTS = [
+    ("0", 18, "0", "0"),
+    ("1", 18, "0.000000000000000001", "0.000000000000000001"),
+    ("1000000000000000000", 18, "1", "1"),
+    ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
+    ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
+    ("123456789", 9, "0.123456789", "0.123456…"),
+    ("12", 0, "12", "12"),
+    (str(LARGEST), 0, f"{LARGEST:,}", f"{LARGEST:,}"),
+    ("7", 255, TINY, TINY),
+    ("-15", 1, "-1.5", "-1.5"),
+    ("-999123456789012", 12, "-999.123456789012", "-999.123456…"),
+    ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
+]
+
+
+@pytest.mark.parametrize(("value", "decimals", "whole", "short"), AMOUNTS)
 def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
     assert formatting.amount(value, decimals) == whole
     assert formatting.short_amount(value, decimals) == short
@@ -223,16 +223,16 @@ def test_cut_values_of_rows_without_a_link_stay_stops():
     assert fitted(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
-        ("0x5FbDB2.eth", True),
-        ("pay.0x5fbdb2.eth", True),
-        ("0x14dc79.eth", False),
-        ("0x.eth", False),
-        ("alice.eth", False),
-    ],
-)
+LIKE_ADDRESSES = [
+    ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
+    ("0x5FbDB2.eth", True),
+    ("pay.0x5fbdb2.eth", True),
+    ("0x14dc79.eth", False),
+    ("0x.eth", False),
+    ("alice.eth", False),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), LIKE_ADDRESSES)
 def test_a_name_that_is_written_like_another_address_is_known(name, expected):
     assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected

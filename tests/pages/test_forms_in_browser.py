@@ -75,14 +75,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(page, explorer, explorer_u
 
 
 def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
-    wallet = wallets.new_wallet()
-    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
-    page.open(f"{explorer_url}/keys")
-    page.fill("#get-key input", "from a browser")
-    page.click("#get-key button")
-    page.wait("window.toSign")
-    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
-    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    wallet = _get_key(page, explorer_url, "from a browser")
     page.wait("document.getElementById('key').textContent")
     page.wait("document.querySelector('#keys td')")
     assert "from a browser" in page.text("#keys") and "never" in page.text("#keys")
@@ -109,13 +102,7 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
 
 
 def test_a_key_is_ended_by_its_page(page, explorer_url):
-    wallet = wallets.new_wallet()
-    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
-    page.open(f"{explorer_url}/keys")
-    page.click("#get-key button")
-    page.wait("window.toSign")
-    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
-    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    wallet = _get_key(page, explorer_url, "")
     page.wait("document.querySelector('#keys td button')")
     page.click("#keys td button")
     page.wait("document.getElementById('keys').textContent.includes('revoked')")
@@ -131,8 +118,17 @@ def test_a_wallet_without_accounts_is_named(page, explorer_url):
     assert "shares no account" in page.text("#message") and page.errors == []
 
 
-def _signature(wallet, message):
-    return "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
+def _get_key(page, explorer_url, label):
+    """Ask for a key with a new wallet, which signs what the page gives it; return the wallet."""
+    wallet = wallets.new_wallet()
+    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
+    page.open(f"{explorer_url}/keys")
+    page.fill("#get-key input", label)
+    page.click("#get-key button")
+    page.wait("window.toSign")
+    message = encode_defunct(hexstr=page.evaluate("toSign"))
+    page.evaluate(f"signed('0x{bytes(wallet.sign_message(message).signature).hex()}')")
+    return wallet
 
 
 def _press(page, text):

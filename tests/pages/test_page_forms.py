@@ -26,23 +26,17 @@ def test_a_function_is_asked_for_without_a_script(explorer, many):
     assert refused.status_code == 422 and "too small" in refused.text
 
 
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        ({"function": "divide(uint256)", "argument": "1.5"}, "1.5 has no unit. Write one, such as"),
-        ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
-        ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
-        (
-            {"source": "contract A {}", "compilerVersion": "latest"},
-            "The compiler version must look",
-        ),
-        ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
-        (
-            {"source": "A", "compilerVersion": "0.8.28", "runs": "many"},
-            "The number of optimizer runs",
-        ),
-    ],
-)
+REFUSED_FORMS = [
+    ({"function": "divide(uint256)", "argument": "1.5"}, "1.5 has no unit. Write one, such as"),
+    ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
+    ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
+    ({"source": "contract A {}", "compilerVersion": "latest"}, "The compiler version must look"),
+    ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
+    ({"source": "A", "compilerVersion": "0.8.28", "runs": "many"}, "The number of optimizer runs"),
+]
+
+
+@pytest.mark.parametrize(("form", "words"), REFUSED_FORMS)
 def test_forms_have_words_of_their_own_in_errors(explorer, many, form, words):
     path = f"/address/{many}/call"
     if "source" in form:

@@ -92,7 +92,7 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
 
 def test_malformed_finality_is_read_again(scenario, indexed):
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        settings = indexing.settings_for(indexed.settings.database_url, node.url)
+        settings = indexing.settings_for(indexed.url, node.url)
         client = create_app(settings).test_client()
         path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
         for lie in ("[]", '{"number":"0xzz"}', "7"):
@@ -139,20 +139,20 @@ def test_lists_by_size_are_not_called_newer_and_older(client):
     assert ">Newer</a>" in client.get("/blocks?page=2").text
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/block/99999999", 404),
-        ("/block/x", 400),
-        ("/tx/0x12", 400),
-        (f"/tx/0x{'ab' * 32}", 404),
-        ("/address/0x12", 400),
-        (f"/token/0x{'ab' * 20}", 404),
-        ("/blocks?page=0", 400),
-        ("/blocks?page=x", 400),
-        ("/block/<script>alert(1)", 400),
-    ],
-)
+ERRORS = [
+    ("/block/99999999", 404),
+    ("/block/x", 400),
+    ("/tx/0x12", 400),
+    (f"/tx/0x{'ab' * 32}", 404),
+    ("/address/0x12", 400),
+    (f"/token/0x{'ab' * 20}", 404),
+    ("/blocks?page=0", 400),
+    ("/blocks?page=x", 400),
+    ("/block/<script>alert(1)", 400),
+]
+
+
+@pytest.mark.parametrize(("path", "status"), ERRORS)
 def test_errors_are_pages_that_help_on(client, path, status):
     answer = client.get(path)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
@@ -188,13 +188,9 @@ def test_static_files_name_their_content(client):
     assert client.get("/static/0/../site.py").status_code == 404
 
 
-@pytest.fixture(scope="module")
-def limited(indexed):
+def test_pages_have_a_limit_of_their_own(indexed):
     settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
-    yield create_app(settings).test_client()
-
-
-def test_pages_have_a_limit_of_their_own(limited):
+    limited = create_app(settings).test_client()
     assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
     refused = limited.get("/")
     assert (refused.status_code, refused.mimetype) == (429, "text/html")
@@ -206,28 +202,28 @@ def test_pages_have_a_limit_of_their_own(limited):
 
 
 def test_pages_can_be_left_out(indexed):
-    client = create_app(replace(indexed.settings, pages=False)).test_client()
+    client = indexed.client(pages=False)
     assert client.get("/").json["documentation"] == "/docs/"
     for path in ("/blocks", "/search", "/static/0/scan.css"):
         answer = client.get(path)
         assert (answer.status_code, answer.mimetype) == (404, "application/json")
 
 
-@pytest.mark.parametrize(
-    ("settings", "name", "symbol"),
-    [
-        ({}, "Chain 31337", "ETH"),
-        ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
-    ],
-)
+CHAINS = [
+    ({}, "Chain 31337", "ETH"),
+    ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
+]
+
+
+@pytest.mark.parametrize(("settings", "name", "symbol"), CHAINS)
 def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
-    page = create_app(replace(indexed.settings, **settings)).test_client().get("/txs").text
+    page = indexed.client(**settings).get("/txs").text
     assert name in page and f"<bdi>{symbol}</bdi>" in page
 
 
 @pytest.mark.check
 def test_home_says_why_nothing_else_answers():
-    client = create_app(indexing.settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
+    client = indexing.client_over(NOWHERE)
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
     assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text

@@ -92,9 +92,7 @@ def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(page, over_http, w
     assert page.text("a.badge.bad").endswith("of another token")
 
 
-def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
-    page, explorer_url, explorer
-):
+def test_names_in_a_history_are_whole_in_one_line_where_there_is_room(page, explorer_url, explorer):
     owner, other = explorer.anvil.accounts[:2]
     url, name = explorer.settings.database_url, "Harbour treasury, cold wallet"
     insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"

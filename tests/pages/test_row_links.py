@@ -17,15 +17,15 @@ def rows_of(client, path):
     return ROW.findall(response.text)
 
 
+LISTS = [
+    *("/txs?", "/token-transfers?", "/trades?", "/token-transfers?tokenType=BEP1155&"),
+    *("/address/{maker}?", "/address/{maker}?tab=transfers&", "/address/{maker}?tab=trades&"),
+    *("/token/{token}?", "/block/{block}?"),
+]
+
+
 @pytest.mark.parametrize("order", ["desc", "asc"])
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/txs?", "/token-transfers?", "/trades?", "/token-transfers?tokenType=BEP1155&"),
-        *("/address/{maker}?", "/address/{maker}?tab=transfers&", "/address/{maker}?tab=trades&"),
-        *("/token/{token}?", "/block/{block}?"),
-    ],
-)
+@pytest.mark.parametrize("path", LISTS)
 def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, order):
     trade = scenario.truth.dex_trades[0]
     busy = max(scenario.truth.blocks, key=lambda block: block["txCount"])
@@ -46,18 +46,18 @@ def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, or
             assert older[: len(whole) - place - 25] == whole[place + 25 : place + 50]
 
 
+PATHS = [
+    ("/txs?", "transactions"),
+    ("/txs?status=true&", "transactions"),
+    ("/token-transfers?", "transfers"),
+    ("/token-transfers?tokenType=BEP20&", "transfers"),
+    ("/trades?", "trades"),
+    ("/internal-transfers?", "internalTransfers"),
+]
+
+
 @pytest.mark.parametrize("order", ["desc", "asc"])
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("/txs?", "transactions"),
-        ("/txs?status=true&", "transactions"),
-        ("/token-transfers?", "transfers"),
-        ("/token-transfers?tokenType=BEP20&", "transfers"),
-        ("/trades?", "trades"),
-        ("/internal-transfers?", "internalTransfers"),
-    ],
-)
+@pytest.mark.parametrize(("path", "name"), PATHS)
 def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
     client, scenario, path, name, order
 ):
@@ -70,19 +70,19 @@ def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
     assert shown[0] == rows[7][-64:] and [hash_[2:] for hash_ in hashes] == shown
 
 
-@pytest.mark.parametrize(
-    ("path", "row", "message"),
-    [
-        ("/trades", ABSENT, "must be the id of a row of this list"),
-        ("/txs", "tx-12", "must be the id of a row of this list"),
-        ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
-        ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
-        ("/txs", f"tx-1-{'9' * 64}", "must be the id of a row of this list"),
-        ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
-        ("/trades", f"trade-1-0-{'9' * 64}", "must be the id of a row of this list"),
-        ("/txs?page=2", ABSENT, "leave out page and cursor"),
-    ],
-)
+OTHER_ROWS = [
+    ("/trades", ABSENT, "must be the id of a row of this list"),
+    ("/txs", "tx-12", "must be the id of a row of this list"),
+    ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
+    ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
+    ("/txs", f"tx-1-{'9' * 64}", "must be the id of a row of this list"),
+    ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
+    ("/trades", f"trade-1-0-{'9' * 64}", "must be the id of a row of this list"),
+    ("/txs?page=2", ABSENT, "leave out page and cursor"),
+]
+
+
+@pytest.mark.parametrize(("path", "row", "message"), OTHER_ROWS)
 def test_a_row_of_another_form_is_refused(client, path, row, message):
     response = client.get(f"{path}{'&' if '?' in path else '?'}row={row}")
     assert response.status_code == 400

@@ -35,15 +35,15 @@ def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(clie
         assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (sent, row)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/tokens", "token"),
-        ("/contracts", "contract"),
-        ("/token/{token}?tab=holders", "holder"),
-        ("/address/{holder}?tab=tokens", "token"),
-    ],
-)
+LISTS = [
+    ("/tokens", "token"),
+    ("/contracts", "contract"),
+    ("/token/{token}?tab=holders", "holder"),
+    ("/address/{holder}?tab=tokens", "token"),
+]
+
+
+@pytest.mark.parametrize(("path", "kind"), LISTS)
 def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     moved = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
     shown = path.format(token=moved["tokenAddress"], holder=moved["toAddress"])

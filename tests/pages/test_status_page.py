@@ -2,8 +2,7 @@
 
 import pytest
 
-from app import create_app
-from tests.support import database, indexing, serving
+from tests.support import database, indexing
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def page_after(url, *reports):
             " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))",
             problem,
         )
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client().get("/status").text
+    return indexing.client_over(url).get("/status").text
 
 
 def test_every_page_leads_to_the_state_of_the_index(client):

@@ -1,12 +1,10 @@
 """A transaction's page: its tabs, events and calls on one line each, numbers in units."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from eth_utils.address import to_checksum_address
 
-from app import create_app
 from tests.pages.markup import Markup
 
 TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
@@ -142,7 +140,7 @@ def test_calls_and_state_changes_are_tabs_read_from_the_node(client, scenario):
 
 
 def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):
-    client = create_app(replace(indexed.settings, traces="off")).test_client()
+    client = indexed.client(traces="off")
     hash_ = scenario.truth.dex_trades[0]["transactionHash"]
     for tab in ("calls", "state"):
         answer = client.get(f"/tx/{hash_}?tab={tab}")

@@ -6,19 +6,15 @@ from tests.support import database, faulty_node
 
 # Of transactions, receipts and logs; what blocks with their hash and index is checked always.
 ALTERED = set(
-    """
-        hash from to value nonce gas gasPrice maxFeePerGas type input maxPriorityFeePerGas gasUsed
-        cumulativeGasUsed effectiveGasPrice status contractAddress address topics data logIndex
-        transactions logs withdrawals
-    """.split()
+    "hash from to value nonce gas gasPrice maxFeePerGas type input maxPriorityFeePerGas"
+    " gasUsed cumulativeGasUsed effectiveGasPrice status contractAddress address topics"
+    " data logIndex transactions logs withdrawals".split()
 )
 # Of a block itself, which its hash covers; `number` and `hash` name the block that is asked for.
 OF_HEADER = set(
-    """
-        parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty
-        gasLimit gasUsed timestamp extraData mixHash nonce baseFeePerGas blobGasUsed excessBlobGas
-        parentBeaconBlockRoot withdrawalsRoot requestsHash
-    """.split()
+    "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom"
+    " difficulty gasLimit gasUsed timestamp extraData mixHash nonce baseFeePerGas"
+    " blobGasUsed excessBlobGas parentBeaconBlockRoot withdrawalsRoot requestsHash".split()
 )
 
 

@@ -8,6 +8,7 @@ import psycopg2
 from scan.commands import audit
 from scan.database.connection import Database
 
+EXACT, DIFFERS = audit.EXACT, audit.DIFFERS  # what run() returns
 # By range of balance, as of large tokens.
 COUNT_HOLDERS = """
     INSERT INTO token_holder_ranges (token_address, balance_range, holder_count)

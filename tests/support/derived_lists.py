@@ -38,21 +38,22 @@ def checkpoints_of(entries, every):
 
 def entries_of_user_operations(operations):
     """The lists of user operations, which are given oldest first."""
+    roles = {"entry_point": "entryPoint"} | {r: r for r in ("sender", "paymaster", "bundler")}
+    return _entries(operations, "user_operations", roles)
+
+
+def _entries(records, list_, fields):
+    """The list of all records, oldest first, and those by the roles that fields name."""
     entries = defaultdict(list)
     places = Counter()
-    for operation in operations:
-        block = operation["blockNumber"]
+    for record in records:
+        block = record["blockNumber"]
         ordinal = block * 2**20 + places[block]
         places[block] += 1
-        entries["user_operations", "0x"].append((ordinal, block))
-        for list_, field in (
-            ("by_sender", "sender"),
-            ("by_paymaster", "paymaster"),
-            ("by_bundler", "bundler"),
-            ("by_entry_point", "entryPoint"),
-        ):
-            if operation[field] is not None:
-                entries[f"user_operations_{list_}", operation[field]].append((ordinal, block))
+        entries[list_, "0x"].append((ordinal, block))
+        for role, field in fields.items():
+            if record[field] is not None:
+                entries[f"{list_}_by_{role}", record[field]].append((ordinal, block))
     return entries
 
 
@@ -81,17 +82,8 @@ def contract_creations(truth):
 
 def entries_of_contract_creations(truth):
     """The lists of contract creations."""
-    entries = defaultdict(list)
-    places = Counter()
-    for creation in contract_creations(truth):
-        block = creation["blockNumber"]
-        ordinal = block * 2**20 + places[block]
-        places[block] += 1
-        entries["contract_creations", "0x"].append((ordinal, block))
-        for role in ("creator", "factory"):
-            if creation[role] is not None:
-                entries[f"contract_creations_by_{role}", creation[role]].append((ordinal, block))
-    return entries
+    roles = {role: role for role in ("creator", "factory")}
+    return _entries(contract_creations(truth), "contract_creations", roles)
 
 
 def list_counts(entries):

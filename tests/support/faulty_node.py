@@ -91,6 +91,24 @@ def altering(alter):
     return reply
 
 
+def replacing(meant, result):
+    """The calls of a method, or those that a function chooses, have another result: a value, or
+    what a function makes of the node's."""
+    is_meant = meant if callable(meant) else lambda call: call["method"] == meant
+
+    def alter(call, answer):
+        if is_meant(call):
+            answer.pop("error", None)
+            answer["result"] = result(answer.get("result")) if callable(result) else result
+
+    return altering(alter)
+
+
+def before(first, second):
+    """The fault `first` of a node that has the fault `second`."""
+    return lambda calls, forward: first(calls, lambda inner: second(inner, forward).body)
+
+
 def refuse(is_refused, code=-32601, message="not found"):
     """An error is the answer of some calls."""
 
@@ -102,11 +120,9 @@ def refuse(is_refused, code=-32601, message="not found"):
     return altering(alter)
 
 
-@altering
-def null_receipts(call, answer):
-    """The block is there, its receipts are not yet."""
-    if call["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
-        answer["result"] = None
+# The block is there, its receipts are not yet.
+RECEIPTS = ("eth_getBlockReceipts", "eth_getTransactionReceipt")
+null_receipts = replacing(lambda call: call["method"] in RECEIPTS, None)
 
 
 def prune(first, way, genesis=False):
@@ -143,18 +159,9 @@ def foreign_receipts(calls, forward):
     return Reply(body=forward(asked))
 
 
-@altering
-def stale_head(call, answer):
-    """The tip of a node that is some blocks behind."""
-    if call["method"] == "eth_blockNumber":
-        answer["result"] = hex(max(0, int(answer["result"], 16) - 5))
-
-
-@altering
-def huge_head(call, answer):
-    """More than a column holds."""
-    if call["method"] == "eth_blockNumber":
-        answer["result"] = "0x" + 64 * "f"
+# The tip of a node that is some blocks behind.
+stale_head = replacing("eth_blockNumber", lambda head: hex(max(0, int(head, 16) - 5)))
+huge_head = replacing("eth_blockNumber", "0x" + 64 * "f")  # more than a column holds
 
 
 @altering

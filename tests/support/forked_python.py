@@ -34,9 +34,7 @@ from scan.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = tuple(
-    """
-        app gunicorn.app.wsgiapp scan.server.worker scan.commands.processes scan.commands.key
-    """.split()
+    "app gunicorn.app.wsgiapp scan.server.worker scan.commands.processes scan.commands.key".split()
 )
 _STARTING = threading.Lock()
 

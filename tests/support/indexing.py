@@ -6,16 +6,18 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg2
 
+from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.partitions import DEFAULT_ROWS
 from scan.settings import Settings
-from tests.support.serving import ROOT
+from tests.support.serving import NOWHERE, ROOT
 
 INDEX = """
 import sys
@@ -82,6 +84,14 @@ class Indexing:
         with self:
             self.wait_for(block_number)
         return self
+
+    @property
+    def url(self):
+        return self.settings.database_url
+
+    def client(self, **settings):
+        """Return a client of the service over this index, with settings of its own."""
+        return create_app(replace(self.settings, **settings)).test_client()
 
     def look(self):
         """The node has another block: the follower is not to wait until its next look."""
@@ -152,6 +162,11 @@ def settings_for(database_url, rpc_url, **settings):
             **settings,
         },
     )
+
+
+def client_over(database_url, rpc_url=NOWHERE, **settings):
+    """Return a client of the service over a database, of which nothing follows the node."""
+    return create_app(settings_for(database_url, rpc_url, **settings)).test_client()
 
 
 def index_apart(url, node, extensions):

@@ -26,10 +26,8 @@ TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
 # What the record of a single block has besides that in lists.
 ONLY_OF_ONE_BLOCK = set(
-    """
-    withdrawals confirmations producerFees earned withdrawn tokenTransferCount tradeCount
-    internalTransferCount logCount
-    """.split()
+    "withdrawals confirmations producerFees earned withdrawn tokenTransferCount tradeCount"
+    " internalTransferCount logCount".split()
 )
 
 

@@ -8,15 +8,12 @@ from copy import copy
 
 import pytest
 
-from scan.database import transaction
-from scan.database.connection import Database
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
-from scan.ethereum.events import Trade, Transfer
+from scan.database import connection, transaction
+from scan.ethereum import blocks, events
 from scan.ethereum.forms.form import numbered, settle_by_ethereum
-from scan.indexer import block_rows
+from scan.indexer import block_rows, derivation
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
 from scan.indexer.contract_state import ContractFindings, NewPool, NewToken, PoolTrade
-from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
@@ -45,7 +42,7 @@ class Chain:
 
     def __init__(self, database, writer=None):
         self._database = database
-        fill_missing(database)  # as the indexer does before it writes
+        derivation.fill_missing(database)  # as the indexer does before it writes
         self._writer = writer or Writer(database)
         self._salt = itertools.count()
         self._head = self._writer.head()
@@ -92,7 +89,7 @@ class Chain:
         ]
         trades = [_trade(number, n, m, m.pool) for n, m in enumerate(moves) if m.pool is not None]
         parent = self._head.hash if self._head else bytes(32)
-        block = DecodedBlock(
+        block = blocks.DecodedBlock(
             number=number,
             hash=self._hash(),
             parent_hash=parent,
@@ -146,7 +143,7 @@ class Chain:
 
     def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())
-        return DecodedTransaction(
+        return blocks.DecodedTransaction(
             transaction_index=index,
             hash=self._hash(),
             from_address=move.sender,
@@ -178,19 +175,19 @@ def _stored(value):
 
 def _trade(number, index, move, pool):
     row = transaction.line((number, index, index, pool, move.sender)).removesuffix("\n")
-    return PoolTrade(number, row, DEX, move.trade or Trade(TOKEN, pool, 3, 4))
+    return PoolTrade(number, row, DEX, move.trade or events.Trade(TOKEN, pool, 3, 4))
 
 
 def _transfer_row(number, index, move, tokens):
     recipient = move.recipient or move.sender
-    transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
+    transfer = events.Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
     return transfer_line(transfer_row(number, transfer), 0, tokens, None)
 
 
 @pytest.fixture
 def database(database_url):
     """An empty database for this test alone, connected to as the indexer is."""
-    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(database_url, statement_timeout_ms=0)) as database:
         yield database
 
 

@@ -13,12 +13,9 @@ from collections import defaultdict
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.block_encoding import encode_receipts
-from scan.ethereum.blocks import ReceiptsJson, read_json
-from scan.ethereum.rlp_and_tries import list_root
-from tests.support.faulty_node import Reply
+from scan.ethereum import block_encoding, blocks, rlp_and_tries
+from tests.support import faulty_node, renamed_hashes
 from tests.support.rehashed_chain import OLDEST, field
-from tests.support.renamed_hashes import RenamedHashes
 
 REWARD = 5 * 10**18
 # Which anvil's genesis block has nevertheless.
@@ -43,7 +40,7 @@ class MinedChain:
         self.headers = []
         self.uncles = defaultdict(list)
         self.rewards = []  # block, address, amount
-        self._hashes = RenamedHashes()
+        self._hashes = renamed_hashes.RenamedHashes()
         for number in range(head + 1):
             self._add(number, uncles.get(number, []))
 
@@ -73,8 +70,8 @@ class MinedChain:
 
     def _receipts_root(self, number):
         receipts = self.node.call("eth_getBlockReceipts", hex(number))
-        receipts = read_json([*map(_without_status, receipts)], ReceiptsJson, number)
-        return list_root(encode_receipts(receipts))
+        receipts = blocks.read_json([*map(_without_status, receipts)], blocks.ReceiptsJson, number)
+        return rlp_and_tries.list_root(block_encoding.encode_receipts(receipts))
 
     def earned(self, address, block):
         if isinstance(block, dict):
@@ -90,7 +87,7 @@ class MinedChain:
         answers = self._hashes.ask(json.loads(sent), forward)
         for call, answer in zip(calls, answers, strict=True):
             self._complete(call["method"], call["params"], answer)
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     def _complete(self, method, params, answer):
         result = answer.get("result")

@@ -4,7 +4,6 @@ import json
 from collections import namedtuple
 from contextlib import contextmanager
 
-from app import create_app
 from tests.support import database, solidity
 from tests.support.anvil import Anvil, Contract, creation_code
 from tests.support.indexing import Indexing
@@ -93,7 +92,7 @@ def play_reasons(postgres, template):
             anvil.mine()
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [reasons, Contract(guard, solidity.artifact("Guard"))])
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             yield Played(anvil, url, client, reasons, guard, sent)
 
 
@@ -110,18 +109,9 @@ def verify(url, contracts):
             address[2:],
         )
         by_code[bytes(code_hash)] = contract.artifact.abi
-        database.execute(
-            url,
-            "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-            " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
-            " verified_at)"
-            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', 0, '', '',"
-            " now())",
-            address[2:],
-            code_hash,
-            contract.artifact.name,
-            json.dumps(contract.artifact.abi),
-        )
+        row = {"address": bytes.fromhex(address[2:]), "code_hash": code_hash, "match": "full"}
+        row |= {"contract_name": contract.artifact.name, "compiler_version": "0.8.28"}
+        database.insert(url, "verified_contracts", **row, abi=json.dumps(contract.artifact.abi))
     for address, code_hash in database.execute(
         url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
     ):

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.support.compile_server import BUILT, SUPPORT, compile_json
+from tests.support.serving import completed
 
 NODE = SUPPORT / "node"
 SOURCES = SUPPORT / "solidity_sources"
@@ -130,12 +131,6 @@ ENDLESS = Path(__file__).with_name("Endless.sol").read_text()
 
 def node_script(name, *arguments, stdin=None):
     """What a script of tests/support/node prints, as JSON; it may read JSON itself."""
-    done = subprocess.run(
-        ["node", str(NODE / name), *arguments],
-        input=json.dumps(stdin),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = completed(["node", str(NODE / name), *arguments], input=json.dumps(stdin), timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -10,15 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.serving import (
-    NOT_INSTALLED,
-    accepts,
-    completed,
-    free_port,
-    program,
-    stop,
-    wait_until,
-)
+from tests.support import serving
 
 SUBMIT_TIMEOUT_S = 240
 
@@ -26,7 +18,7 @@ SUBMIT_TIMEOUT_S = 240
 class SparkCluster(namedtuple("SparkCluster", "master folder")):
     def run(self, script, *arguments):
         """Its output. The driver runs here, everything it computes in the workers."""
-        result = completed(
+        result = serving.completed(
             [sys.executable, str(script), *arguments, self.master],
             env=_environment(),
             timeout=SUBMIT_TIMEOUT_S,
@@ -44,34 +36,34 @@ class SparkCluster(namedtuple("SparkCluster", "master folder")):
 
 @contextmanager
 def spark_cluster(folder, workers):
-    program("java")
-    port = free_port()
+    serving.program("java")
+    port = serving.free_port()
     master = f"spark://127.0.0.1:{port}"
     with ExitStack() as running:
         _start(running, folder, "master.Master", "--port", str(port))
-        wait_until(lambda: accepts(port))
+        serving.wait_until(lambda: serving.accepts(port))
         for number in range(workers):
             work = ("-d", str(folder / f"worker{number}"))
             _start(running, folder, "worker.Worker", "-c", "1", "-m", "1g", *work, master)
         log = folder / "master.Master"
-        wait_until(lambda: log.read_text().count("Registering worker") == workers)
+        serving.wait_until(lambda: log.read_text().count("Registering worker") == workers)
         yield SparkCluster(master, folder)
 
 
 def _start(running, folder, name, *arguments):
     command = [f"{_home()}/bin/spark-class", f"org.apache.spark.deploy.{name}"]
-    places = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
+    places = ["--host", "127.0.0.1", "--webui-port", str(serving.free_port())]
     with (folder / name).open("ab") as log:
         process = subprocess.Popen(
             [*command, *places, *arguments], env=_environment(), stdout=log, stderr=log
         )
-    running.callback(stop, process)
+    running.callback(serving.stop, process)
 
 
 def _home():
     package = importlib.util.find_spec("pyspark")
     if package is None or package.origin is None:
-        message = f"pyspark (requirements/spark.txt){NOT_INSTALLED}"
+        message = f"pyspark (requirements/spark.txt){serving.NOT_INSTALLED}"
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     return Path(package.origin).parent
 

@@ -4,17 +4,17 @@ tests/fixtures.py prints explain() where two digests are asserted to be equal an
 """
 
 import io
-from argparse import Namespace
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from typing import Any
 
 import psycopg2
 from psycopg2 import sql
 
-from scan.commands import audit
 from scan.database.connection import Database
+from tests.support import auditing
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import NOWHERE
 
 Key = tuple[object, ...]
 Rows = dict[Key, dict[str, Any]]  # of a table, by its primary key
@@ -25,7 +25,6 @@ WITHOUT_MEANING = {
     *("read_block", "inconsistent_since", "body"),
 }
 SHOWN_ROWS = 8
-AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}
 
 
 class Digest(dict[str, tuple[int, str]]):
@@ -50,11 +49,8 @@ _fresh = {}  # of a chain that many tests index, once
 
 
 def digest(database_url):
-    database = Database(database_url, statement_timeout_ms=0)
-    try:
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
         return Digest(database.rows("audit/tables_digest"), database_url)
-    finally:
-        database.close()
 
 
 def fresh_digest(postgres, template, node, **settings):
@@ -106,7 +102,7 @@ def _audit(url):
     output = io.StringIO()
     try:
         with redirect_stdout(output):
-            audit.audit(settings_for(url, "http://127.0.0.1:9"), Namespace(**AUDIT))
+            auditing.run(settings_for(url, NOWHERE))
     except Exception as error:  # the rows below say more than an audit that could not run
         return [f"could not run: {error}"]
     return output.getvalue().splitlines()

@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from app import create_app
 from scan.database.connection import Database
 from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
+from scan.webhooks.queues import DeliveryQueues
 from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
@@ -47,8 +48,16 @@ class Webhooks:
             app.extensions["scan"].key_usage.close()
         self.database.close()
 
-    def register(self, owner, url, event_types=("tx",), watch_address=None):
+    def execute(self, statement, *params):
+        return execute(self.settings.database_url, statement, *params)
+
+    def queues(self, **options):
+        """The queues as a dispatcher of its own has them."""
+        return DeliveryQueues(self.database, confirmations=0, finality=0, **options)
+
+    def register(self, owner, url, event_types=("tx",), watch_address=None, **more):
         body = {"ownerAddress": f"0x{owner.hex()}", "url": url, "eventTypes": list(event_types)}
+        body |= more
         if watch_address is not None:
             body["watchAddress"] = f"0x{watch_address.hex()}"
         self._clients += 1  # each from an address of its own, which may have only so many
@@ -58,6 +67,10 @@ class Webhooks:
         )
         assert answer.status_code == 201, answer.get_json()
         return Hook(answer.get_json()["id"], answer.get_json()["secret"])
+
+    def switch(self, hook, active):
+        path = f"/api/v1/webhooks/{hook.id}"
+        return self.client.patch(path, headers=hook.headers, json={"active": active})
 
     def record(self, owner, hook):
         answer = self.client.get(f"/api/v1/webhooks?owner=0x{owner.hex()}")
@@ -75,7 +88,7 @@ class Webhooks:
     def pending(self):
         """How many deliveries still wait."""
         count = "SELECT count(*) FROM deliveries WHERE status = 'pending'"
-        return int(execute(self.settings.database_url, count)[0][0])
+        return int(self.execute(count)[0][0])
 
     @contextmanager
     def delivering(self, options=QUICK, **settings):

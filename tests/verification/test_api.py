@@ -9,19 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from app import create_app
 from scan.database import transaction as copy_rows
-from scan.verification import compiler_run, submission_compilations, verifier
+from scan.verification import compiler_run, sandbox, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.compiler_store import CompilerStore
-from scan.verification.sandbox import TimedOut
 from scan.verification.verifier import MAX_BYTES_A_DAY
-from tests.support.database import execute
+from tests.support import database, serving, solidity
 from tests.support.explorer import standard_input
 from tests.support.indexing import Indexing
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
-from tests.support.serving import wait_until
-from tests.support.solidity import ENDLESS
 
 ADDRESS = CHECKSUMMED.lower()
 BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
@@ -69,10 +65,10 @@ def test_a_contract_that_is_read_before_its_block_is_indexed_is_that_blocks(data
     indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
     sent = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
     address = anvil.receipt_of(sent)["contractAddress"]
-    answer = create_app(indexing.settings).test_client().get(f"/api/v1/contracts/{address}")
+    answer = indexing.client().get(f"/api/v1/contracts/{address}")
     assert answer.status_code == 404
     Indexing(database_url, anvil.url).run_until(anvil.head())
-    [(block_number,)] = execute(database_url, "SELECT block_number FROM contracts")
+    [(block_number,)] = database.execute(database_url, "SELECT block_number FROM contracts")
     assert block_number == anvil.head()
 
 
@@ -286,12 +282,12 @@ def compiling(explorer, many, clients):
 
     def verify(number):
         client = f"192.0.2.{number + 1}"
-        answers.append(explorer.verify(many, ENDLESS, VERSION, client_address=client))
+        answers.append(explorer.verify(many, solidity.ENDLESS, VERSION, client_address=client))
 
     with ThreadPoolExecutor(clients) as pool:
         for number in range(clients):
             pool.submit(verify, number)
-            wait_until(lambda: answers or places._running + len(places._waiting) > number)  # noqa: B023
+            serving.wait_until(lambda: answers or places._running + len(places._waiting) > number)  # noqa: B023
         yield answers
 
 
@@ -303,7 +299,7 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
         def check_time():
             check()
             if others_are_served.is_set():
-                raise TimedOut
+                raise sandbox.TimedOut
 
         return compile_source(compiler, standard_input, timeout_s, check_time, *more)
 
@@ -316,7 +312,7 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
         assert int(refused.headers["Retry-After"]) > 0
         assert explorer.client.get("/api/v1/stats").status_code == 200
         # One that compiles may hold that place for a moment, to read from the node itself.
-        wait_until(lambda: explorer.call(many, "stored").status_code == 200)
+        serving.wait_until(lambda: explorer.call(many, "stored").status_code == 200)
         assert len(hostile) == 1, "no call was answered before a compiler had ended"
         others_are_served.set()
     assert sorted(answer.status_code for answer in hostile) == [422, 422, 422, 503]
@@ -351,7 +347,7 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, ma
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
     places = explorer.app.extensions["scan"].verifier.places
     with compiling(explorer, many, RUNNING) as answers:
-        wait_until(lambda: places._running == RUNNING)
+        serving.wait_until(lambda: places._running == RUNNING)
         refused = explorer.verify(many, MANY, VERSION, client_address="192.0.2.1")
         assert (refused.status_code, refused.json["code"]) == (429, "rate_limited")
         assert int(refused.headers["Retry-After"]) > 0

@@ -11,23 +11,23 @@ VERSION = "0.8.28"
 SOURCE = "contract Made { uint256 public immutable x; constructor(uint256 n) { x = n + 3; } }"
 
 
+PREAMBLES = [
+    ("fe710060", "fe7100"),
+    ("fe710102abcd60", "fe710102abcd"),
+    ("fe71020003abcdef60", "fe71020003abcdef"),
+    ("fe7100", None),  # no creation code
+    ("fe710103abcd60", None),  # data that passes the end
+    ("fe7101", None),
+    ("fe710360", None),  # reserved
+    ("fe710460", None),  # of another version
+    ("fe71", None),
+    ("fe6000", None),
+    ("", None),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("code", "preamble"),
-    [
-        ("fe710060", "fe7100"),
-        ("fe710102abcd60", "fe710102abcd"),
-        ("fe71020003abcdef60", "fe71020003abcdef"),
-        ("fe7100", None),  # no creation code
-        ("fe710103abcd60", None),  # data that passes the end
-        ("fe7101", None),
-        ("fe710360", None),  # reserved
-        ("fe710460", None),  # of another version
-        ("fe71", None),
-        ("fe6000", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("code", "preamble"), PREAMBLES)
 def test_a_preamble_is_read_as_the_standard_has_it(code, preamble):
     read = preamble_of(bytes.fromhex(code))
     assert (read.hex() if read is not None else None) == preamble

@@ -41,19 +41,19 @@ BARE = b"\xa1dsolcC\0\x08\x1a\0\x0a"  # metadata without a hash
 CHANGED = CODE[:20] + b"\xff" + CODE[21:]
 
 
-@pytest.mark.parametrize(
-    ("deployed", "compiled", "match", "reason"),
-    [
-        (CODE + auxdata(), CODE + auxdata(), "full", ""),
-        (CODE, CODE, "partial", ""),
-        (CODE + BARE, CODE + BARE, "partial", ""),
-        (CODE + auxdata(1), CODE + auxdata(2), "partial", ""),
-        (CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1), "partial", ""),
-        (CHANGED + auxdata(), CODE + auxdata(), None, "first at offset 20"),
-        (CODE + b"\0" + auxdata(), CODE + auxdata(), None, str(len(CODE + auxdata()))),
-        (CODE + b"\x5b" * len(auxdata()), CODE + auxdata(), None, ""),
-    ],
-)
+COMPARED = [
+    (CODE + auxdata(), CODE + auxdata(), "full", ""),
+    (CODE, CODE, "partial", ""),
+    (CODE + BARE, CODE + BARE, "partial", ""),
+    (CODE + auxdata(1), CODE + auxdata(2), "partial", ""),
+    (CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1), "partial", ""),
+    (CHANGED + auxdata(), CODE + auxdata(), None, "first at offset 20"),
+    (CODE + b"\0" + auxdata(), CODE + auxdata(), None, str(len(CODE + auxdata()))),
+    (CODE + b"\x5b" * len(auxdata()), CODE + auxdata(), None, ""),
+]
+
+
+@pytest.mark.parametrize(("deployed", "compiled", "match", "reason"), COMPARED)
 def test_code_matches_but_for_its_metadata(deployed, compiled, match, reason):
     comparison = compare(deployed, compiled)
     assert comparison.match == match
@@ -166,21 +166,21 @@ def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     assert compared(library + bytes(10) + b"\x43" * 20 + bytes(10)) is False
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        b"",
-        b"\0",
-        b"\0\0",
-        CODE,
-        CODE + auxdata()[:-2] + b"\0\x01",
-        CODE + auxdata()[:-2] + b"\xff\xff",
-        CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
-        CODE + b"\xa1dsolcC\0\x08\0\x0a",
-        CODE + b"\xbf\xff\0\x02",
-        CODE + b"\xa2aaA\0aaA\0\0\x0a",
-    ],
-)
+NO_METADATA = [
+    b"",
+    b"\0",
+    b"\0\0",
+    CODE,
+    CODE + auxdata()[:-2] + b"\0\x01",
+    CODE + auxdata()[:-2] + b"\xff\xff",
+    CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
+    CODE + b"\xa1dsolcC\0\x08\0\x0a",
+    CODE + b"\xbf\xff\0\x02",
+    CODE + b"\xa2aaA\0aaA\0\0\x0a",
+]
+
+
+@pytest.mark.parametrize("code", NO_METADATA)
 def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
     assert read_metadata(code) is None
 
@@ -199,20 +199,20 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
     assert (compiler_version(None), hash_kind(None)) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("5f80fd", True),
-        ("605f80fd", False),
-        ("7f" + "5f" * 32 + "00", False),
-        ("60", False),
-        ("e6", False),  # its operand is beyond the end
-        ("600056 5b5f80fd", True),  # after a jump, where another may arrive
-        ("6000 80fd fe 5f80fd", False),  # an embedded contract
-        ("6000 56 5b 00 fe 305f5f", False),  # data
-        ("", False),
-    ],
-)
+WITH_PUSH0 = [
+    ("5f80fd", True),
+    ("605f80fd", False),
+    ("7f" + "5f" * 32 + "00", False),
+    ("60", False),
+    ("e6", False),  # its operand is beyond the end
+    ("600056 5b5f80fd", True),  # after a jump, where another may arrive
+    ("6000 80fd fe 5f80fd", False),  # an embedded contract
+    ("6000 56 5b 00 fe 305f5f", False),  # data
+    ("", False),
+]
+
+
+@pytest.mark.parametrize(("code", "expected"), WITH_PUSH0)
 def test_push0_is_distinguished_from_data(code, expected):
     assert uses_push0(bytes.fromhex(code)) is expected
 

@@ -65,13 +65,13 @@ def test_a_version_is_taken_as_people_write_it(text):
     assert parse_version(text) == (0, 8, 19)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("../../bin/sh", "0.8.19/../../x", "latest", "", "0.8", "^0.8.19", "0.8.19 ", "0.8.19\n"),
-        *("0.8.19-nightly", "0.4.40", "0.5.18", "0.4.10", "1.0.0", "0.8.٣", None, 8, ["0.8.19"]),
-    ],
-)
+NO_VERSIONS = [
+    *("../../bin/sh", "0.8.19/../../x", "latest", "", "0.8", "^0.8.19", "0.8.19 ", "0.8.19\n"),
+    *("0.8.19-nightly", "0.4.40", "0.5.18", "0.4.10", "1.0.0", "0.8.٣", None, 8, ["0.8.19"]),
+]
+
+
+@pytest.mark.parametrize("text", NO_VERSIONS)
 def test_a_version_that_is_none_is_refused(text):
     with pytest.raises(InvalidParameter):
         parse_version(text)
@@ -89,16 +89,13 @@ def test_no_file_of_this_machine_is_read(compilers, wanted, tmp_path):
     assert "Secret" not in str(output) and "root:" not in str(output)
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        (0, 8, 28),
-        *(
-            pytest.param(old, marks=pytest.mark.long)
-            for old in ((0, 4, 11), (0, 4, 26), (0, 5, 16))
-        ),
-    ],
-)
+WANTED = [
+    (0, 8, 28),
+    *(pytest.param(old, marks=pytest.mark.long) for old in ((0, 4, 11), (0, 4, 26), (0, 5, 16))),
+]
+
+
+@pytest.mark.parametrize("wanted", WANTED)
 def test_a_source_of_the_largest_size_is_compiled(compilers, wanted):
     """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
     source = "contract C {}\n" + "// \\\\\\\\\n" * 131_000
@@ -234,10 +231,11 @@ def test_a_crash_is_told_as_one(tmp_path, script):
         run(fake(tmp_path, script), "")
 
 
-def test_a_compiler_that_cannot_start_is_our_fault(tmp_path):
+def test_a_compiler_that_cannot_start_is_our_fault(tmp_path, caplog):
     compilers = fake(tmp_path, "exec /nowhere/node")
     with pytest.raises(Unavailable, match="cannot be started"):
         run(compilers, "")
+    assert "ended with status 127" in caplog.text
 
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
@@ -250,11 +248,14 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
 
 def test_a_lower_limit_of_the_system_stays_and_a_higher_one_is_lowered():
     """Only a privileged process may raise one, and then none could compile."""
-    confined = [sys.executable, sandbox.confined_process.__file__, "RLIMIT_NOFILE", "900"]
+    confined = [sys.executable, sandbox.confined_process.__file__, "RLIMIT_NOFILE=900"]
     for hard, open_files in (("700", "700\n"), ("1100", "900\n")):
         limits = ["bash", "-c", f'ulimit -n {hard} && exec "$@"', "_", *confined]
         shown = subprocess.check_output([*limits, "--", "bash", "-c", "ulimit -Hn"], text=True)
         assert shown == open_files
+    refused = subprocess.run([*confined, "RLIMIT_CPU=x", "--", "true"], stdout=subprocess.PIPE)
+    assert refused.returncode == sandbox.confined_process.CANNOT_CONFINE
+    assert b"ValueError" in refused.stdout  # why, which is logged
 
 
 def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch):
@@ -360,16 +361,16 @@ def test_a_compiler_that_states_no_version_has_none(tmp_path):
     assert stated_version(found) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "options"),
-    [
-        ("solc-0.6.8", b"\x7fELF", []),
-        ("solc-0.6.9", b"\x7fELF", ["--base-path", "/sources"]),
-        ("solc-0.8.21", b"\x7fELF", ["--base-path", "/sources"]),
-        ("solc-0.8.22", b"\x7fELF", ["--base-path", "/sources", "--no-import-callback"]),
-        ("solc-0.8.22", b"#!/bin/sh", []),
-    ],
-)
+READING_FILES = [
+    ("solc-0.6.8", b"\x7fELF", []),
+    ("solc-0.6.9", b"\x7fELF", ["--base-path", "/sources"]),
+    ("solc-0.8.21", b"\x7fELF", ["--base-path", "/sources"]),
+    ("solc-0.8.22", b"\x7fELF", ["--base-path", "/sources", "--no-import-callback"]),
+    ("solc-0.8.22", b"#!/bin/sh", []),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options"), READING_FILES)
 def test_a_native_compiler_reads_no_file_outside_its_folder(tmp_path, name, content, options):
     """As far as its release has options for it; the sandbox holds all of them."""
     (tmp_path / name).write_bytes(content)

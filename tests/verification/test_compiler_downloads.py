@@ -175,15 +175,15 @@ def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
         compiler_store._download_native(NEWEST, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("install", "reason"),
-    [
-        ("return 1", "failed"),
-        ("raise OSError('no room')", "no room"),
-        ("return 0", "no such build"),
-        ("time.sleep(600)", "did not finish in 1 s"),
-    ],
-)
+FAILING_INSTALLS = [
+    ("return 1", "failed"),
+    ("raise OSError('no room')", "no room"),
+    ("return 0", "no such build"),
+    ("time.sleep(600)", "did not finish in 1 s"),
+]
+
+
+@pytest.mark.parametrize(("install", "reason"), FAILING_INSTALLS)
 def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
     monkeypatch.setattr(compiler_store, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)

@@ -44,14 +44,14 @@ def test_code_without_push0_is_of_an_earlier_evm():
     assert first(1, {}, (0, 4, 11), OLD) == [{"optimizer": ON}]
 
 
-@pytest.mark.parametrize(
-    ("given", "optimizers"),
-    [
-        ({"optimizer": {"enabled": False}}, [{"enabled": False}]),
-        ({"optimizer": {"enabled": True, "runs": 7}}, [{"enabled": True, "runs": 7}]),
-        ({"optimizer": {"runs": 7}}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
-    ],
-)
+GIVEN = [
+    ({"optimizer": {"enabled": False}}, [{"enabled": False}]),
+    ({"optimizer": {"enabled": True, "runs": 7}}, [{"enabled": True, "runs": 7}]),
+    ({"optimizer": {"runs": 7}}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
+]
+
+
+@pytest.mark.parametrize(("given", "optimizers"), GIVEN)
 def test_what_is_given_is_not_searched(given, optimizers):
     given = {**given, "evmVersion": "cancun", "viaIR": False}
     tried = list(candidate_settings(given, (0, 8, 28), SHANGHAI))
@@ -66,34 +66,43 @@ def test_each_candidate_comes_once():
         assert len(tried) == len(set(tried))
 
 
-@pytest.mark.parametrize(
-    ("tail", "wanted", "metadata"),
-    [
-        ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
-        ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
-        ("a164736f6c6343000706000a", (0, 7, 6), {"bytecodeHash": "none"}),
-        ("a165627a7a72315820" + "11" * 32 + "0029", (0, 6, 12), {"bytecodeHash": "bzzr1"}),
-        ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
-    ],
-)
+TAILS = [
+    ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
+    ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
+    ("a164736f6c6343000706000a", (0, 7, 6), {"bytecodeHash": "none"}),
+    ("a165627a7a72315820" + "11" * 32 + "0029", (0, 6, 12), {"bytecodeHash": "bzzr1"}),
+    ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
+]
+
+
+@pytest.mark.parametrize(("tail", "wanted", "metadata"), TAILS)
 def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
 
 
 @pytest.mark.parametrize(
-    ("version", "newest"),
-    [
-        ((0, 4, 21), "byzantium"),
-        ((0, 5, 13), "petersburg"),
-        ((0, 5, 16), "berlin"),
-        ((0, 7, 6), "berlin"),
-        ((0, 8, 18), "paris"),
-        ((0, 8, 19), "paris"),
-        ((0, 8, 23), "shanghai"),
-        ((0, 8, 24), "cancun"),
-        ((0, 8, 28), "prague"),
-    ],
+    "given", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
 )
+def test_code_without_metadata_is_of_whatever_hash_was_submitted(given):
+    inferred = InferredSettings({"bytecodeHash": "none", "appendCBOR": False}, push0=True)
+    [chosen, *_] = first(1, {"metadata": given}, (0, 8, 28), inferred)
+    assert chosen["metadata"] == given
+
+
+NEWEST_EVM = [
+    ((0, 4, 21), "byzantium"),
+    ((0, 5, 13), "petersburg"),
+    ((0, 5, 16), "berlin"),
+    ((0, 7, 6), "berlin"),
+    ((0, 8, 18), "paris"),
+    ((0, 8, 19), "paris"),
+    ((0, 8, 23), "shanghai"),
+    ((0, 8, 24), "cancun"),
+    ((0, 8, 28), "prague"),
+]
+
+
+@pytest.mark.parametrize(("version", "newest"), NEWEST_EVM)
 def test_no_evm_version_is_asked_for_that_the_release_does_not_take(version, newest):
     assert evm_versions(version)[-1] == newest
     for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):

@@ -93,14 +93,14 @@ def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vy
     assert "The source does not compile" in answer.json["error"]
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"language": "Fe"}, "must be one of Solidity, Vyper"),
-        ({"language": "Vyper", "compilerVersion": "0.1.0"}, "0.2.8 or newer"),
-        ({"language": "Vyper", "contractName": "Box.sol:Box"}, "end with .vy"),
-    ],
-)
+NO_VYPER = [
+    ({"language": "Fe"}, "must be one of Solidity, Vyper"),
+    ({"language": "Vyper", "compilerVersion": "0.1.0"}, "0.2.8 or newer"),
+    ({"language": "Vyper", "contractName": "Box.sol:Box"}, "end with .vy"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), NO_VYPER)
 def test_what_is_no_vyper_is_refused(explorer, body, message):
     fields = {"version": NEWEST, **body}
     version = fields.pop("compilerVersion", fields.pop("version"))

@@ -27,18 +27,18 @@ def creation_of(source, version=VERSION, **settings):
     return compiled(version, request, "Counter.yul", "Counter").creation
 
 
-@pytest.mark.parametrize(
-    ("enabled", "version"),
-    [
-        (True, VERSION),
-        (False, "0.6.12"),
-        *(
-            pytest.param(enabled, version, marks=pytest.mark.long)
-            for enabled, version in [(False, VERSION), (True, "0.6.12")]
-            + [(enabled, version) for enabled in (True, False) for version in ("0.7.6", "0.8.4")]
-        ),
-    ],
-)
+RELEASES = [
+    (True, VERSION),
+    (False, "0.6.12"),
+    *(
+        pytest.param(enabled, version, marks=pytest.mark.long)
+        for enabled, version in [(False, VERSION), (True, "0.6.12")]
+        + [(enabled, version) for enabled in (True, False) for version in ("0.7.6", "0.8.4")]
+    ),
+]
+
+
+@pytest.mark.parametrize(("enabled", "version"), RELEASES)
 def test_an_object_is_verified_and_another_one_is_not(explorer, enabled, version):
     """Without its settings, which are searched for."""
     address = explorer.deploy(creation_of(COUNTER, version, optimizer={"enabled": enabled}))
@@ -70,14 +70,14 @@ def test_a_standard_json_input_says_its_language(explorer):
     assert (verified.status_code, verified.json["match"]) == (200, "partial"), verified.json
 
 
-@pytest.mark.parametrize(
-    ("source", "fields", "status", "words"),
-    [
-        (COUNTER.replace("sload(0)", "sload("), {}, 422, "does not compile"),
-        (COUNTER, {"contractName": "Counter.sol:Counter"}, 400, "end with .yul"),
-        ("{ }", {}, 400, "standard JSON input"),
-    ],
-)
+NO_YUL = [
+    (COUNTER.replace("sload(0)", "sload("), {}, 422, "does not compile"),
+    (COUNTER, {"contractName": "Counter.sol:Counter"}, 400, "end with .yul"),
+    ("{ }", {}, 400, "standard JSON input"),
+]
+
+
+@pytest.mark.parametrize(("source", "fields", "status", "words"), NO_YUL)
 def test_what_is_no_yul_is_refused(explorer, source, fields, status, words):
     address = explorer.deploy(creation_of(COUNTER))
     answer = explorer.verify(address, source, VERSION, language="Yul", **fields)

@@ -249,7 +249,6 @@ def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(webhook
     other = webhooks.register(OWNER, receiver.url())
     foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}/retry"
     assert webhooks.client.post(foreign, headers=other.headers).status_code == 404
-    of_hook = f"/api/v1/webhooks/{hook.id}"
-    webhooks.client.patch(of_hook, headers=hook.headers, json={"active": False})
-    for refused in (retry, f"{of_hook}/test"):
+    webhooks.switch(hook, active=False)
+    for refused in (retry, f"/api/v1/webhooks/{hook.id}/test"):
         assert webhooks.client.post(refused, headers=hook.headers).status_code == 400

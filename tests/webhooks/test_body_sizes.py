@@ -23,17 +23,16 @@ def log(log_index, size, emitter=EMITTER):
 
 
 def bodies(webhooks):
-    rows = execute(webhooks.settings.database_url, "SELECT body FROM event_bodies ORDER BY id")
+    rows = webhooks.execute("SELECT body FROM event_bodies ORDER BY id")
     return [str(body) for (body,) in rows]
 
 
 def queued_bytes(webhooks):
     """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
-    rows = execute(
-        webhooks.settings.database_url,
+    rows = webhooks.execute(
         "SELECT q.webhook_id, q.pending_bytes, (SELECT coalesce(sum(octet_length(e.body)), 0)"
         " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"
-        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q",
+        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
     )
     return {number: (counted, held) for number, counted, held in rows}
 
@@ -95,10 +94,9 @@ def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks):
     assert stopped_reason(webhooks, OWNER, hook) == "its queue held 32 MiB of undelivered events"
     assert stopped_reason(webhooks, OTHER, other) is None
     assert 25 * MIB < queued_bytes(webhooks)[hook.id][0] <= 32 * MIB
-    path = f"/api/v1/webhooks/{hook.id}"
-    webhooks.client.patch(path, headers=hook.headers, json={"active": False})
+    webhooks.switch(hook, active=False)
     assert queued_bytes(webhooks)[hook.id] == (0, 0)
-    webhooks.client.patch(path, headers=hook.headers, json={"active": True})
+    webhooks.switch(hook, active=True)
     webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
     assert stopped_reason(webhooks, OWNER, hook) is None
 

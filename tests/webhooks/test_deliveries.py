@@ -133,9 +133,7 @@ def test_a_webhook_that_runs_out_of_retries_is_stopped(webhooks, receiver):
     record = webhooks.record(OWNER, hook)
     assert (record["active"], record["failCount"]) == (False, 3)
     receiver.behaviour = lambda *_: Answer()
-    webhooks.client.patch(
-        f"/api/v1/webhooks/{hook.id}", headers=hook.headers, json={"active": True}
-    )
+    webhooks.switch(hook, active=True)
     assert webhooks.record(OWNER, hook)["failCount"] == 0
     webhooks.chain.append([Move(OWNER, OTHER)])
     with webhooks.delivering():

@@ -9,8 +9,8 @@ import pytest
 from scan.database import connection
 from scan.outbound import allowed_urls
 from scan.webhooks import dispatcher, sender
-from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
-from tests.support import database, serving
+from scan.webhooks.queues import FinishedAttempt, now
+from tests.support import serving
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
@@ -77,9 +77,7 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
             receiver.wait_for(count, timeout_s=8)
 
 
-def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
-    webhooks, receiver, monkeypatch
-):
+def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receiver, monkeypatch):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
     lookup, resolve = allowed_urls.lookup, allowed_urls.resolve
 
@@ -116,7 +114,7 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhoo
     for number in range(12):
         webhooks.register(address(f"owner {number}"), "https://127.0.0.1:9/", watch_address=OWNER)
     webhooks.chain.append([Move(OWNER, OTHER)])
-    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    queues = webhooks.queues()
     assert leases_at_once(queues) == 4
     while lease := queues.claim(healthy_only=False, now=now()):
         quick = sender.Outcome(204, None, sent=True, seconds=1.9)
@@ -141,9 +139,7 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
         for n in range(3)
     ]
     webhooks.chain.append([Move(OWNER, OTHER)])
-    living, dead = (
-        DeliveryQueues(webhooks.database, confirmations=0, finality=0) for _ in range(2)
-    )
+    living, dead = (webhooks.queues() for _ in range(2))
     webhooks.database.rows("webhooks/dispatchers_register", lease_holder=living.holder)
     leases = [who.claim(healthy_only=False, now=now()) for who in (living, dead, dead)]
     assert {lease.webhook_id for lease in leases if lease} == {hook.id for hook in hooks}
@@ -156,9 +152,7 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
     other.close()
 
 
-def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
-    webhooks, receiver, monkeypatch
-):
+def test_an_attempt_takes_one_round_trip_and_a_lease_has_the_first(webhooks, receiver, monkeypatch):
     threads = []
     enter = connection.Work.__enter__
 
@@ -180,7 +174,7 @@ def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
     webhooks.chain.append([Move(OWNER, OTHER)])
-    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    queues = webhooks.queues()
     lease = queues.claim(healthy_only=False, now=now())
     failed = FinishedAttempt(lease.first, sender.Outcome(500, None, sent=True, seconds=0.1))
     once, twice = (queues.settle(lease, failed, now()) for _ in range(2))
@@ -194,7 +188,7 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks,
     """Nothing would wake its queue otherwise."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
-    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    queues = webhooks.queues()
     lease = queues.claim(healthy_only=False, now=now())
     done = FinishedAttempt(lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
     finished = None if is_stopping else done
@@ -203,14 +197,14 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks,
         with other.transaction() as tx:
             tx.execute("webhooks/queues_lock", webhook_id=hook.id)
             settled = thread.submit(queues.settle, lease, finished, now(), goes_on=not is_stopping)
-            serving.wait_until(lambda: database.execute(webhooks.settings.database_url, WAITING))
+            serving.wait_until(lambda: webhooks.execute(WAITING))
             event = tx.value("webhooks/deliveries_insert_test", webhook_id=hook.id, now=now())
             tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
         following = settled.result()
         thread.submit(webhooks.database.close).result()
     other.close()
     if is_stopping:
-        assert database.execute(webhooks.settings.database_url, QUEUES) == [(-1, 2)]
+        assert webhooks.execute(QUEUES) == [(-1, 2)]
     else:
         assert following is not None and following.message.id == event
 
@@ -218,8 +212,8 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks,
 def test_no_attempt_of_a_stopped_webhook_begins(webhooks):
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
-    database.execute(webhooks.settings.database_url, "UPDATE webhooks SET active = false")
-    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    webhooks.execute("UPDATE webhooks SET active = false")
+    queues = webhooks.queues()
     lease = queues.claim(healthy_only=False, now=now())
     assert lease is not None and lease.first is None
     assert queues.settle(lease, None, now()) is None

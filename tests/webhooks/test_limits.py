@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -90,9 +89,7 @@ def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
     with webhooks.delivering():
         wait_until(lambda: not webhooks.pending())
     assert pending_counts(webhooks) == {hook.id: 0, other.id: 0}
-    webhooks.client.patch(
-        f"/api/v1/webhooks/{hook.id}", headers=hook.headers, json={"active": True}
-    )
+    webhooks.switch(hook, active=True)
     record = webhooks.record(OWNER, hook)
     assert (record["active"], record["stoppedReason"]) == (True, None)
 
@@ -108,9 +105,8 @@ def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhoo
     assert sorted(counts.values()) == [0] * 5 + [210] * 95
     assert sum(counts.values()) < 20_000
     assert webhooks.record(OTHER, quiet)["active"]
-    assert execute(
-        webhooks.settings.database_url,
-        "SELECT count(*), min(stopped_reason) FROM webhooks WHERE NOT active",
+    assert webhooks.execute(
+        "SELECT count(*), min(stopped_reason) FROM webhooks WHERE NOT active"
     ) == [(5, "it had the most events of a block with more than are written at once")]
 
 
@@ -137,16 +133,14 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver
         assert webhooks.client.post(f"{path}/{action}", headers=hooks[0].headers).status_code < 300
     assert pending_counts(webhooks) == counted(webhooks)
     assert_bytes_are_counted(webhooks)
-    path = f"/api/v1/webhooks/{hooks[1].id}"
-    webhooks.client.patch(path, headers=hooks[1].headers, json={"active": False})
+    webhooks.switch(hooks[1], active=False)
     assert pending_counts(webhooks) == counted(webhooks)
     assert pending_counts(webhooks)[hooks[1].id] == 0
 
 
 def fill(webhooks, hook, events):
     """As if so many had come while nothing was delivered."""
-    execute(
-        webhooks.settings.database_url,
+    webhooks.execute(
         "WITH stored AS (INSERT INTO event_bodies (body) SELECT '{}' FROM generate_series(1, %s)"
         " RETURNING id) INSERT INTO deliveries (webhook_id, event, block_number, body_id,"
         " body_bytes, created_at) SELECT %s, 'tx', 0, id, 2, now() FROM stored",
@@ -159,27 +153,23 @@ def fill(webhooks, hook, events):
 
 def pending_counts(webhooks):
     """What the queues say they hold."""
-    rows = execute(
-        webhooks.settings.database_url, "SELECT webhook_id, pending_count FROM delivery_queues"
-    )
+    rows = webhooks.execute("SELECT webhook_id, pending_count FROM delivery_queues")
     return dict(rows)
 
 
 def counted(webhooks):
     """What they hold."""
-    rows = execute(
-        webhooks.settings.database_url,
+    rows = webhooks.execute(
         "SELECT q.webhook_id, (SELECT count(*) FROM deliveries d"
-        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q",
+        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
     )
     return dict(rows)
 
 
 def settled(webhooks):
     """Whether every confirmed event has had its first attempt, and no lease is held."""
-    rows = execute(
-        webhooks.settings.database_url,
+    rows = webhooks.execute(
         "SELECT EXISTS (SELECT FROM deliveries WHERE tried_since IS NULL AND block_number <= 9)"
-        " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)",
+        " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)"
     )
     return rows == [(False,)]

@@ -6,26 +6,11 @@ import pytest
 
 from scan.ethereum.blocks import EventLog
 from scan.indexer import chain_indexer, prefetch, writer
-from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
-from tests.support.webhooks import Hook
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
 A, B, C = (bytes([n]) * 32 for n in (0xA, 0xB, 0xC))
-
-
-def register(webhooks, url, topics, owner):
-    body = {
-        "ownerAddress": f"0x{owner.hex()}",
-        "url": url,
-        "watchAddress": f"0x{EMITTER.hex()}",
-        "eventTypes": ["log"],
-        "topics": topics,
-    }
-    answer = webhooks.client.post("/api/v1/webhooks", json=body)
-    assert answer.status_code == 201, answer.get_json()
-    return Hook(answer.get_json()["id"], answer.get_json()["secret"])
 
 
 def log(log_index, *topics, emitter=EMITTER, transaction=0):
@@ -78,7 +63,7 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks):
     owners = [address(f"owner {number}") for number in range(len(NARROWED))]
     given = [None if topics is None else [*map(as_json, topics)] for topics, _ in NARROWED]
     hooks = [
-        register(webhooks, "https://localhost:1/", topics, owner=owner)
+        webhooks.register(owner, "https://localhost:1/", ("log",), EMITTER, topics=topics)
         for owner, topics in zip(owners, given, strict=True)
     ]
     webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
@@ -116,9 +101,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
 
     monkeypatch.setattr(writer.Append, "add", register_then_add)
     Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
-    rows = execute(
-        webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"
-    )
+    rows = webhooks.execute("SELECT block_number FROM deliveries ORDER BY id")
     blocks = [number for (number,) in rows]
     assert len(emitters) > 4
     assert blocks and blocks == list(range(blocks[0], anvil.head() + 1))
@@ -147,5 +130,5 @@ def test_logs_of_a_real_chain_are_sent_whatever_is_stored(anvil, webhooks, store
     sent = [each["payload"]["data"] for each in webhooks.deliveries(hook)]
     assert len(expected) == 6
     assert [(d["blockNumber"], d["logIndex"], d["topics"], d["data"]) for d in sent] == expected
-    [[count]] = execute(webhooks.settings.database_url, "SELECT count(*) FROM logs")
+    [[count]] = webhooks.execute("SELECT count(*) FROM logs")
     assert (count == 0) == (stored == "none")

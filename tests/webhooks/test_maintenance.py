@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from scan.webhooks.queues import DeliveryQueues, now
+from scan.webhooks.queues import now
 from tests.support import made_blocks, serving
-from tests.support.database import execute
 
 OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 KEPT = [
@@ -22,15 +21,14 @@ DELETED = [
 
 
 def statuses(webhooks):
-    rows = execute(webhooks.settings.database_url, "SELECT status FROM deliveries ORDER BY id")
+    rows = webhooks.execute("SELECT status FROM deliveries ORDER BY id")
     return [status for (status,) in rows]
 
 
 def age(webhooks, *deliveries):
     """What is pending was finished so long ago, the oldest block's first."""
     for status, finished_ago in deliveries:
-        execute(
-            webhooks.settings.database_url,
+        webhooks.execute(
             "UPDATE deliveries SET status = %s, finished_at = %s WHERE id ="
             " (SELECT min(id) FROM deliveries WHERE status = 'pending')",
             status,
@@ -74,7 +72,7 @@ def test_deliveries_of_deleted_webhooks_are_removed(webhooks):
     """Events may be written while a webhook is being deleted."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
-    execute(webhooks.settings.database_url, "DELETE FROM webhooks WHERE id = %s", hook.id)
+    webhooks.execute("DELETE FROM webhooks WHERE id = %s", hook.id)
     assert statuses(webhooks) == ["pending"]
     with webhooks.delivering():
         serving.wait_until(lambda: not statuses(webhooks))
@@ -83,7 +81,7 @@ def test_deliveries_of_deleted_webhooks_are_removed(webhooks):
 def test_the_lease_of_a_dead_process_is_ended_before_it_expires(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
-    dead = DeliveryQueues(webhooks.database, confirmations=0, finality=0, lease_s=86_400.0)
+    dead = webhooks.queues(lease_s=86_400.0)
     assert dead.claim(healthy_only=False, now=now())
     with webhooks.delivering():
         receiver.wait_for(1)

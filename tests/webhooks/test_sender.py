@@ -101,9 +101,7 @@ def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, mo
     assert server.connections == 0
 
 
-def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
-    post, authority, monkeypatch, tmp_path
-):
+def test_a_name_is_resolved_once_without_proxy_and_netrc(post, authority, monkeypatch, tmp_path):
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     netrc = tmp_path / ".netrc"
@@ -206,15 +204,15 @@ def test_a_receiver_that_drips_its_body_is_not_waited_for(post, receiver):
     assert post(receiver.url()).response_code == 200
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        *(b"", b"\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x00\xff" * 100),
-        *(b"HTTP/1.1 abc OK\r\n\r\n", b"HTTP/1.1 99999 OK\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n"),
-        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
-        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
-    ],
-)
+NO_ANSWERS = [
+    *(b"", b"\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x00\xff" * 100),
+    *(b"HTTP/1.1 abc OK\r\n\r\n", b"HTTP/1.1 99999 OK\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n"),
+    b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+    b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS)
 def test_what_is_no_answer_is_a_failure(post, receiver, answer):
     receiver.behaviour = lambda handler, _: handler.wfile.write(answer) and None
     outcome = post(receiver.url())

@@ -11,7 +11,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths, transaction_lists
 from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
-from scan.extensions.blockscout.decoded_objects import log_objects
+from scan.extensions.blockscout.decoded_objects import log_objects, log_position
 from scan.extensions.blockscout.paths import Object, renamed, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -143,15 +143,10 @@ def list_logs(address_hash: str) -> Response:
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(paths.path_address(address_hash), [first, None, None, None])
     window = paths.first_window()._replace(position=paths.position("logs"))
-    records, _, following = logs.records(reader(), window, log_filter)
-    context_of = paths.contexts_of(records)
-    hashes = {key: context["blockHash"] for key, context in context_of.items()}
-    recipients = {key: context["toAddress"] for key, context in context_of.items()}
-    items = log_objects(records, logs.events(reader(), records), hashes, recipients)
-    last = None
-    if following is not None:
-        last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
-    return paths.list_response(items, last)
+    page = logs.records(reader(), window, log_filter)
+    events = logs.events(reader(), page.records)
+    items = log_objects(page.records, events, paths.contexts_of(page.records))
+    return paths.list_response(items, log_position(items[-1]) if page.next else None)
 
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")

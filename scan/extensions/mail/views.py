@@ -19,11 +19,11 @@ from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
 from scan.extensions.mail.messages import Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
 from scan.http import hooks, request_state, worker_threads
-from scan.http.credentials_and_limits import network_around
 from scan.http.requests import client_address, form, reader
 from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import address_of
 from scan.pages.site import page
+from scan.rate_limits.client_address import network_around
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, Counted, Webhook
 

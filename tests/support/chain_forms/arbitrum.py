@@ -46,16 +46,12 @@ class _Arbitrum:
             0x64: ("chainId", "requestId", "from", "to", "value"),
             0x65: ("chainId", "from", "nonce", "gasPrice", "gas", "to", "value", "input"),
             0x68: tuple(
-                """
-                    chainId nonce from gasPrice gas to value input ticketId refundTo maxRefund
-                    submissionFeeRefund
-                """.split()
+                "chainId nonce from gasPrice gas to value input ticketId refundTo"
+                " maxRefund submissionFeeRefund".split()
             ),
             0x69: tuple(
-                """
-                    chainId requestId from l1BaseFee depositValue gasPrice gas retryTo retryValue
-                    beneficiary maxSubmissionFee refundTo retryData
-                """.split()
+                "chainId requestId from l1BaseFee depositValue gasPrice gas retryTo"
+                " retryValue beneficiary maxSubmissionFee refundTo retryData".split()
             ),
             0x6A: ("chainId", "input"),
         }

@@ -146,10 +146,8 @@ def celo():
     stack = OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
     chain, token = stack.chain, accounts.address("token for fees")
     chain.encodings[0x7B] = tuple(
-        """
-            chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList
-            feeCurrency yParity r s
-        """.split()
+        "chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList"
+        " feeCurrency yParity r s".split()
     )
     chain.receipt_tails[0x7B] = ("baseFee",)
     for number in range(1, 3):

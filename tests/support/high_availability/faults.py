@@ -48,7 +48,22 @@ def replica(stand):
     return next(n for n in ("db1", "db2", "db3") if n != leader(stand))
 
 
-def patroni_tree(stand, name):
+def during(hold):
+    """The harm of what holds for a while: `hold` makes its context of the stand and a name."""
+
+    def harm(stand, name, seconds):
+        with hold(stand, name):
+            pause(seconds)
+
+    return harm
+
+
+def killing(find):
+    """Kill processes; whoever looks after them starts them again."""
+    return lambda stand, name, _seconds: signal_all(find(stand, name), signal.SIGKILL)
+
+
+def process_tree(stand, name):
     return tree(stand.cluster.processes[name].pid)
 
 
@@ -69,11 +84,6 @@ def power_off(stand, name):
         process.is_held = False
 
 
-def lose_machine(stand, name, seconds):
-    with power_off(stand, name):
-        pause(seconds)
-
-
 def lose_leader(stand, seconds):
     """Until another node leads, and for a moment more."""
     name = leader(stand)
@@ -82,43 +92,28 @@ def lose_leader(stand, seconds):
         pause(seconds)
 
 
-def freeze_machine(stand, name, seconds):
-    with frozen([*patroni_tree(stand, name), *postgres_tree(stand, name)]):
-        pause(seconds)
+def links_of(stand, name):
+    return [link for link in stand.links.links if link.split(" ")[0] == name]
 
 
-def kill_postgres(stand, name, _seconds):
-    signal_all([stand.cluster.postgres_pid(name)], signal.SIGKILL)
-
-
-def freeze_postgres(stand, name, seconds):
-    with frozen(postgres_tree(stand, name)):
-        pause(seconds)
-
-
-def kill_patroni(stand, name, _seconds):
-    signal_all([stand.cluster.processes[name].pid], signal.SIGKILL)
-
-
-def freeze_patroni(stand, name, seconds):
-    """Its PostgreSQL goes on as a leader that nobody looks after."""
-    with frozen(patroni_tree(stand, name)):
-        pause(seconds)
-
-
-def isolate(stand, name, seconds):
-    with stand.links.isolation(name):
-        pause(seconds)
-
-
-def slow_down(stand, name, seconds):
-    with stand.links.changed(f"postgres {name}", delay_s=0.05):
-        pause(seconds)
-
-
-def fill_disk(stand, name, seconds):
-    with disks.full(stand.cluster.folder / name):
-        pause(seconds)
+lose_machine = during(power_off)
+# Where it is Patroni, its PostgreSQL goes on as a leader that nobody looks after.
+freeze = during(lambda stand, name: frozen(process_tree(stand, name)))
+freeze_postgres = during(lambda stand, name: frozen(postgres_tree(stand, name)))
+freeze_machine = during(
+    lambda stand, name: frozen([*process_tree(stand, name), *postgres_tree(stand, name)])
+)
+freeze_node = during(lambda stand, _name: frozen([stand.anvil.pid]))
+kill = killing(process_tree)
+kill_patroni = killing(lambda stand, name: [stand.cluster.processes[name].pid])
+kill_postgres = killing(lambda stand, name: [stand.cluster.postgres_pid(name)])
+isolate = during(lambda stand, name: stand.links.isolation(name))
+slow_down = during(lambda stand, name: stand.links.changed(f"postgres {name}", delay_s=0.05))
+fill_disk = during(lambda stand, name: disks.full(stand.cluster.folder / name))
+# Nothing comes through, and nobody is told.
+cut = during(lambda stand, name: stand.links.changed(*links_of(stand, name), mode="silent"))
+slow = during(lambda stand, name: stand.links.changed(*links_of(stand, name), delay_s=0.1))
+refuse = during(lambda stand, name: stand.links.changed(name, mode="refusing"))
 
 
 def switch_over(stand, _seconds):
@@ -130,34 +125,6 @@ def lose_etcd(stand, seconds):
         pause(seconds)
 
 
-def kill(stand, name, _seconds):
-    """It is started again as systemd would."""
-    signal_all(tree(stand.cluster.processes[name].pid), signal.SIGKILL)
-
-
-def freeze(stand, name, seconds):
-    with frozen(tree(stand.cluster.processes[name].pid)):
-        pause(seconds)
-
-
-def cut(stand, name, seconds):
-    """Nothing comes through, and nobody is told."""
-    names = [link for link in stand.links.links if link.split(" ")[0] == name]
-    with stand.links.changed(*names, mode="silent"):
-        pause(seconds)
-
-
-def refuse(stand, name, seconds):
-    with stand.links.changed(name, mode="refusing"):
-        pause(seconds)
-
-
-def slow(stand, name, seconds):
-    names = [link for link in stand.links.links if link.split(" ")[0] == name]
-    with stand.links.changed(*names, delay_s=0.1):
-        pause(seconds)
-
-
 def fail_receiver(stand, _name, seconds):
     behaviour = stand.receiver.behaviour
     stand.receiver.behaviour = lambda _handler, _received: Answer(500)
@@ -165,11 +132,6 @@ def fail_receiver(stand, _name, seconds):
         pause(seconds)
     finally:
         stand.receiver.behaviour = behaviour
-
-
-def freeze_node(stand, _name, seconds):
-    with frozen([stand.anvil.pid]):
-        pause(seconds)
 
 
 def at(find, harm):
@@ -204,7 +166,7 @@ def all_faults(random, *, with_small_disks=False):
         Fault("leader", "slow network", medium, at(leader, slow_down)),
         Fault("leader", "planned switchover", short, switch_over),
         Fault("leader", "Patroni killed", short, at(leader, kill_patroni)),
-        Fault("leader", "Patroni frozen", long, at(leader, freeze_patroni)),
+        Fault("leader", "Patroni frozen", long, at(leader, freeze)),
         Fault("replica", "machine lost", medium, at(replica, lose_machine)),
         Fault("replica", "machine frozen", medium, at(replica, freeze_machine)),
         Fault("replica", "cut from all others", medium, at(replica, isolate)),

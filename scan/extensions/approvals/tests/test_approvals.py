@@ -14,7 +14,7 @@ from scan.extensions.approvals import events, queries
 from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
 from tests.support.explorer import behind
 from tests.support.faulty_node import FaultyNode, Reply, node_error
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.lists import get
 
 Service = namedtuple("Service", "stored client url indexing")
@@ -37,7 +37,7 @@ def followed(request, postgres, template, chain):
         postgres.cloned(template) as url,
         Indexing(url, url_of, logs=request.param, until=chain.anvil.head()) as indexing,
     ):
-        yield Service(request.param, create_app(indexing.settings).test_client(), url, indexing)
+        yield Service(request.param, indexing.client(), url, indexing)
 
 
 def test_every_pair_is_what_the_node_says(service, chain):
@@ -223,7 +223,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
     ):
         indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
         node.fault = owe_events
-        app = create_app(settings_for(indexing.settings.database_url, node.url))
+        app = create_app(settings_for(indexing.url, node.url))
         first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
         assert asked.wait(60)
         with app.test_client() as client:
@@ -248,10 +248,10 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain,
 
     with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
         indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
-        whole = by_key(create_app(indexing.settings).test_client(), chain.owner, ended="true")
+        whole = by_key(indexing.client(), chain.owner, ended="true")
         monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
         node.fault = refuse_wide
-        client = create_app(settings_for(url, node.url)).test_client()
+        client = client_over(url, node.url)
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
         assert max(asked) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
         shown = [key_of(r) for r in page["approvals"]]

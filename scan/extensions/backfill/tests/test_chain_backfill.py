@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from scan.commands import audit
 from scan.database import connection
 from scan.ethereum import block_encoding, blocks, client, rlp_and_tries, transaction_checks
 from scan.extensions.backfill import backfill_command, derivation
@@ -17,17 +16,16 @@ from tests.support import auditing, database, faulty_node, indexing, rehashed_ch
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 
-
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
 # columns. The first case in partitions.
-@pytest.mark.parametrize(
-    ("traces", "logs", "buckets", "partition_rows"),
-    [
-        ("auto", "all", 4, 100),
-        pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-        pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-    ],
-)
+WAYS = [
+    ("auto", "all", 4, 100),
+    pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+    pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("traces", "logs", "buckets", "partition_rows"), WAYS)
 def test_tables_are_those_of_the_indexer(
     postgres,
     template,
@@ -55,7 +53,7 @@ def test_tables_are_those_of_the_indexer(
     follow(settings, head)
     fresh = table_digest.fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert table_digest.digest(database_url) == fresh
-    assert auditing.run(settings) == audit.EXACT
+    assert auditing.run(settings) == auditing.EXACT
 
 
 @pytest.mark.long
@@ -65,7 +63,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     """BULK_SEED=7 alters others."""
     seed = int(os.environ.get("BULK_SEED", "49"))
     print(f"BULK_SEED={seed}")
-    head, url = scenario.anvil.head(), indexed.settings.database_url
+    head, url = scenario.anvil.head(), indexed.url
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = alter = AlteredFields(url, seed, 1 / 3, OF_HEADER)
         lying = indexing.settings_for(database_url, node.url)
@@ -78,7 +76,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
 
 def test_last_blocks_are_checked_only_where_they_differ(scenario, indexed, monkeypatch):
     """A node that lies once is read again; one that goes on contradicts itself."""
-    head, url, lies = scenario.anvil.head(), indexed.settings.database_url, [False]
+    head, url, lies = scenario.anvil.head(), indexed.url, [False]
     signers = []
 
     @faulty_node.altering

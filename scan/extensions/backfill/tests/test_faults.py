@@ -74,13 +74,13 @@ def pruning():
     return reply
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (pruning(), "has pruned blocks before 30"),
-        pytest.param(altered_header, "block 30 contradicts itself", marks=pytest.mark.long),
-    ],
-)
+PERMANENT = [
+    (pruning(), "has pruned blocks before 30"),
+    pytest.param(altered_header, "block 30 contradicts itself", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("fault", "reason"), PERMANENT)
 def test_a_permanent_error_ends_the_backfill_at_once(
     chain, database_url, tmp_path, fault, reason, caplog
 ):

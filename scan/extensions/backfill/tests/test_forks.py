@@ -82,9 +82,7 @@ def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
     assert digest(database_url) == before
 
 
-def test_what_cannot_be_done_is_refused_and_can_be_continued(
-    database_url, chain, tmp_path, monkeypatch
-):
+def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path, monkeypatch):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
     settings = indexing.settings_for(database_url, chain.url)
     options = {"folder": tmp_path / "files", "last_block": 9}
@@ -148,7 +146,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
         assert process.wait() == 0, process.tail()
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     indexing.Indexing(database_url, scenario.anvil.url).run_until(head)
-    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
 def test_a_fork_takes_back_bodies_that_are_being_stored(

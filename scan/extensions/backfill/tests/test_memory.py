@@ -44,22 +44,22 @@ def version_2(limited):
     return files
 
 
+MEMORIES = [
+    pytest.param(MACHINE, 4_096_000, 8_192_000, id="no group"),
+    pytest.param(MACHINE | version_2("a"), 2_500_000, 3_000_000, id="the group around it"),
+    pytest.param(MACHINE | version_2("a/b"), 2_500_000, 3_000_000, id="the group"),
+    pytest.param(MACHINE | VERSION_1, 600_000, 2_000_000, id="version 1 in a container"),
+    pytest.param(MACHINE | ABOVE_ITS_LIMIT, 0, 10, id="above its limit"),
+    pytest.param({}, None, 0, id="another system"),
+    *(
+        pytest.param({"proc/meminfo": text}, None, 0, id=repr(text))
+        for text in ("", "MemAvailable:\n", "MemAvailable: x kB\n")
+    ),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("files", "available", "total"),
-    [
-        pytest.param(MACHINE, 4_096_000, 8_192_000, id="no group"),
-        pytest.param(MACHINE | version_2("a"), 2_500_000, 3_000_000, id="the group around it"),
-        pytest.param(MACHINE | version_2("a/b"), 2_500_000, 3_000_000, id="the group"),
-        pytest.param(MACHINE | VERSION_1, 600_000, 2_000_000, id="version 1 in a container"),
-        pytest.param(MACHINE | ABOVE_ITS_LIMIT, 0, 10, id="above its limit"),
-        pytest.param({}, None, 0, id="another system"),
-        *(
-            pytest.param({"proc/meminfo": text}, None, 0, id=repr(text))
-            for text in ("", "MemAvailable:\n", "MemAvailable: x kB\n")
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "available", "total"), MEMORIES)
 def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, available, total):
     for name, text in files.items():
         path = tmp_path / name

@@ -34,9 +34,7 @@ def fill(database_url, rpc_url):
     assert done.returncode == 0, done.stderr
 
 
-def test_traces_that_are_read_later_make_the_index_that_always_had_them(
-    database_url, scenario, indexed
-):
+def test_traces_read_later_make_the_index_that_always_had_them(database_url, scenario, indexed):
     head, url = scenario.anvil.head(), scenario.anvil.url
     settings = Indexing(database_url, url, traces="off").run_until(head).settings
     assert status(database_url)["untracedBlocks"] > 0
@@ -45,7 +43,7 @@ def test_traces_that_are_read_later_make_the_index_that_always_had_them(
     fill(database_url, url)
     assert status(database_url)["untracedBlocks"] == 0
     Indexing(database_url, url).run_until(head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert digest(database_url) == digest(indexed.url)
     assert auditing.run(settings, node=True) == audit.EXACT
     [(stale,)] = execute(
         database_url,

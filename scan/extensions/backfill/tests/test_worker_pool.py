@@ -21,7 +21,7 @@ from scan.extensions.backfill.spool import RangeTask
 from scan.extensions.backfill.worker_pool import WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
-from tests.support.serving import wait_until
+from tests.support.serving import completed, wait_until
 
 RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
@@ -116,9 +116,7 @@ def test_a_worker_imports_neither_interfaces_nor_what_loads_files_or_verifies():
         "BlockSource(client.Node(['http://localhost:1']));"
         f"print({needless} & {{*sys.modules}})"
     )
-    started = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    started = completed([sys.executable, "-c", program], cwd=ROOT, check=True)
     assert started.stdout == "set()\n"
 
 

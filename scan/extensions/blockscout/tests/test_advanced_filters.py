@@ -196,25 +196,25 @@ BUT_ONE = Chosen(None, ONE.included or frozenset())
 FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
 
 
+SHORTEST = [
+    (ALL, ALL, False, {}),
+    (ONE, ALL, False, {"from": FIRST}),
+    (ALL, TWO, False, {"to": SECOND}),
+    (ONE, ONE, False, {"address": FIRST}),
+    (ONE, TWO, False, {}),
+    (ONE, BUT_ONE, False, {}),
+    (BUT_ONE, TWO, False, {}),
+    (ONE, ONE, True, {"from": FIRST}),
+    (ONE, TWO, True, {"from": FIRST}),
+    (ONE, BOTH, True, {"from": FIRST}),
+    (BOTH, TWO, True, {"to": SECOND}),
+    (BUT_ONE, TWO, True, {"to": SECOND}),
+    (BOTH, BOTH, True, {}),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("senders", "recipients", "is_both", "expected"),
-    [
-        (ALL, ALL, False, {}),
-        (ONE, ALL, False, {"from": FIRST}),
-        (ALL, TWO, False, {"to": SECOND}),
-        (ONE, ONE, False, {"address": FIRST}),
-        (ONE, TWO, False, {}),
-        (ONE, BUT_ONE, False, {}),
-        (BUT_ONE, TWO, False, {}),
-        (ONE, ONE, True, {"from": FIRST}),
-        (ONE, TWO, True, {"from": FIRST}),
-        (ONE, BOTH, True, {"from": FIRST}),
-        (BOTH, TWO, True, {"to": SECOND}),
-        (BUT_ONE, TWO, True, {"to": SECOND}),
-        (BOTH, BOTH, True, {}),
-    ],
-)
+@pytest.mark.parametrize(("senders", "recipients", "is_both", "expected"), SHORTEST)
 def test_the_shortest_list_that_has_all_matching_rows_is_read(
     senders, recipients, is_both, expected
 ):

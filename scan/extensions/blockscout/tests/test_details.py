@@ -2,19 +2,17 @@
 
 from collections import Counter
 
-from app import create_app
+from eth_utils import keccak
+
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import display_text, node_errors
-from scan.extensions.blockscout import blocks, decoded_objects
-from scan.extensions.blockscout.address_and_token_objects import KINDS
+from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import NOBODY, Asking
-from tests.support.database import execute
-from tests.support.indexing import settings_for
+from scan.extensions.blockscout.tests.test_responses import Asking
+from tests.support import database, indexing
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
-from tests.support.serving import NOWHERE
 
 HOLDER = "0x" + "ab" * 20
 
@@ -48,16 +46,17 @@ def test_addresses_in_arguments_have_checksums():
 
 def test_an_event_has_its_declaration():
     hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
-    shown = decoded_objects.event_object(
-        Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
-    )
-    assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
-    assert shown["abi"] == {
-        "type": "event",
-        "name": "Named",
-        "anonymous": False,
-        "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
-    }
+    event = Decoded("Named", "Named(address[])", (hashed,), "verified")
+    topics = {False: keccak(text=event.signature), True: bytes.fromhex("9d" * 32)}
+    for is_anonymous, topic in topics.items():
+        shown = decoded_objects.event_object(event, topic)
+        assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
+        assert shown["abi"] == {
+            "type": "event",
+            "name": "Named",
+            "anonymous": is_anonymous,
+            "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
+        }
 
 
 def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, monkeypatch):
@@ -124,9 +123,8 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkey
     """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
     for withdrawals in (None, [], None):
         chain.append(withdrawals=withdrawals)
-    insert = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    execute(database_url, insert)
-    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    database.insert(database_url, "chain", chain_id=1)
+    ask = Asking(indexing.client_over(database_url))
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
     monkeypatch.setattr(blocks, "MERGES", {"1": 1})
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
@@ -154,7 +152,7 @@ def test_a_verified_contract_is_as_published(explorer, many):
 
 
 def test_a_proxy_has_its_implementation(explorer, many):
-    assert [*KINDS] == [*PROXY_KINDS]
+    assert [*address_and_token_objects.KINDS] == [*PROXY_KINDS]
     for implementation, name in ((many, "Many"), (explorer.place("6005600d60"), None)):
         proxy = explorer.place(
             f"363d3d373d3d3d363d73{implementation[2:]}5af43d82803e903d91602b57fd5bf3"
@@ -186,6 +184,6 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     for hour in (0, 1, 24, 25, 49):
         creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
         chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     counters = client.get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")

@@ -4,12 +4,11 @@ from collections import Counter
 
 import pytest
 
-from app import create_app
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.blockscout import transaction_lists
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import NOBODY, UNSEEN, Asking, most
-from tests.support.indexing import settings_for
+from scan.extensions.blockscout.tests.test_responses import UNSEEN, Asking, most
+from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
 KINDS = """
@@ -50,7 +49,7 @@ def test_internal_transactions_of_a_block_by_type(ask, internal):
 
 
 def test_internal_transactions_without_value_can_be_left_out(database_url, chain):
-    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    ask = Asking(client_over(database_url))
     kinds = ((TransferType.CREATE, 0), (TransferType.CALL, 5), (TransferType.CREATE2, 0))
     parties = address("factory"), address("made")
     inside = [InternalTransfer(0, n, kind, *parties, v) for n, (kind, v) in enumerate(kinds)]

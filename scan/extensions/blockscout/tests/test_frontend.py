@@ -176,17 +176,17 @@ def test_transactions_of_an_address_can_be_sorted(ask, truth, monkeypatch, order
         assert rows == (usual if order == "desc" else usual[::-1])
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(f"/smart-contracts?sort={sort}&order=asc" for sort in ("balance", "transactions_count")),
-        *(
-            f"/tokens?sort={sort}&order=desc"
-            for sort in ("circulating_market_cap", "fiat_value", "holders_count")
-        ),
-        "/tokens?limit=20&q=",
-    ],
-)
+ORDERED = [
+    *(f"/smart-contracts?sort={sort}&order=asc" for sort in ("balance", "transactions_count")),
+    *(
+        f"/tokens?sort={sort}&order=desc"
+        for sort in ("circulating_market_cap", "fiat_value", "holders_count")
+    ),
+    "/tokens?limit=20&q=",
+]
+
+
+@pytest.mark.parametrize("path", ORDERED)
 def test_every_order_of_the_menus_is_answered(ask, path):
     plain, _, query = path.partition("?")
     items = ask(plain, **dict(parse_qsl(query)))["items"]

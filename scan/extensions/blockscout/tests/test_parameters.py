@@ -3,16 +3,7 @@
 import pytest
 
 from scan.extensions.blockscout.paths import CREDENTIALS, answered_paths, refused_paths
-from scan.extensions.blockscout.tests import blockscout_document
-from scan.extensions.blockscout.tests.published import (
-    ERRORS,
-    OBJECTS,
-    PARAMETERS,
-    PATHS,
-    PREFIX,
-    route_of,
-)
-from scan.extensions.blockscout.tests.test_responses import filled
+from scan.extensions.blockscout.tests import blockscout_document, published, test_responses
 
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
@@ -34,10 +25,8 @@ VALUES = {
 # Names and metadata of addresses of other services, which are null; what their clients show of a
 # filter; rows without value, of which the index has few; what a filter's value is of.
 CHANGES_NOTHING = frozenset(
-    """
-    age filter_type preload_ens preload_metadata methods_names include_zero_value
-    token_contract_symbols_to_include token_contract_symbols_to_exclude
-    """.split()
+    "age filter_type preload_ens preload_metadata methods_names include_zero_value"
+    " token_contract_symbols_to_include token_contract_symbols_to_exclude".split()
 )
 # Which keep their order where the index has none of another, as Blockscout does with unknown ones.
 KEEP_THEIR_ORDER = ("/api/v2/smart-contracts", "/api/v2/tokens")
@@ -45,8 +34,8 @@ KEEP_THEIR_ORDER = ("/api/v2/smart-contracts", "/api/v2/tokens")
 
 def values_of(type_):
     for alternative in type_.split(" | "):
-        if alternative in OBJECTS:
-            yield from (value.removeprefix("=") for value in OBJECTS[alternative])
+        if alternative in published.OBJECTS:
+            yield from (value.removeprefix("=") for value in published.OBJECTS[alternative])
         elif alternative.startswith("="):
             yield alternative.removeprefix("=")
         else:
@@ -56,7 +45,7 @@ def values_of(type_):
 def documented():
     return [
         (route, name, type_)
-        for route, parameters in PARAMETERS.items()
+        for route, parameters in published.PARAMETERS.items()
         for name, type_ in parameters.items()
     ]
 
@@ -65,7 +54,7 @@ def documented():
 def rules(client):
     """The rules of the application's paths by the routes that are published."""
     listed = [rule.rule for rule in client.application.url_map.iter_rules()]
-    return {route_of(rule): rule for rule in listed}
+    return {published.route_of(rule): rule for rule in listed}
 
 
 @pytest.fixture(scope="session")
@@ -82,7 +71,7 @@ def test_a_documented_parameter_changes_the_answer_or_is_refused(
         return
     values = [*values_of(type_)]
     assert values, type_
-    paths = filled(rules[route], examples)
+    paths = test_responses.filled(rules[route], examples)
     changes_nothing = name in CHANGES_NOTHING or (
         name in ("sort", "order") and route in KEEP_THEIR_ORDER
     )
@@ -99,7 +88,7 @@ def test_a_documented_parameter_changes_the_answer_or_is_refused(
         for value in values:
             response = client.get(path, query_string={**more, name: value})
             if response.status_code == 422:
-                assert not [*ERRORS.iter_errors(response.json)]
+                assert not [*published.ERRORS.iter_errors(response.json)]
                 return
             assert response.status_code in (200, 404), (path, name, value, response.text)
             if response.data != plain.data:
@@ -115,10 +104,10 @@ def _rows(response):
 
 def test_an_unknown_parameter_is_refused_everywhere(client, rules, examples):
     for route, rule in rules.items():
-        if route.startswith((f"{PREFIX}/", "/stats-service/")):
+        if route.startswith((f"{published.PREFIX}/", "/stats-service/")):
             more = {"operation_hash": ["0x" + "9d" * 32], "method": ["flattened-code"]}
-            path = filled(rule, examples | more)[0]
-            method = answered_paths()[rule.removeprefix(PREFIX)].method
+            path = test_responses.filled(rule, examples | more)[0]
+            method = answered_paths()[rule.removeprefix(published.PREFIX)].method
             refused = client.open(path, method=method, query_string={"never_heard": "1"})
             assert (refused.status_code, refused.json) == (
                 422,
@@ -143,7 +132,7 @@ def test_credentials_and_empty_values_are_no_parameters(client):
 def test_a_parameter_that_a_view_does_not_read_is_refused(client):
     """So that a new view cannot ignore what its path takes."""
     refused = client.get("/api/v2/tokens?q=a&holders_count=1")
-    assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]
+    assert refused.status_code == 422 and not [*published.ERRORS.iter_errors(refused.json)]
     assert refused.json["errors"][0]["source"] == {"pointer": "/holders_count"}
 
 
@@ -156,10 +145,15 @@ def test_the_guide_has_the_table():
 
 @pytest.mark.check
 def test_every_documented_path_is_in_the_table():
-    table = {route_of(path) for path in (*answered_paths(), *refused_paths())}
-    assert {*PATHS["answers"], *PATHS["others"]} <= table
-    assert not {route_of(p) for p in answered_paths()} & {route_of(p) for p in refused_paths()}
+    table = {published.route_of(path) for path in (*answered_paths(), *refused_paths())}
+    assert {*published.PATHS["answers"], *published.PATHS["others"]} <= table
+    assert not {published.route_of(p) for p in answered_paths()} & {
+        published.route_of(p) for p in refused_paths()
+    }
 
 
 def test_no_path_is_answered_that_the_table_refuses(rules):
-    assert not {f"{PREFIX}{route_of(path)}" for path in refused_paths()} & rules.keys()
+    assert (
+        not {f"{published.PREFIX}{published.route_of(path)}" for path in refused_paths()}
+        & rules.keys()
+    )

@@ -66,13 +66,13 @@ def test_a_batch_of_tokens_is_read_by_an_index(seeded_service):
         plan.require_indexes(small=TABLES_THAT_STAY_SMALL)
 
 
-@pytest.mark.parametrize(
-    ("path", "whole_list"),
-    [
-        ("/token-transfers", "/token-transfers"),
-        (f"/addresses/{HOT}/token-transfers", f"/token-transfers?address={HOT}"),
-    ],
-)
+BY_TOKEN_TYPE = [
+    ("/token-transfers", "/token-transfers"),
+    (f"/addresses/{HOT}/token-transfers", f"/token-transfers?address={HOT}"),
+]
+
+
+@pytest.mark.parametrize(("path", "whole_list"), BY_TOKEN_TYPE)
 def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
     seeded_service, path, whole_list, monkeypatch
 ):

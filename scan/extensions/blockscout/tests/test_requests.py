@@ -2,10 +2,8 @@
 
 import random
 import re
-from dataclasses import replace
 from urllib.parse import quote
 
-from app import create_app
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.tests.published import ERRORS
 from tests.support.serving import NOWHERE
@@ -82,7 +80,7 @@ def test_a_letter_case_of_hex_changes_nothing(client, scenario):
 
 
 def test_without_the_node_lists_are_whole(indexed, scenario):
-    client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    client = indexed.client(rpc_urls=(NOWHERE,))
     body = client.get("/api/v2/transactions").json
     expected = [t["hash"] for t in scenario.truth.transactions[: paths.ROWS]]
     assert [t["hash"] for t in body["items"]] == expected

@@ -9,14 +9,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app import create_app
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
 MOST_PAGES = 400
 UNSEEN = "0x" + "9d" * 20
-NOBODY = "http://127.0.0.1:9"
 
 
 class Asking:
@@ -194,7 +192,7 @@ def test_places_can_be_made_of_items(ask, truth):
 )
 def test_a_list_goes_on_by_place_after_a_fork(database_url, chain, kept, replaced):
     """Rows of blocks that are still in the chain come once, and none of the other branch's."""
-    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    ask = Asking(client_over(database_url))
     for _ in range(20):
         chain.append([Move(address("sender"), address("receiver"))] * 5)
     pages = ask.pages("/transactions", _=kept)
@@ -354,7 +352,7 @@ def test_the_chain_in_numbers(ask, truth):
 
 
 def test_an_index_without_blocks_has_nothing(database_url):
-    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    ask = Asking(client_over(database_url))
     stats = ask("/stats")
     totals = ("total_addresses", "total_blocks", "total_transactions", "transactions_today")
     assert {stats[name] for name in totals} == {"0"}

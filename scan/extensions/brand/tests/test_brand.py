@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app import create_app
 from scan.errors import SettingError
 from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
@@ -64,7 +63,7 @@ def branded(indexed, brand_of):
         notice=NOTICE,
         robots="none",
     )
-    return create_app(replace(indexed.settings, brand=settings.brand)).test_client()
+    return indexed.client(brand=settings.brand)
 
 
 def test_a_page_has_the_operators_face(branded):
@@ -103,7 +102,7 @@ PREVIEWS = re.compile(
 def test_previews_of_links_have_a_picture_and_the_address_of_the_page(indexed, client, brand_of):
     def previews(**changes):
         brand = replace(changes.pop("brand", UNBRANDED), url="https://scan.example")
-        return create_app(replace(indexed.settings, brand=brand, **changes)).test_client()
+        return indexed.client(brand=brand, **changes)
 
     assert dict(PREVIEWS.findall(client.get("/blocks").text)) == {"twitter:card": "summary"}
     shown = dict(PREVIEWS.findall(previews(base_path="/bsc").get("/bsc/txs?limit=50").text))
@@ -175,42 +174,35 @@ def test_the_own_colours_pass_the_same_check():
     assert contrast("#000", "#ffffff") == pytest.approx(21)
 
 
+REFUSED = [
+    ({"colors": {"accent": ["#888888", "#8fb4ff"]}}, "accent #888888 on ground"),
+    ({"colors": {"panel": ["#ffffff", "#8fb4ff"]}}, "in the dark theme has a contrast of"),
+    ({"colors": {"glow": ["#000000", "#ffffff"]}}, "has no colour glow; there are ground,"),
+    *(
+        ({"colors": {"accent": colours}}, "accent must be two colours such as")
+        for colours in ("#1c50c8", ["#1c50c8"], ["red", "blue"], ["#1", "#2"], [1, 2], {})
+    ),
+    ({"colors": "accent"}, "must be a table"),
+    ({"logo": "https://elsewhere.example/a.png"}, "must be a file of this machine"),
+    ({"logo": "/no/such/file"}, "cannot be read: No such file"),
+    ({"logo": "/"}, "cannot be read"),
+    ({"logo": 1}, "must be a text"),
+    ({"name": "x" * 31}, "must be a text of at most 30 printable characters"),
+    ({"notice": "a\nb"}, "printable"),
+    ({"robots": "yes"}, "must be one of index, none"),
+    *(
+        ({"links": {"A": url}}, "a link is an http(s) URL or a path")
+        for url in ("javascript:alert(1)", "//elsewhere.example", "/\\elsewhere", "data:,", "", 1)
+    ),
+    ({"links": {"": "https://a.example"}}, "a name must have"),
+    ({"links": {f"A{number}": "/" for number in range(9)}}, "must be at most 8 links"),
+    ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
+    ({"security_contact": "me"}, "must begin with mailto:"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({"colors": {"accent": ["#888888", "#8fb4ff"]}}, "accent #888888 on ground"),
-        ({"colors": {"panel": ["#ffffff", "#8fb4ff"]}}, "in the dark theme has a contrast of"),
-        ({"colors": {"glow": ["#000000", "#ffffff"]}}, "has no colour glow; there are ground,"),
-        *(
-            ({"colors": {"accent": colours}}, "accent must be two colours such as")
-            for colours in ("#1c50c8", ["#1c50c8"], ["red", "blue"], ["#1", "#2"], [1, 2], {})
-        ),
-        ({"colors": "accent"}, "must be a table"),
-        ({"logo": "https://elsewhere.example/a.png"}, "must be a file of this machine"),
-        ({"logo": "/no/such/file"}, "cannot be read: No such file"),
-        ({"logo": "/"}, "cannot be read"),
-        ({"logo": 1}, "must be a text"),
-        ({"name": "x" * 31}, "must be a text of at most 30 printable characters"),
-        ({"notice": "a\nb"}, "printable"),
-        ({"robots": "yes"}, "must be one of index, none"),
-        *(
-            ({"links": {"A": url}}, "a link is an http(s) URL or a path")
-            for url in (
-                "javascript:alert(1)",
-                "//elsewhere.example",
-                "/\\elsewhere",
-                "data:,",
-                "",
-                1,
-            )
-        ),
-        ({"links": {"": "https://a.example"}}, "a name must have"),
-        ({"links": {f"A{number}": "/" for number in range(9)}}, "must be at most 8 links"),
-        ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
-        ({"security_contact": "me"}, "must begin with mailto:"),
-    ],
-)
+@pytest.mark.parametrize(("values", "reason"), REFUSED)
 def test_what_is_refused_names_the_key(brand_of, values, reason):
     (key,) = values
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
@@ -218,37 +210,37 @@ def test_what_is_refused_names_the_key(brand_of, values, reason):
     assert reason in str(caught.value)
 
 
+REFUSED_FILES = [
+    ("logo", "<html><svg></svg></html>", "must be an SVG, PNG or WebP file"),
+    ("logo", b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES, "must have between"),
+    ("stylesheet", "@import 'https://elsewhere.example/a.css';", "has @import"),
+    ("stylesheet", "p::before { content: '/*' } p { cursor: url(a) } /**/", "has url("),
+    ("stylesheet", "p { cursor: URL(//elsewhere.example/a) }", "must not load other files"),
+    ("stylesheet", r"p { cursor: \75rl(//elsewhere.example/a) }", "has \\"),
+    ("stylesheet", "p { color: #777 }", "sets color: colours are in the table colors"),
+    ("stylesheet", ":root { --text: #777 }", "sets --text"),
+    ("stylesheet", b"\xff", "must be CSS in UTF-8"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("key", "content", "reason"),
-    [
-        ("logo", "<html><svg></svg></html>", "must be an SVG, PNG or WebP file"),
-        ("logo", b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES, "must have between"),
-        ("stylesheet", "@import 'https://elsewhere.example/a.css';", "has @import"),
-        ("stylesheet", "p::before { content: '/*' } p { cursor: url(a) } /**/", "has url("),
-        ("stylesheet", "p { cursor: URL(//elsewhere.example/a) }", "must not load other files"),
-        ("stylesheet", r"p { cursor: \75rl(//elsewhere.example/a) }", "has \\"),
-        ("stylesheet", "p { color: #777 }", "sets color: colours are in the table colors"),
-        ("stylesheet", ":root { --text: #777 }", "sets --text"),
-        ("stylesheet", b"\xff", "must be CSS in UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("key", "content", "reason"), REFUSED_FILES)
 def test_a_refused_file_names_the_key(brand_of, key, content, reason):
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
         brand_of({key: content})
     assert reason in str(caught.value)
 
 
+NO_BRANDS = [
+    (b"name = ", "must be TOML in UTF-8"),
+    (b"\xff", "must be TOML in UTF-8"),
+    (b"nome = 'Acme'", "has an unknown key nome; there are name, url, logo"),
+    (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"name = ", "must be TOML in UTF-8"),
-        (b"\xff", "must be TOML in UTF-8"),
-        (b"nome = 'Acme'", "has an unknown key nome; there are name, url, logo"),
-        (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
-    ],
-)
+@pytest.mark.parametrize(("content", "reason"), NO_BRANDS)
 def test_a_brand_that_is_none_is_refused(tmp_path, content, reason):
     (tmp_path / "brand.toml").write_bytes(content)
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=") as caught:

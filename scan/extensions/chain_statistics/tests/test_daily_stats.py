@@ -11,23 +11,20 @@ from decimal import Decimal
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
 from tests.api.test_bad_input import HUGE, require_parameter
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
-from tests.support import explain, indexing, made_blocks, serving
+from tests.support import explain, indexing, made_blocks
 from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
-FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
+LAST_DAY = "2023-11-20"  # with none on the 17th
 COUNTS = {
     name: place
     for place, name in enumerate(
-        """
-            transactions failedTransactions activeAddresses newAddresses contractsCreated
-            tokenTransfers dexTrades gasUsed fees burntFees
-        """.split(),
+        "transactions failedTransactions activeAddresses newAddresses contractsCreated"
+        " tokenTransfers dexTrades gasUsed fees burntFees".split(),
         start=2,
     )
 }
@@ -51,7 +48,7 @@ def url(postgres, template):
 
 @pytest.fixture(scope="module")
 def days(url):
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 def test_days_are_what_their_rows_give(days, url):
@@ -79,18 +76,18 @@ def test_every_day_of_the_scenario_adds_up_to_the_chain(client, scenario):
     assert sum(int(day["fees"]) for day in days) == fees > 0
 
 
-@pytest.mark.parametrize(
-    ("query", "dates"),
-    [
-        ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
-        ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
-        ("to=2023-11-15", ["14", "15"]),
-        ("from=2023-11-20&to=2024-11-19", ["20"]),
-        ("from=2022-11-20", ["14", "15", "16", "17", "18", "19", "20"]),
-        ("from=2020-01-01&to=2020-01-05", []),
-        ("from=9999-12-31&to=9999-12-31", []),
-    ],
-)
+RANGES = [
+    ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
+    ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
+    ("to=2023-11-15", ["14", "15"]),
+    ("from=2023-11-20&to=2024-11-19", ["20"]),
+    ("from=2022-11-20", ["14", "15", "16", "17", "18", "19", "20"]),
+    ("from=2020-01-01&to=2020-01-05", []),
+    ("from=9999-12-31&to=9999-12-31", []),
+]
+
+
+@pytest.mark.parametrize(("query", "dates"), RANGES)
 def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
@@ -119,47 +116,46 @@ def test_days_as_csv(days):
     assert [int(row["active_addresses"]) for row in rows] == [d["activeAddresses"] for d in records]
 
 
-@pytest.mark.parametrize("name", ["from", "to"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        " ",
-        *"""
+NO_DATES = [
+    "",
+    " ",
+    *"""
             2023 2023-11 2023-13-01 2023-02-30 0000-01-01 20231114 2023-11-14T00:00:00Z 23-11-14
             -2023-11-14
         """.split(),
-        "2023-11-14 ",
-        "2023-W46-2",
-        HUGE,
-        "12023-11-14",
-        "\u0662\u0660\u0662\u0663-11-14",
-        "null",
-        "0",
-        "2023-11-1\0",
-    ],
-    ids=lambda value: ascii(value)[:20],
-)
+    "2023-11-14 ",
+    "2023-W46-2",
+    HUGE,
+    "12023-11-14",
+    "\u0662\u0660\u0662\u0663-11-14",
+    "null",
+    "0",
+    "2023-11-1\0",
+]
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("value", NO_DATES, ids=lambda value: ascii(value)[:20])
 def test_dates_that_are_refused(days, name, value):
     require_parameter(days.get(PATH, query_string={name: value}), name)
 
 
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
-        ("from=2022-11-19", "from"),
-        ("from=2023-11-16&to=2023-11-15", "from"),
-        ("from=0001-01-01&to=9999-12-31", "from"),
-        ("format=ndjson", "format"),
-        ("page=2", "page"),
-    ],
-)
+REFUSED = [
+    ("from=2022-11-19", "from"),
+    ("from=2023-11-16&to=2023-11-15", "from"),
+    ("from=0001-01-01&to=9999-12-31", "from"),
+    ("format=ndjson", "format"),
+    ("page=2", "page"),
+]
+
+
+@pytest.mark.parametrize(("query", "parameter"), REFUSED)
 def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter):
     require_parameter(days.get(f"{PATH}?{query}"), parameter)
 
 
 def test_before_the_first_block_there_are_no_days(database_url):
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
     body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
     assert body["days"] == [] and body["from"] == "2026-01-01"
@@ -255,7 +251,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_
     if is_bounded:
         monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
     url, days = moved
-    client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(url)
     for number, made in enumerate(days):
         path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
         large = [move.value for move in made if move.value >= LARGE]

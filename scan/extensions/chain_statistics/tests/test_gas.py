@@ -5,13 +5,12 @@ import statistics
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics as daily
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
-from tests.support import indexing, serving
+from tests.support import indexing
 from tests.support.made_blocks import Chain, Move, address
 
 
@@ -69,7 +68,7 @@ def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario)
 def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, monkeypatch):
     for most in (len(scenario.truth.transactions) - 1, 0):
         monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", most)
-        client = create_app(indexed.settings).test_client()
+        client = indexed.client()
         body = client.get("/api/v1/gas").json
         assert body["contractsSeconds"] == 300
         assert bool(body["contracts"]) == bool(most)
@@ -101,30 +100,30 @@ def test_the_next_base_fee_is_the_nodes(client, scenario):
         assert fees == [transaction["fee"] for transaction in sent]
 
 
+BASE_FEES = [
+    ([], None),
+    ([BlockGas(None, 5, 10)] * 2, None),  # before EIP-1559
+    ([BlockGas(1000, 5, 10)], None),  # of one block the rules do not show
+    ([BlockGas(1000, 5, 10)] * 2, 1000),
+    ([BlockGas(1000, 10, 10), BlockGas(1142, 0, 10)], 1125),
+    ([BlockGas(1000, 0, 10), BlockGas(1142, 0, 10)], 875),
+    ([BlockGas(1, 6, 10), BlockGas(1, 5, 10)], 2),  # it grows by 1 at least
+    ([BlockGas(7, 0, 0)] * 2, None),
+    ([BlockGas(7, 1, 1)] * 2, None),
+    ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
+    ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
+    ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
+    ([BlockGas(9 * 2**253, 10, 10), BlockGas(2**256, 10, 10)], 81 * 2**250),
+    ([BlockGas(1_004_000, 20, 60), BlockGas(1_000_000, 20, 60)], 1_008_016),  # OP Stack
+    ([BlockGas(998_437_500, 40, 40), BlockGas(10**9, 18, 40)], 1_014_038_085),  # Polygon
+    # Both those of Ethereum and of Polygon explain it, and differ in what follows.
+    ([BlockGas(1000, 6, 10), BlockGas(1000, 5, 10)], None),
+    ([BlockGas(8, 6, 10), BlockGas(8, 5, 10)], 9),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("newest", "following"),
-    [
-        ([], None),
-        ([BlockGas(None, 5, 10)] * 2, None),  # before EIP-1559
-        ([BlockGas(1000, 5, 10)], None),  # of one block the rules do not show
-        ([BlockGas(1000, 5, 10)] * 2, 1000),
-        ([BlockGas(1000, 10, 10), BlockGas(1142, 0, 10)], 1125),
-        ([BlockGas(1000, 0, 10), BlockGas(1142, 0, 10)], 875),
-        ([BlockGas(1, 6, 10), BlockGas(1, 5, 10)], 2),  # it grows by 1 at least
-        ([BlockGas(7, 0, 0)] * 2, None),
-        ([BlockGas(7, 1, 1)] * 2, None),
-        ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
-        ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
-        ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
-        ([BlockGas(9 * 2**253, 10, 10), BlockGas(2**256, 10, 10)], 81 * 2**250),
-        ([BlockGas(1_004_000, 20, 60), BlockGas(1_000_000, 20, 60)], 1_008_016),  # OP Stack
-        ([BlockGas(998_437_500, 40, 40), BlockGas(10**9, 18, 40)], 1_014_038_085),  # Polygon
-        # Both those of Ethereum and of Polygon explain it, and differ in what follows.
-        ([BlockGas(1000, 6, 10), BlockGas(1000, 5, 10)], None),
-        ([BlockGas(8, 6, 10), BlockGas(8, 5, 10)], 9),
-    ],
-)
+@pytest.mark.parametrize(("newest", "following"), BASE_FEES)
 def test_the_next_base_fee(newest, following):
     assert next_base_fee(newest) == following
 
@@ -135,7 +134,7 @@ def made(url, moves, base_fee):
     for block in moves:
         chain.append(block, base_fee=base_fee)
     database.close()
-    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 def test_without_blocks_transactions_or_base_fees(database_url):

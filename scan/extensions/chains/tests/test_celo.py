@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from scan.extensions.chains.tests.test_op_stack import SIGNS, balance_of
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import execute
@@ -45,8 +44,7 @@ def play(node):
 def celo(postgres, template):
     with Anvil("--celo") as node, postgres.cloned(template) as url:
         play(node)
-        settings = Indexing(url, node.url).run_until(node.head()).settings
-        yield Chain(node, url, create_app(settings).test_client())
+        yield Chain(node, url, Indexing(url, node.url).run_until(node.head()).client())
 
 
 def test_every_history_adds_up_to_the_balance(celo):
@@ -67,5 +65,5 @@ def test_every_history_adds_up_to_the_balance(celo):
 def test_a_chain_without_the_precompile_moves_nothing(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
-        client = create_app(Indexing(url, node.url).run_until(node.head()).settings).test_client()
+        client = Indexing(url, node.url).run_until(node.head()).client()
         assert client.get("/api/v1/internal-transfers").json["total"] == 0

@@ -201,14 +201,14 @@ def test_mantle_s_l1_fee_is_within_its_gas_until_arsia():
 BATCH = {"l1BatchNumber": "0x8"}
 
 
-@pytest.mark.parametrize(
-    ("type_", "fields", "header", "kept"),
-    [
-        ("0x7e", {"queueIndex": "0x7"}, {}, {"typeName": "L1 message", "queueIndex": "7"}),
-        ("0x71", BATCH, BATCH, {"typeName": "EIP-712", "l1BatchNumber": "8"}),
-        ("0xff", BATCH, BATCH, {"typeName": "priority", "l1BatchNumber": "8"}),
-    ],
-)
+NAMED_TYPES = [
+    ("0x7e", {"queueIndex": "0x7"}, {}, {"typeName": "L1 message", "queueIndex": "7"}),
+    ("0x71", BATCH, BATCH, {"typeName": "EIP-712", "l1BatchNumber": "8"}),
+    ("0xff", BATCH, BATCH, {"typeName": "priority", "l1BatchNumber": "8"}),
+]
+
+
+@pytest.mark.parametrize(("type_", "fields", "header", "kept"), NAMED_TYPES)
 def test_types_are_named_and_their_fields_kept(type_, fields, header, kept):
     own = sent(0, type_, **fields)
     l1_fee = {"l1Fee": "0x0"} if "queueIndex" in fields else {}

@@ -50,13 +50,13 @@ def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on():
     assert json.loads(block.chain_fields or "") == {"milliTimestamp": "11000"}
 
 
-@pytest.mark.parametrize(
-    ("number", "contract"),
-    [
-        (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
-        (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
-    ],
-)
+BURN_CONTRACTS = [
+    (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
+    (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
+]
+
+
+@pytest.mark.parametrize(("number", "contract"), BURN_CONTRACTS)
 def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number, contract):
     coin, tip = f"0x{0x1010:040x}", (PRICE - BASE_FEE) * GAS
     first, second = on(137), on(137, 1, "0x0", v="0x135")

@@ -1,10 +1,9 @@
 """Chains whose forms are switched off."""
 
 import os
-import subprocess
 import sys
 
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 
 def test_a_chain_whose_form_is_off_is_not_indexed():
@@ -13,8 +12,6 @@ def test_a_chain_whose_form_is_off_is_not_indexed():
         "require_form(1); print('Ethereum'); require_form(10)"
     )
     environ = os.environ | {"SCAN_EXTENSIONS": "none"}
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environ, capture_output=True, text=True
-    )
+    result = completed([sys.executable, "-c", program], cwd=ROOT, env=environ)
     assert result.stdout == "Ethereum\n"
     assert "the form of chain 10 is of the extension chains, which is off" in result.stderr

@@ -9,7 +9,6 @@ from collections import namedtuple
 import pytest
 import rlp
 
-from app import create_app
 from tests.support import anvil, indexing
 from tests.support.database import execute
 from tests.support.lists import Listed, by_links, get
@@ -116,8 +115,9 @@ def rollup(postgres, template):
         postgres.cloned(template) as url,
     ):
         deposits = play(node)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
-        yield Rollup(node, url, create_app(settings).test_client(), deposits)
+        yield Rollup(
+            node, url, indexing.Indexing(url, node.url).run_until(node.head()).client(), deposits
+        )
 
 
 def history(client, address):

@@ -199,17 +199,17 @@ def test_a_value_that_is_calldata_is_described_in_its_place(chain, client_of):
     assert levels == MAX_DEPTH + 1
 
 
-@pytest.mark.parametrize(
-    ("params", "format_"),
-    [
-        ({"calleePath": "to", "chainId": 1}, "raw"),
-        ({"calleePath": "to", "chainId": 31337}, "calldata"),
-        ({"callee": NATIVE}, "raw"),
-        ({}, "raw"),
-        ({"calleePath": "to", "selector": "0x12"}, "raw"),
-        ({"calleePath": "to", "selector": "0xffffffff"}, "raw"),
-    ],
-)
+OF_OTHERS = [
+    ({"calleePath": "to", "chainId": 1}, "raw"),
+    ({"calleePath": "to", "chainId": 31337}, "calldata"),
+    ({"callee": NATIVE}, "raw"),
+    ({}, "raw"),
+    ({"calleePath": "to", "selector": "0x12"}, "raw"),
+    ({"calleePath": "to", "selector": "0xffffffff"}, "raw"),
+]
+
+
+@pytest.mark.parametrize(("params", "format_"), OF_OTHERS)
 def test_calldata_of_another_chain_or_contract_is_raw(chain, client_of, params, format_):
     own = {"intent": "Forward", "fields": [field("data", "calldata", **params)]}
     inner = {"intent": "Nothing", "fields": []}
@@ -219,16 +219,16 @@ def test_calldata_of_another_chain_or_contract_is_raw(chain, client_of, params, 
     assert shown["format"] == format_
 
 
-@pytest.mark.parametrize(
-    ("params", "shown"),
-    [
-        ({"amountPath": "value"}, "Pay 0.5 ETH"),
-        ({"amount": str(SENT_WEI)}, "Pay 0.5 ETH"),
-        ({"amount": SENT_WEI // 5}, "Pay 0.1 ETH"),
-        ({"amount": "-1"}, None),
-        ({}, None),  # the amount of the outer call is not that of the inner one
-    ],
-)
+AMOUNTS = [
+    ({"amountPath": "value"}, "Pay 0.5 ETH"),
+    ({"amount": str(SENT_WEI)}, "Pay 0.5 ETH"),
+    ({"amount": SENT_WEI // 5}, "Pay 0.1 ETH"),
+    ({"amount": "-1"}, None),
+    ({}, None),  # the amount of the outer call is not that of the inner one
+]
+
+
+@pytest.mark.parametrize(("params", "shown"), AMOUNTS)
 def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(chain, client_of, params, shown):
     inner = field("data", "calldata", calleePath="to", **params)
     signature = "forward(address to,uint256 value,bytes data)"

@@ -111,23 +111,23 @@ def test_a_file_goes_before_what_it_includes(tmp_path, write):
     assert of_transfer.fields[1].params == {"a": 1, "b": 2}
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "../outside.json",
-        "link.json",
-        "linked/outside.json",
-        "/etc/passwd",
-        "https://example.org/a.json",
-        "a.json",
-        "none.json",
-        ".",
-        "",
-        "x" * 100_000,
-        7,
-        None.__class__.__name__ + "\0",
-    ],
-)
+OUTSIDE = [
+    "../outside.json",
+    "link.json",
+    "linked/outside.json",
+    "/etc/passwd",
+    "https://example.org/a.json",
+    "a.json",
+    "none.json",
+    ".",
+    "",
+    "x" * 100_000,
+    7,
+    None.__class__.__name__ + "\0",
+]
+
+
+@pytest.mark.parametrize("target", OUTSIDE)
 def test_nothing_but_files_of_the_folder_is_included(tmp_path, write, target, caplog):
     folder = tmp_path / "folder"
     write("outside.json", document(intent="Outside"))

@@ -72,34 +72,34 @@ def test_a_message_is_a_sentence_with_labels(chain, client_of):
     assert "What the message is for" in page.text and "2.5 BET" in page.text
 
 
-@pytest.mark.parametrize(
-    ("bound", "fits"),
-    [
-        ({"domain": {"name": "Permits", "chainId": "31337"}}, True),
-        ({"domain": {"name": "permits"}}, False),
-        ({"domain": {"version": "1"}}, False),
-        ({"domain": {"chainId": 1}}, False),
-        ({"domain": {"chainId": True}}, False),
-        ({"domainSeparator": "0x" + "11" * 32}, False),
-        ({"deployments": [{"chainId": 1, "address": ANN}]}, False),
-        ({"deployments": [{"chainId": 31337, "address": ANN}]}, False),
-    ],
-)
+CONTEXTS = [
+    ({"domain": {"name": "Permits", "chainId": "31337"}}, True),
+    ({"domain": {"name": "permits"}}, False),
+    ({"domain": {"version": "1"}}, False),
+    ({"domain": {"chainId": 1}}, False),
+    ({"domain": {"chainId": True}}, False),
+    ({"domainSeparator": "0x" + "11" * 32}, False),
+    ({"deployments": [{"chainId": 1, "address": ANN}]}, False),
+    ({"deployments": [{"chainId": 31337, "address": ANN}]}, False),
+]
+
+
+@pytest.mark.parametrize(("bound", "fits"), CONTEXTS)
 def test_all_that_the_context_says_has_to_be_true(chain, client_of, bound, fits):
     client = client_of(permits=descriptor(chain, **bound))
     assert (decoded(client, message(chain)) is not None) == fits
 
 
-@pytest.mark.parametrize(
-    ("bound", "fits"),
-    [
-        ({"domain": {"name": "Permits"}}, True),
-        ({"domain": {"verifyingContract": "exchange"}}, True),
-        ({"domainSeparator": "separator"}, True),
-        ({"domain": {}}, False),
-        ({}, False),
-    ],
-)
+DOMAINS = [
+    ({"domain": {"name": "Permits"}}, True),
+    ({"domain": {"verifyingContract": "exchange"}}, True),
+    ({"domainSeparator": "separator"}, True),
+    ({"domain": {}}, False),
+    ({}, False),
+]
+
+
+@pytest.mark.parametrize(("bound", "fits"), DOMAINS)
 def test_a_domain_is_enough_and_nothing_at_all_is_not(chain, client_of, bound, fits):
     separator = parse(message(chain)).message.domain_separator.hex()
     checksummed = chain.exchange.upper().replace("X", "x")
@@ -116,9 +116,7 @@ def test_a_domain_is_enough_and_nothing_at_all_is_not(chain, client_of, bound, f
     "domain",
     [{"chainId": 1}, {"verifyingContract": ANN}, {"chainId": None}, {"verifyingContract": None}],
 )
-def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
-    chain, client_of, domain
-):
+def test_a_message_of_another_chain_or_contract_is_not_described(chain, client_of, domain):
     data = copy.deepcopy(message(chain, **domain))
     [absent] = domain
     if domain[absent] is None:
@@ -128,16 +126,16 @@ def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
     assert decoded(client_of(permits=descriptor(chain)), data) is None
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        KEY.replace("uint160", "uint256"),
-        KEY.replace(" spender", " owner"),
-        KEY.partition(")")[0] + ")",
-        "Batch",
-        "",
-    ],
-)
+OTHER_KEYS = [
+    KEY.replace("uint160", "uint256"),
+    KEY.replace(" spender", " owner"),
+    KEY.partition(")")[0] + ")",
+    "Batch",
+    "",
+]
+
+
+@pytest.mark.parametrize("key", OTHER_KEYS)
 def test_the_types_have_to_be_those_of_the_key(chain, client_of, key):
     assert decoded(client_of(permits=descriptor(chain, key)), message(chain)) is None
 
@@ -146,14 +144,14 @@ SCHEMA = {"primaryType": "Batch", "types": TYPES}
 OTHER_TYPES = {**TYPES, "Details": [{"name": "token", "type": "address"}]}
 
 
-@pytest.mark.parametrize(
-    ("schemas", "fits"),
-    [
-        ([{"primaryType": 7}, "https://example.org/a.json", SCHEMA], True),
-        ([{"primaryType": "Batch", "types": OTHER_TYPES}], False),
-        ({"primaryType": "Batch"}, False),
-    ],
-)
+SCHEMAS = [
+    ([{"primaryType": 7}, "https://example.org/a.json", SCHEMA], True),
+    ([{"primaryType": "Batch", "types": OTHER_TYPES}], False),
+    ({"primaryType": "Batch"}, False),
+]
+
+
+@pytest.mark.parametrize(("schemas", "fits"), SCHEMAS)
 def test_schemas_of_the_first_version_name_the_types(chain, client_of, schemas, fits):
     client = client_of(permits=descriptor(chain, "Batch", schemas=schemas))
     assert (decoded(client, message(chain)) is not None) == fits
@@ -185,16 +183,16 @@ def test_signers_and_calls_in_messages_are_shown(chain, client_of):
     assert call["clearSigning"]["interpolatedIntent"].startswith("Send to 0x0000")
 
 
-@pytest.mark.parametrize(
-    "bound",
-    [
-        {"domainSeparator": "0x12"},
-        {"deployments": [{"address": "0x12"}]},
-        {"deployments": 7},
-        {"domain": 7},
-        {"schemas": [{"primaryType": "A", "types": {"A": 7}}, 7, None]},
-    ],
-)
+HOSTILE = [
+    {"domainSeparator": "0x12"},
+    {"deployments": [{"address": "0x12"}]},
+    {"deployments": 7},
+    {"domain": 7},
+    {"schemas": [{"primaryType": "A", "types": {"A": 7}}, 7, None]},
+]
+
+
+@pytest.mark.parametrize("bound", HOSTILE)
 def test_hostile_contexts_break_nothing(chain, client_of, bound):
     hostile = descriptor(chain, **bound)
     hostile["display"]["formats"] = {"x" * 500: {}, "Batch": {"fields": 7}}

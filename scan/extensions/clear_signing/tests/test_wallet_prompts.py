@@ -33,16 +33,13 @@ def written(chain):
     return chain.explorer.verified(standard, exchange.VERSION, f"{exchange.PATH}:Written")
 
 
-@pytest.mark.parametrize(
-    ("format_", "said"),
-    [
-        (
-            PAY,
-            "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade",
-        ),
-        ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
-    ],
-)
+PROMPTS = [
+    (PAY, "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade"),
+    ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
+]
+
+
+@pytest.mark.parametrize(("format_", "said"), PROMPTS)
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain, client_of, page, written, format_, said
 ):
@@ -55,9 +52,7 @@ def test_a_wallet_is_asked_beside_what_a_descriptor_says(
 
 
 @pytest.mark.parametrize("has_other", [False, True])
-def test_nothing_is_asked_where_there_are_no_descriptors(
-    chain, client_of, page, written, has_other
-):
+def test_nothing_is_asked_without_descriptors(chain, client_of, page, written, has_other):
     """With a descriptor of another contract only the service knows that it says nothing."""
     files = {"other": chain.descriptor({exchange.TRADE: PAY})} if has_other else {}
     signature = f"trade({','.join(exchange.TYPES)})"

@@ -116,21 +116,21 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
         assert shown == text if expected is None else json.loads(shown) == as_text(expected)
 
 
-@pytest.mark.parametrize(
-    ("symbol", "decimals", "units"),
-    [
-        ("USDC", 6, {"USDC": 6}),
-        ("ETH", 18, {"ETH": 18}),
-        ("eth", 6, {}),  # beside it, the coin's symbol could be taken for the token's
-        ("Ether", 6, {"ETH": 18}),
-        ("WEI", 18, {"ETH": 18}),
-        ("two words", 6, {"ETH": 18}),
-        ("123", 6, {"ETH": 18}),
-        ("\u202eCDSU", 6, {"ETH": 18}),
-        ("x" * 31, 6, {"ETH": 18}),
-        (None, 6, {"ETH": 18}),
-    ],
-)
+MISLEADING = [
+    ("USDC", 6, {"USDC": 6}),
+    ("ETH", 18, {"ETH": 18}),
+    ("eth", 6, {}),  # beside it, the coin's symbol could be taken for the token's
+    ("Ether", 6, {"ETH": 18}),
+    ("WEI", 18, {"ETH": 18}),
+    ("two words", 6, {"ETH": 18}),
+    ("123", 6, {"ETH": 18}),
+    ("\u202eCDSU", 6, {"ETH": 18}),
+    ("x" * 31, 6, {"ETH": 18}),
+    (None, 6, {"ETH": 18}),
+]
+
+
+@pytest.mark.parametrize(("symbol", "decimals", "units"), MISLEADING)
 def test_a_token_misleads_by_no_unit(symbol, decimals, units):
     fixed = {"wei": 0, "gwei": 9, "ether": 18}
     known = contract_functions.amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all

@@ -101,27 +101,27 @@ def test_instructions_are_those_of_the_code(explorer, twins):
     assert {"JUMPDEST", "PUSH0", "CALLDATALOAD"} < {line["opcode"] for line in held["disassembly"]}
 
 
+DISASSEMBLED = [
+    ("00", ["00000 STOP"]),
+    ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
+    ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
+    ("60", ["00000 PUSH1 (the code ends here)"]),
+    ("60ff5ffe", ["00000 PUSH1 0xff", "00002 PUSH0", "00003 INVALID"]),
+    ("4b", ["00000 SLOTNUM"]),
+    # Operands of stack instructions, as EIP-8024 has them.
+    ("e600", ["00000 DUPN 0x00"]),
+    ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
+    ("e780", ["00000 SWAPN 0x80"]),
+    ("e75b", ["00000 INVALID_SWAPN", "00001 JUMPDEST"]),
+    ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
+    ("e812", ["00000 EXCHANGE 0x12"]),
+    ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
+    ("e8", ["00000 EXCHANGE (the code ends here)"]),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("code", "lines"),
-    [
-        ("00", ["00000 STOP"]),
-        ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
-        ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
-        ("60", ["00000 PUSH1 (the code ends here)"]),
-        ("60ff5ffe", ["00000 PUSH1 0xff", "00002 PUSH0", "00003 INVALID"]),
-        ("4b", ["00000 SLOTNUM"]),
-        # Operands of stack instructions, as EIP-8024 has them.
-        ("e600", ["00000 DUPN 0x00"]),
-        ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
-        ("e780", ["00000 SWAPN 0x80"]),
-        ("e75b", ["00000 INVALID_SWAPN", "00001 JUMPDEST"]),
-        ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
-        ("e812", ["00000 EXCHANGE 0x12"]),
-        ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
-        ("e8", ["00000 EXCHANGE (the code ends here)"]),
-    ],
-)
+@pytest.mark.parametrize(("code", "lines"), DISASSEMBLED)
 def test_disassembly(code, lines):
     assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
 
@@ -129,19 +129,19 @@ def test_disassembly(code, lines):
 METADATA = "a164736f6c634300081a000a"
 
 
+LIKE_METADATA = [
+    (f"5f5ffd{METADATA}", False),
+    (f"5ffe{METADATA}", False),
+    (f"5f{METADATA}", True),  # the instruction before it goes on
+    (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
+    (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH
+    (f"6005565bfe61{METADATA}", False),  # read as the data of a PUSH that never runs
+    (f"600556005b61{METADATA}", True),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("code", "reached"),
-    [
-        (f"5f5ffd{METADATA}", False),
-        (f"5ffe{METADATA}", False),
-        (f"5f{METADATA}", True),  # the instruction before it goes on
-        (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
-        (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH
-        (f"6005565bfe61{METADATA}", False),  # read as the data of a PUSH that never runs
-        (f"600556005b61{METADATA}", True),
-    ],
-)
+@pytest.mark.parametrize(("code", "reached"), LIKE_METADATA)
 def test_what_reads_as_metadata_may_be_code(code, reached):
     assert can_reach(bytes.fromhex(code), len(code) // 2 - len(METADATA) // 2) == reached
 
@@ -265,17 +265,17 @@ HOSTILE_PATHS = [
 ]
 
 
+PATHS = [
+    ["a", "a/inner.sol"],
+    ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
+    ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
+    ["a/b", "a/b/c", "a/b/c/d", "a"],
+    HOSTILE_PATHS,
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "paths",
-    [
-        ["a", "a/inner.sol"],
-        ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
-        ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
-        ["a/b", "a/b/c", "a/b/c/d", "a"],
-        HOSTILE_PATHS,
-    ],
-)
+@pytest.mark.parametrize("paths", PATHS)
 def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
     fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}

@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 
 from tests.support import many_functions, serving
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
 SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
 CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
@@ -64,25 +64,14 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
     connection = psycopg2.connect(url)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM contracts WHERE address = %s", [key])
-        insert = threading.Thread(
-            target=execute,
-            args=(
-                url,
-                "INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
-                " file_path, compiler_version, settings, abi, sources, code_length, masked_hash,"
-                " variable_ranges, verified_at)"
-                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}', 0, '',"
-                " '', now())",
-                key,
-                code_hash,
-            ),
-        )
-        insert.start()
+        row = {"address": key, "code_hash": bytes.fromhex(code_hash), "match": "full", "abi": "[]"}
+        insertion = threading.Thread(target=insert, args=(url, "verified_contracts"), kwargs=row)
+        insertion.start()
         waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
         serving.wait_until(lambda: execute(url, waiting) == [(1,)])
         connection.commit()
     connection.close()
-    insert.join()
+    insertion.join()
     serving.wait_until(lambda: not any(listed(own_explorer, address)[:2]))
 
 

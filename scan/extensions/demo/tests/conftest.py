@@ -3,20 +3,17 @@
 import pytest
 
 from scan.extensions.demo.demo_node import start
-from tests.support.database import name_in, read_only
-from tests.support.folders import run_folder
-from tests.support.indexing import Indexing
+from tests.support import database, folders, indexing, serving
 from tests.support.kept_answers import kept_answers
-from tests.support.serving import ROOT
 
-DEMO = ROOT / "demo" / "chain.jsonl.gz"
+DEMO = serving.ROOT / "demo" / "chain.jsonl.gz"
 
 
 @pytest.fixture(scope="session")
 def demo_node(tmp_path_factory):
     """A node of each worker's own; all of them answer alike."""
     node = start(DEMO)
-    with kept_answers(node.url, run_folder(tmp_path_factory) / "demo-answers"):
+    with kept_answers(node.url, folders.run_folder(tmp_path_factory) / "demo-answers"):
         yield node
     node.stop()
 
@@ -25,12 +22,12 @@ def demo_node(tmp_path_factory):
 def demo_template(postgres, template, demo_node):
     """The name of a database with the demo chain."""
     with postgres.cloned(template) as url:
-        Indexing(url, demo_node.url).run_until(demo_node.recording.head)
-        yield name_in(url)
+        indexing.Indexing(url, demo_node.url).run_until(demo_node.recording.head)
+        yield database.name_in(url)
 
 
 @pytest.fixture(scope="session")
 def demo(postgres, demo_template, demo_node):
     """A copy of that database, which can only be read."""
-    with postgres.cloned(demo_template) as url, read_only(url):
-        yield Indexing(url, demo_node.url)
+    with postgres.cloned(demo_template) as url, database.read_only(url):
+        yield indexing.Indexing(url, demo_node.url)

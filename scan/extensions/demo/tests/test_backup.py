@@ -6,7 +6,6 @@ import resource
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,10 +18,7 @@ from scan.database import embedded, migrations
 from scan.extensions.demo import demo_run
 from scan.settings import Settings
 from tests.database.test_embedded import running_in, start
-from tests.support import database, folders, forked_python, serving, table_digest
-from tests.support.backups import DOCUMENT as OPERATION
-from tests.support.backups import owners_tables
-from tests.support.indexing import Indexing
+from tests.support import backups, database, folders, forked_python, indexing, serving, table_digest
 from tests.support.scan_run import scan_run
 
 NAME = "scan_1337_00000000"
@@ -45,7 +41,7 @@ class Original:
         start(server)
         url = server.database_url(NAME)
         migrations.run(Settings(database_url=url))
-        demo_run.load(Indexing(url, rpc_url).run_until(head).settings)
+        demo_run.load(indexing.Indexing(url, rpc_url).run_until(head).settings)
         database.execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
         self.digest = table_digest.digest(url)
         self.digest.keep_rows()
@@ -57,7 +53,7 @@ def owners(url):
     """What cannot be indexed again."""
     return {
         name: database.execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
-        for name in owners_tables()
+        for name in backups.owners_tables()
     }
 
 
@@ -91,11 +87,9 @@ def environment_of(folder):
 def scan_on_a_full_disk(*arguments, folder):
     """Here, the largest file that the command may write is a small one. Not bytecode, which Python
     would cut: other processes would read it."""
-    return subprocess.run(
+    return serving.completed(
         [*SCAN, *map(str, arguments)],
         env=environment_of(folder) | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
         timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LEAST_BYTES, LEAST_BYTES)),
     )
@@ -132,7 +126,7 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     database.execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
     database.execute(own_postgres.url("postgres"), "CREATE DATABASE kept OWNER keeper")
     url = own_postgres.url("kept").replace("postgres:@", "keeper@")
-    [commands] = re.findall(r"^pg_restore .*\nvacuumdb .*$", OPERATION.read_text(), re.M)
+    [commands] = re.findall(r"^pg_restore .*\nvacuumdb .*$", backups.DOCUMENT.read_text(), re.M)
     with folders.temporary_folder("scan-given-") as folder:
         given = shutil.copy(backup, folder)
         own_postgres.give(folder)

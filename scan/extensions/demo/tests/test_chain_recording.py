@@ -17,13 +17,8 @@ from scan.errors import ScanError, SettingError
 from scan.extensions.demo import chain_recording, demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply, altering, hang
-from tests.support.forked_python import Forked
-from tests.support.indexing import Indexing, settings_for
+from tests.support import anvil, faulty_node, forked_python, indexing, serving, table_digest
 from tests.support.scan_run import scan_run
-from tests.support.serving import wait_until
-from tests.support.table_digest import digest
 
 SECRETS = ("/v3/9f8e7d6c5b4a", "?token=t0pS3cret")
 RECORDED = BlockRange(3, 9)
@@ -32,7 +27,7 @@ RECORDED = BlockRange(3, 9)
 @pytest.fixture(scope="module")
 def chain():
     """Tokens, a contract that only a trace shows, failures; blocks before and after."""
-    with Anvil() as node:
+    with anvil.Anvil() as node:
         me, *others = node.accounts
         coin, maker = node.deploy(me, "NulName"), node.deploy(me, "Maker")
         for number in range(3, 11):
@@ -46,7 +41,7 @@ def chain():
 
 @pytest.fixture
 def node(chain):
-    with FaultyNode(chain.url) as proxy:
+    with faulty_node.FaultyNode(chain.url) as proxy:
         yield proxy
 
 
@@ -66,11 +61,11 @@ def alter(node, **answers):
             answer.pop("result", None)
             answer.update(answers[call["method"]])
 
-    node.fault = altering(replace_result)
+    node.fault = faulty_node.altering(replace_result)
 
 
 def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template, tmp_path):
-    settings = settings_for("", node.url + "".join(SECRETS), traces="off")
+    settings = indexing.settings_for("", node.url + "".join(SECRETS), traces="off")
     contents, packed = record(settings, RECORDED, lambda: postgres.cloned(template))
     assert "blocks 3 to 9: 17 transactions" in contents and "did not end" not in contents
     text = gzip.decompress(packed).decode()
@@ -80,10 +75,10 @@ def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template,
     path.write_bytes(packed)
     replay = demo_node.start(path)
     with postgres.cloned(template) as replayed, postgres.cloned(template) as fresh:
-        Indexing(replayed, replay.url, start_block=3).run_until(9)
-        with FaultyNode(chain.url, up_to(9)) as cut:
-            Indexing(fresh, cut.url, start_block=3).run_until(9)
-        assert digest(replayed) == digest(fresh)
+        indexing.Indexing(replayed, replay.url, start_block=3).run_until(9)
+        with faulty_node.FaultyNode(chain.url, up_to(9)) as cut:
+            indexing.Indexing(fresh, cut.url, start_block=3).run_until(9)
+        assert table_digest.digest(replayed) == table_digest.digest(fresh)
     replay.stop()
 
 
@@ -99,7 +94,7 @@ def up_to(last):
         for call, answer in zip(calls, answers, strict=True):
             if call["method"] == "eth_blockNumber":
                 answer["result"] = hex(last)
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     return fault
 
@@ -113,22 +108,22 @@ REVERT = error(3, "execution reverted: bob", data="0x0102")
 OUT_OF_GAS = error(-32000, "out of gas", data="t0pS3cret")
 
 
-@pytest.mark.parametrize(
-    ("answers", "recorded"),
-    [
-        (
-            {"debug_traceBlockByHash": NO_METHOD, "eth_call": REVERT},
-            {
-                "debug_traceBlockByHash": error(-32601, "the method does not exist"),
-                "eth_call": error(3, "execution reverted", data="0x0102"),
-            },
-        ),
-        ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "execution reverted")}),
-    ],
-)
+KINDS_OF_ERRORS = [
+    (
+        {"debug_traceBlockByHash": NO_METHOD, "eth_call": REVERT},
+        {
+            "debug_traceBlockByHash": error(-32601, "the method does not exist"),
+            "eth_call": error(3, "execution reverted", data="0x0102"),
+        },
+    ),
+    ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "execution reverted")}),
+]
+
+
+@pytest.mark.parametrize(("answers", "recorded"), KINDS_OF_ERRORS)
 def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, recorded):
     alter(node, **{method: {"error": answer} for method, answer in answers.items()})
-    settings = settings_for("", node.url)
+    settings = indexing.settings_for("", node.url)
     _, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
     errors = {row["method"]: row["error"] for row in rows_of(packed) if "error" in row}
     assert {method: errors.get(method) for method in answers} == recorded
@@ -137,7 +132,7 @@ def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, rec
 
 def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, template, monkeypatch):
     monkeypatch.setattr(chain_recording, "QUIET_S", 1.0)
-    settings = settings_for("", node.url + "".join(SECRETS))
+    settings = indexing.settings_for("", node.url + "".join(SECRETS))
     alter(node, debug_traceBlockByHash={"result": [{"result": {"output": "see t0pS3cret"}}]})
     contents, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
     assert "Indexing did not end" in contents and "a part of its URL" in contents
@@ -145,27 +140,27 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, templ
     assert not [row for row in rows_of(packed) if row["method"] == "debug_traceBlockByHash"]
 
 
-@pytest.mark.parametrize(
-    ("method", "result"),
-    [
-        ("eth_blockNumber", "0xzz"),
-        ("eth_chainId", None),
-        ("eth_getBlockByNumber", None),
-        ("eth_getBlockByNumber", {"transactions": 7}),
-        ("eth_getBlockByNumber", {"number": "0x3"}),
-        ("eth_getBlockByNumber", ["t"] * 9),
-    ],
-)
+WITHOUT_BLOCKS = [
+    ("eth_blockNumber", "0xzz"),
+    ("eth_chainId", None),
+    ("eth_getBlockByNumber", None),
+    ("eth_getBlockByNumber", {"transactions": 7}),
+    ("eth_getBlockByNumber", {"number": "0x3"}),
+    ("eth_getBlockByNumber", ["t"] * 9),
+]
+
+
+@pytest.mark.parametrize(("method", "result"), WITHOUT_BLOCKS)
 def test_a_node_without_these_blocks_is_said_so(node, method, result):
     alter(node, **{method: {"result": result}})
     with pytest.raises(ScanError, match="the node cannot give these blocks"):
-        record(settings_for("", node.url), BlockRange(3, 4), no_database)
+        record(indexing.settings_for("", node.url), BlockRange(3, 4), no_database)
 
 
 def test_more_bytes_than_allowed_are_no_recording(node, postgres, template, monkeypatch):
     monkeypatch.setattr(chain_recording, "MAX_BYTES", 10_000)
     with pytest.raises(ScanError, match="choose fewer blocks"):
-        record(settings_for("", node.url), RECORDED, lambda: postgres.cloned(template))
+        record(indexing.settings_for("", node.url), RECORDED, lambda: postgres.cloned(template))
 
 
 @pytest.mark.parametrize("text", ["", "3-", "-3", "9-3", "3-103", "a-b", "3-4-5", "\uff19"])
@@ -175,30 +170,30 @@ def test_a_range_of_no_or_too_many_blocks_is_refused(text):
     assert (block_range("3"), block_range("3-102")) == ((3, 3), (3, 102))
 
 
-@pytest.mark.parametrize(
-    ("name", "is_agreed", "blocks", "reason"),
-    [
-        ("new", False, None, "where nobody can be asked"),
-        ("old", True, None, "must be a new file"),
-        ("nowhere/new", True, None, "in an existing directory"),
-        ("new", True, BlockRange(900, 901), "the newest block is"),
-    ],
-)
+WRONG_CALLS = [
+    ("new", False, None, "where nobody can be asked"),
+    ("old", True, None, "must be a new file"),
+    ("nowhere/new", True, None, "in an existing directory"),
+    ("new", True, BlockRange(900, 901), "the newest block is"),
+]
+
+
+@pytest.mark.parametrize(("name", "is_agreed", "blocks", "reason"), WRONG_CALLS)
 def test_a_wrong_call_writes_nothing(chain, tmp_path, name, is_agreed, blocks, reason):
     (tmp_path / "old").write_text("kept")
     options = Namespace(record=tmp_path / name, yes=is_agreed, blocks=blocks)
     with pytest.raises(SettingError, match=reason):
-        write_recording(settings_for("", chain.url), options)
+        write_recording(indexing.settings_for("", chain.url), options)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
 
 
 def test_an_interrupted_recording_leaves_no_file(node, tmp_path):
-    node.fault = hang(30)
+    node.fault = faulty_node.hang(30)
     command = [sys.executable, "-m", "scan", "doctor", "--yes", "--record", str(tmp_path / "file")]
-    process = Forked(
+    process = forked_python.Forked(
         command, env={**os.environ, "RPC_URL": node.url}, stdout=subprocess.PIPE, text=True
     )
-    wait_until(lambda: node.requests > 0)
+    serving.wait_until(lambda: node.requests > 0)
     process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=60)
     assert (process.returncode, output) == (1, "nothing was written\n")
@@ -233,25 +228,25 @@ NESTED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"plain", "cannot be read"),
-        (gzip.compress(b'{"method": "eth_chainId", "params": []}', mtime=0), "no request"),
-        (
-            gzip.compress(b'{"method": "eth_chainId", "params": [], "result": "0x1"}', mtime=0),
-            "no block",
-        ),
-        (gzip.compress(b"[" * 100, mtime=0), "EOF|unexpected"),
-        (gzip.compress(b"[0," * 5_000_001, mtime=0), "10,000,002 values"),
-        (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
-    ],
-)
+NO_RECORDINGS = [
+    (b"plain", "cannot be read"),
+    (gzip.compress(b'{"method": "eth_chainId", "params": []}', mtime=0), "no request"),
+    (
+        gzip.compress(b'{"method": "eth_chainId", "params": [], "result": "0x1"}', mtime=0),
+        "no block",
+    ),
+    (gzip.compress(b"[" * 100, mtime=0), "EOF|unexpected"),
+    (gzip.compress(b"[0," * 5_000_001, mtime=0), "10,000,002 values"),
+    (gzip.compress(b"\n".join(NESTED), mtime=0), "malformed.*Recursion"),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), NO_RECORDINGS)
 def test_what_is_no_recording_is_not_run(tmp_path, content, reason):
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(SettingError, match=f"--recording.*({reason})"):
-        run(settings_for("", ""), Namespace(recording=path, chains=None))
+        run(indexing.settings_for("", ""), Namespace(recording=path, chains=None))
     with pytest.raises(SettingError, match="a database of its own"):
         database = "postgresql://127.0.0.1/scan"
-        run(settings_for(database, ""), Namespace(recording=path, chains=None))
+        run(indexing.settings_for(database, ""), Namespace(recording=path, chains=None))

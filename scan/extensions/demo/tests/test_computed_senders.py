@@ -67,12 +67,7 @@ def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, databas
 
 
 def of_version(version):
-    def name(call, answer):
-        if call["method"] == "web3_clientVersion":
-            answer.pop("error", None)
-            answer["result"] = version
-
-    return faulty_node.altering(name)
+    return faulty_node.replacing("web3_clientVersion", version)
 
 
 def made(chain_id, *, r, s, sender=ALICE, **others):

@@ -22,15 +22,8 @@ def demo(postgres, template):
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)
-        yield create_app(indexing.settings).test_client()
+        yield indexing.client()
     node.stop()
-
-
-@pytest.fixture(scope="module")
-def linked(demo):
-    """The demo with the links of its operator."""
-    settings = demo.application.extensions["scan"].settings
-    return create_app(demo_run.with_links(settings)).test_client()
 
 
 def query(demo, entity):
@@ -178,8 +171,11 @@ def test_a_transaction_waits_in_the_pool_and_approvals_are_in_force(demo):
             assert approval["unavailable"] is None, approval
 
 
-def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(linked):
+def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     """By the links of pages alone."""
+    # The demo with the links of its operator.
+    settings = demo.application.extensions["scan"].settings
+    linked = create_app(demo_run.with_links(settings)).test_client()
     home = links_of(linked, "/")
     [failed] = [path for path in home if path.startswith("/txs?status=false")]
     first = next(path for path in links_of(linked, failed) if is_transaction(path))

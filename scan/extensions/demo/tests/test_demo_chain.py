@@ -6,13 +6,10 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.block_hashing import has_its_hash
-from scan.ethereum.block_validation import check_body
+from scan.ethereum import block_hashing, block_validation
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.extensions.demo import demo_chain
+from scan.extensions.demo import demo_chain, demo_node, replay
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
-from scan.extensions.demo.demo_node import RECORDING
-from scan.extensions.demo.replay import Recording, RpcFault, read_lines
 from scan.extensions.proofs.state_proofs import proven_value
 from tests.support.serving import wait_until
 
@@ -21,7 +18,7 @@ AFTER_THE_LOOP = 12
 
 
 def grown(blocks):
-    chain = DemoChain(read_lines(RECORDING), NOW)
+    chain = DemoChain(replay.read_lines(demo_node.RECORDING), NOW)
     for number in range(1, blocks + 1):
         chain.add(chain.next_block(NOW + number * INTERVAL_S))
     return chain
@@ -29,7 +26,7 @@ def grown(blocks):
 
 @pytest.fixture(scope="module")
 def recorded():
-    return Recording.read(RECORDING)
+    return replay.Recording.read(demo_node.RECORDING)
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +67,10 @@ def test_every_block_follows_from_its_parts(chain):
         block = ask(chain, "eth_getBlockByNumber", hex(number), True)
         receipts = ask(chain, "eth_getBlockReceipts", hex(number))
         header = read_json(block, BlockJson, number)
-        assert block["parentHash"] == parent["hash"] and has_its_hash(header), number
-        assert not check_body(header, read_json(receipts, ReceiptsJson, number)).contradiction, (
-            number
-        )
+        assert block["parentHash"] == parent["hash"] and block_hashing.has_its_hash(header), number
+        assert not block_validation.check_body(
+            header, read_json(receipts, ReceiptsJson, number)
+        ).contradiction, number
         assert int(block["timestamp"], 16) > int(parent["timestamp"], 16)
         logs = [log for receipt in receipts for log in receipt["logs"]]
         for record in (*block["transactions"], *receipts, *logs):
@@ -168,7 +165,7 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
         reported = ("eth_getTransactionCount", "eth_getBalance")
         assert [hex(nonce), hex(balance)] == [ask(chain, m, address, "latest") for m in reported]
         assert (proof["nonce"], proof["balance"]) == (hex(nonce), hex(balance))
-    with pytest.raises(RpcFault, match="historical state"):
+    with pytest.raises(replay.RpcFault, match="historical state"):
         chain.respond("eth_getProof", [address, [], hex(first - 2)])
 
 

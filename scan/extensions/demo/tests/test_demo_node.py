@@ -122,23 +122,23 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(node, at):
     assert refused.value.is_missing_state
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        (b"", -32700),
-        (b"{", -32700),
-        (b"\xff\xfe", -32700),
-        (b"[" * 100_000, -32700),
-        (b"NaN", -32700),
-        (b"7", -32600),
-        (b"null", -32600),
-        (b"[]", -32600),
-        (b"{}", -32600),
-        (b'{"id": 1, "method": 5}', -32600),
-        (b'{"id": 1, "method": "eth_chainId", "params": {"a": 1}}', -32602),
-        (b'{"id": 1, "method": "eth_chainId", "params": "0x"}', -32602),
-    ],
-)
+NONSENSE = [
+    (b"", -32700),
+    (b"{", -32700),
+    (b"\xff\xfe", -32700),
+    (b"[" * 100_000, -32700),
+    (b"NaN", -32700),
+    (b"7", -32600),
+    (b"null", -32600),
+    (b"[]", -32600),
+    (b"{}", -32600),
+    (b'{"id": 1, "method": 5}', -32600),
+    (b'{"id": 1, "method": "eth_chainId", "params": {"a": 1}}', -32602),
+    (b'{"id": 1, "method": "eth_chainId", "params": "0x"}', -32602),
+]
+
+
+@pytest.mark.parametrize(("body", "code"), NONSENSE)
 def test_nonsense_is_a_proper_error(node, body, code):
     answer = post(node, body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
@@ -156,15 +156,15 @@ def test_a_batch_is_answered_in_order_and_notifications_are_not(node):
     assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
 
 
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [
-        (b"", b"411"),
-        (b"Content-Length: -5\r\n", b"411"),
-        (b"Content-Length: many\r\n", b"411"),
-        (b"Content-Length: 99999999999999999999\r\n", b"413"),
-    ],
-)
+BAD_LENGTHS = [
+    (b"", b"411"),
+    (b"Content-Length: -5\r\n", b"411"),
+    (b"Content-Length: many\r\n", b"411"),
+    (b"Content-Length: 99999999999999999999\r\n", b"413"),
+]
+
+
+@pytest.mark.parametrize(("header", "status"), BAD_LENGTHS)
 def test_a_body_of_no_length_or_too_long_is_refused(node, header, status):
     with socket.create_connection(node.server_address, timeout=10) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: demo\r\n" + header + b"\r\n")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from scan.extensions.demo import demo_run
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn
+from tests.support.serving import completed, gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
 
 
@@ -32,24 +31,24 @@ def demo_service(postgres, template, demo_node):
             yield DemoService(address.rpartition(":")[2], url, folder)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(
-            block,
-            id=f"{block.document.stem}-{number}",
-            marks=[pytest.mark.long] if SLOW.search(block.text) else [],
-        )
-        for number, block in enumerate(RUN_HERE)
-    ],
-)
+BLOCKS = [
+    pytest.param(
+        block,
+        id=f"{block.document.stem}-{number}",
+        marks=[pytest.mark.long] if SLOW.search(block.text) else [],
+    )
+    for number, block in enumerate(RUN_HERE)
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error."""
     programs = Path(sys.executable).parent
     (tmp_path / ".venv").symlink_to(programs.parent)
     (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
-    done = subprocess.run(
+    done = completed(
         ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
         cwd=tmp_path,
         env={
@@ -59,8 +58,5 @@ def test_commands_run_as_they_stand(demo_service, tmp_path, block):
             "PORT": demo_service.port,
             "SCAN_DATA_DIR": demo_service.folder,
         },
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert done.returncode == 0, (block.text, done.stdout, done.stderr)

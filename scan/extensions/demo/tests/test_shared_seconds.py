@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing, indexing
@@ -30,7 +29,7 @@ def indexed(chain, postgres, template):
 
 @pytest.fixture
 def client(indexed):
-    return create_app(indexed.settings).test_client()
+    return indexed.client()
 
 
 def numbers(client, path, name, field, **query):
@@ -96,16 +95,14 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
 def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
     for second, first in ((0, 0), (7, 70), (99, BLOCKS)):
         assert execute(
-            indexed.settings.database_url,
-            "SELECT first_block_since(to_timestamp(%s))",
-            DENIM_S + second,
+            indexed.url, "SELECT first_block_since(to_timestamp(%s))", DENIM_S + second
         ) == [(first,)]
 
 
 def test_counts_by_time_are_the_chains(client, indexed):
     [day] = client.get("/api/v1/stats/daily").json["days"]
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
-    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    database = Database(indexed.url, statement_timeout_ms=5_000)
     row = database.row("queries/activity_list", span_s=1, spans=20)
     seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
     expected = {**dict.fromkeys(range(12), A_SECOND), 12: BLOCKS % A_SECOND}

@@ -13,7 +13,7 @@ from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.etherscan_truth import written
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
@@ -122,7 +122,7 @@ def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_templat
     )
     with postgres.cloned(indexed_template) as url:
         execute(url, again, bytes.fromhex(pair[2:]))
-        ask = Asking(create_app(settings_for(url, scenario.anvil.url)).test_client())
+        ask = Asking(client_over(url, scenario.anvil.url))
         [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
@@ -223,6 +223,10 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
                 ("eth_chainId", []),
                 ("eth_blockNumber", []),
                 ("eth_getBlockByNumber", ["0x9", True]),
+                (
+                    "eth_getBlockByHash",
+                    [node.call("eth_getBlockByNumber", "0x9", False)["hash"], True],
+                ),
                 ("eth_getBalance", [person, "latest"]),
                 ("eth_getCode", [token.address, "0x9"]),
                 ("eth_getStorageAt", [token.address, "0x1", "latest"]),
@@ -242,32 +246,74 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
         for request in requests
     ]
     assert [rpc(client, request) for request in requests] == expected
-    assert rpc(client, requests[:5]) + rpc(client, requests[5:]) == expected
-    request = {"jsonrpc": "2.0", "id": 7, "method": "eth_call", "params": [transfer, "latest"]}
-    reverted, taken = rpc(client, [request, requests[0]])
-    assert reverted["id"] == 7 and reverted["error"]["data"].startswith("0x")
-    assert taken == expected[0]
+    batches = [rpc(client, requests[first : first + 5]) for first in range(0, len(requests), 5)]
+    assert [answer for batch in batches for answer in batch] == expected
+    for id_ in (7, None, 1.5):
+        request = {
+            "jsonrpc": "2.0",
+            "id": id_,
+            "method": "eth_call",
+            "params": [transfer, "latest"],
+        }
+        reverted, taken = rpc(client, [request, requests[0]])
+        assert reverted["id"] == id_ and reverted["error"]["data"].startswith("0x")
+        assert taken == expected[0]
 
 
-@pytest.mark.parametrize(
-    ("request_", "error"),
-    [
-        (7, "Method, and jsonrpc are required parameters."),
-        ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
-        ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
-        ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
-        ({"params": {}}, "Invalid params. Params must be a list."),
-        ({"params": ["latest"]}, "Incorrect number of params."),
-        ({"method": "eth_sendTransaction"}, "Action not found."),
-        ({"method": ["eth_chainId"]}, "Action not found."),
-        ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
-        ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
-        ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
-        ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
-    ],
-)
+def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"].address
+    all_logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": token})
+    first, *_, last = all_logs
+    topics = [log["topics"] for log in all_logs]
+    parties = [*dict.fromkeys(topic[2] for topic in topics)][:3]
+    filters = [
+        {"address": token, "fromBlock": "earliest", "toBlock": "latest"},
+        {"address": [token.upper().replace("X", "x"), token], "fromBlock": "0x0"},
+        {"fromBlock": 0, "address": token, "topics": [topics[0][0], None, parties]},
+        {"fromBlock": "0x0", "topics": [[topics[0][0]], [topics[-1][1]]], "address": None},
+        {"address": token, "fromBlock": last["blockNumber"], "toBlock": first["blockNumber"]},
+        {"blockHash": first["blockHash"], "topics": []},
+        {},
+    ]
+    for asked in filters:
+        answer = rpc(
+            client, {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": [asked]}
+        )
+        told = asked | ({"fromBlock": "0x0"} if asked.get("fromBlock") == 0 else {})
+        assert answer["result"] == node.call("eth_getLogs", told), asked
+    monkeypatch.setattr(proxy, "MOST_ROWS", len(all_logs) - 1)
+    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": filters[:1]}
+    assert rpc(client, request)["error"]["code"] == -32005
+
+
+REFUSED = [
+    (7, "Method, and jsonrpc are required parameters."),
+    ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
+    ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
+    ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
+    ({"params": {}}, "Invalid params. Params must be a list."),
+    ({"params": ["latest"]}, "Incorrect number of params."),
+    ({"method": "eth_sendTransaction"}, "Action not found."),
+    ({"method": ["eth_chainId"]}, "Action not found."),
+    ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
+    ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+    ({"method": "eth_getLogs"}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [7]}]}, "Error! Invalid topic0 format"),
+    ({"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]}, "unknown block"),
+    (
+        {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
+        "Error! At most 8 choices of addresses and topics",
+    ),
+    ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
+]
+
+
+@pytest.mark.parametrize(("request_", "error"), REFUSED)
 def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
     fields = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
     if isinstance(request_, dict) and not {"id", "jsonrpc"} & request_.keys():
@@ -317,15 +363,13 @@ def test_no_other_method_gets_through(ask, action):
 def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
     body = ask("proxy", "eth_sendRawTransaction", hex="0x02")
     assert "SCAN_SEND_TRANSACTIONS" in body["result"]
-    sending = create_app(replace(indexed.settings, sends_transactions=True)).test_client()
+    sending = indexed.client(sends_transactions=True)
     body = Asking(sending)("proxy", "eth_sendRawTransaction", hex="0x02")
     assert body["jsonrpc"] == "2.0" and "error" in body  # the node's own
 
 
 def test_without_the_node_nothing_is_made_up(indexed_without_bodies, scenario):
-    ask = Asking(
-        create_app(replace(indexed_without_bodies.settings, rpc_urls=(NOWHERE,))).test_client()
-    )
+    ask = Asking(indexed_without_bodies.client(rpc_urls=(NOWHERE,)))
     person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
     for module, action, asked in (
         ("account", "txlist", {"address": person}),
@@ -343,9 +387,7 @@ def test_without_the_node_nothing_is_made_up(indexed_without_bodies, scenario):
 
 def test_a_node_of_another_chain_is_not_believed(indexed_without_bodies, scenario, anvil):
     anvil.mine(scenario.anvil.head())
-    ask = Asking(
-        create_app(replace(indexed_without_bodies.settings, rpc_urls=(anvil.url,))).test_client()
-    )
+    ask = Asking(indexed_without_bodies.client(rpc_urls=(anvil.url,)))
     token = scenario.stage.contracts["harbor"].address
     for module, action, asked in (
         ("account", "txlist", {"address": scenario.stage.people[1]}),

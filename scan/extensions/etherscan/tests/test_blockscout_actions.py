@@ -6,12 +6,10 @@ from collections import Counter
 
 import pytest
 
-from app import create_app
 from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
-from tests.support.serving import NOWHERE
 
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 
@@ -59,7 +57,7 @@ def mine(chain):
 def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
     """Not that for an uncle, which is a credit of the same block."""
     mine(chain)
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = client_over(database_url)
     miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
     path = f"/api?module=account&action=getminedblocks&address={miner}"
     fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
@@ -67,7 +65,7 @@ def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
     for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
         credit = (block, place, block, kind, bytes.fromhex(miner[2:]), amount)
         execute(database_url, insert, *credit)
-    again = create_app(settings_for(database_url, NOWHERE)).test_client().get(path)
+    again = client_over(database_url).get(path)
     rewards = [int(row["blockReward"]) for row in again.json["result"]]
     assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
 

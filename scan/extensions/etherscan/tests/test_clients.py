@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 
 import pytest
 import requests
@@ -195,13 +194,10 @@ def test_wagmi_generates(served, tmp_path):
 
     def generate():
         (tmp_path / "wagmi.config.js").write_text(WAGMI % (served.api, json.dumps(contracts)))
-        return subprocess.run(
+        return serving.completed(
             ["node", "node_modules/@wagmi/cli/dist/esm/cli.js", "generate"],
             cwd=tmp_path,
             env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
-            capture_output=True,
-            text=True,
-            timeout=120,
         )
 
     done = generate()

@@ -30,16 +30,16 @@ def test_days_are_the_chains(ask, client):
     assert int(fee["unixTimeStamp"]) % 86_400 == 0
 
 
-@pytest.mark.parametrize(
-    "dates",
-    [
-        {},
-        {"startdate": "2026-01-01"},
-        {"startdate": "x", "enddate": "2026-01-01"},
-        {"startdate": "2026-02-01", "enddate": "2026-01-01"},
-        {"startdate": "1970-01-01", "enddate": "2026-01-01"},
-    ],
-)
+NO_DAYS = [
+    {},
+    {"startdate": "2026-01-01"},
+    {"startdate": "x", "enddate": "2026-01-01"},
+    {"startdate": "2026-02-01", "enddate": "2026-01-01"},
+    {"startdate": "1970-01-01", "enddate": "2026-01-01"},
+]
+
+
+@pytest.mark.parametrize("dates", NO_DAYS)
 def test_dates_that_are_no_days_are_refused(ask, dates):
     assert ask("stats", "dailytx", **dates)["status"] == "0"
 
@@ -63,16 +63,15 @@ def test_a_balance_at_an_older_block(ask, scenario):
         assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
-        faulty_node.node_error(-32603, "Internal error"),
-        faulty_node.null_results,
-        faulty_node.cut_connection,
-    ],
-    ids=["pruned", "passing", "null", "cut"],
-)
+FAULTS = [
+    faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
+    faulty_node.node_error(-32603, "Internal error"),
+    faulty_node.null_results,
+    faulty_node.cut_connection,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=["pruned", "passing", "null", "cut"])
 def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
     indexed_without_bodies, scenario, fault
 ):

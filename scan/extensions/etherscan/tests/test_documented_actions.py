@@ -15,11 +15,9 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
 TOKEN_INFO = set(
-    """
-        contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark description
-        website email blog reddit slack facebook twitter bitcointalk github telegram wechat linkedin
-        discord whitepaper tokenPriceUSD image
-    """.split()
+    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
+    " description website email blog reddit slack facebook twitter bitcointalk github"
+    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
 )
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
 
@@ -33,9 +31,9 @@ def test_tokeninfo_has_all_keys(ask, etherscan_truth):
 
 
 def test_name_tags_are_the_labels(own_index):
-    url, labelled = own_index.settings.database_url, STRANGERS[3]
+    url, labelled = own_index.url, STRANGERS[3]
     execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
-    ask = Asking(create_app(own_index.settings).test_client())
+    ask = Asking(own_index.client())
     asked = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
     [row] = ask.result("nametag", "getaddresstag", address=asked)
     assert (row["address"], row["nametag"], row["labels"]) == (labelled.lower(), "Treasury", [])
@@ -129,8 +127,8 @@ def test_an_address_is_funded_by_the_first_who_sent_coin(ask, scenario):
 
 
 def test_funding_is_not_known_without_the_traces_before(own_index):
-    url = own_index.settings.database_url
-    ask = Asking(create_app(own_index.settings).test_client())
+    url = own_index.url
+    ask = Asking(own_index.client())
     execute(url, "UPDATE blocks SET untraced_before = 1 WHERE number > 5")
     body = ask("account", "fundedby", address=STRANGERS[2])
     assert body["status"] == "0" and "traces" in body["result"]
@@ -206,13 +204,13 @@ def test_blocks_of_a_day_are_taken_together(ask, etherscan_truth, monkeypatch):
 
 
 def test_block_sizes_that_are_not_known_are_no_mean(own_index):
-    url = own_index.settings.database_url
-    ask = Asking(create_app(own_index.settings).test_client())
+    url = own_index.url
+    ask = Asking(own_index.client())
     [(day,)] = execute(url, "SELECT max(day)::text FROM daily_stats")
     dates = {"startdate": str(day), "enddate": str(day)}
     assert ask.result("stats", "dailyavgblocksize", **dates)
     execute(url, "UPDATE blocks SET size = NULL WHERE number = (SELECT max(number) FROM blocks)")
-    ask = Asking(create_app(own_index.settings).test_client())
+    ask = Asking(own_index.client())
     refused = ask("stats", "dailyavgblocksize", **dates)
     assert refused["result"] == "Error! It is not known of all blocks of these days."
     assert ask.result("stats", "dailyavggaslimit", **dates)

@@ -9,7 +9,7 @@ import pytest
 from app import create_app
 from scan.extensions.etherscan import transactions
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 ROUNDS = pytest.mark.parametrize("rounds", [15, pytest.param(60, marks=pytest.mark.long)])
@@ -73,7 +73,7 @@ def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
 def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
     monkeypatch.setattr(transactions, "FEW_ROWS", 0)
     monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
-    client = create_app(indexed.settings).test_client()
+    client = indexed.client()
     person = scenario.truth.transactions[0]["fromAddress"]
     path = f"/api?module=account&action=txlist&address={person}"
     with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
@@ -132,16 +132,16 @@ def ask_logs(request, postgres, template, scenario, indexed, indexed_without_bod
     """With SCAN_LOGS as given, and none or whole blocks; where all are stored, there is no node to
     ask."""
     if request.param == "none":
-        yield Asking(create_app(indexed_without_bodies.settings).test_client())
+        yield Asking(indexed_without_bodies.client())
         return
     if request.param == "blocks":
-        alone = settings_for(indexed.settings.database_url, NOBODY)
+        alone = settings_for(indexed.url, NOBODY)
         yield Asking(create_app(alone).test_client())
         return
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
         node = NOBODY if request.param == "all" else scenario.anvil.url
-        yield Asking(create_app(settings_for(url, node)).test_client())
+        yield Asking(client_over(url, node))
 
 
 @ROUNDS

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.support import reasons
-from tests.support.serving import ROOT, gunicorn
+from tests.support.serving import ROOT, completed, gunicorn
 
 pytestmark = pytest.mark.long
 
@@ -33,12 +33,11 @@ UNANSWERED = {
         "proxy.send_raw_tx": DISABLED,
         "stats.eth_price": NO_PRICE,
         **dict.fromkeys(
-            """
-                stats.daily_average_network_difficulty stats.daily_average_network_hash_rate
-                stats.eth_supply stats.eth2_supply stats.eth_nodes_size stats.ether_historical_price
-                stats.ether_historical_daily_market_cap stats.total_nodes_count
-                gas_tracker.daily_average_gas_price gas_tracker.estimation_of_confirmation_time
-            """.split(),
+            "stats.daily_average_network_difficulty stats.daily_average_network_hash_rate"
+            " stats.eth_supply stats.eth2_supply stats.eth_nodes_size"
+            " stats.ether_historical_price stats.ether_historical_daily_market_cap"
+            " stats.total_nodes_count gas_tracker.daily_average_gas_price"
+            " gas_tracker.estimation_of_confirmation_time".split(),
             NOT_OFFERED,
         ),
         "proxy.block_by_number": "Invalid variable type",  # own fault
@@ -61,7 +60,7 @@ UNANSWERED = {
 
 @pytest.fixture(scope="module")
 def served(own_index, scenario):
-    url = own_index.settings.database_url
+    url = own_index.url
     reasons.verify(url, [scenario.stage.contracts["harbor"]])
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
     with gunicorn(url, RPC_URL=scenario.anvil.url, **limits) as served:
@@ -141,10 +140,8 @@ def environment(folder, *packages):
     """The Python of a new environment with these packages."""
     python = folder / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
-    done = subprocess.run(
+    done = completed(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
-        capture_output=True,
-        text=True,
         timeout=500,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -160,13 +157,11 @@ def python(tmp_path_factory):
 def called(python, name, served, scenario, folder):
     """The error of each function, "" where it returned a result."""
     own = own_arguments(scenario).get(name, {})
-    done = subprocess.run(
+    done = completed(
         [python, CLIENTS / "call_all.py", name],
         input=json.dumps({"url": served, "arguments": arguments(scenario), "of": own}),
         cwd=folder,
         env={**os.environ, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -150,22 +150,22 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
             in_form(client.post(draw.choice(PATHS), data=asked, content_type=kind))
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type"),
-    [
-        (b"{}", "application/json"),
-        (b"\xff\xfe=%zz&&&=", "application/x-www-form-urlencoded"),
-        (b"module=account&" * 3000, "application/x-www-form-urlencoded"),
-        (b"--x\r\nContent-Disposition: form-data; name=module", "multipart/form-data; boundary=x"),
-        (b"--x--", "multipart/form-data"),
-        (
-            b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n",
-            "multipart/form-data; boundary=x",
-        ),
-        (b"x" * 6_000_000, "application/x-www-form-urlencoded"),
-        (b"\0\0", "text/plain"),
-    ],
-)
+STRANGE_BODIES = [
+    (b"{}", "application/json"),
+    (b"\xff\xfe=%zz&&&=", "application/x-www-form-urlencoded"),
+    (b"module=account&" * 3000, "application/x-www-form-urlencoded"),
+    (b"--x\r\nContent-Disposition: form-data; name=module", "multipart/form-data; boundary=x"),
+    (b"--x--", "multipart/form-data"),
+    (
+        b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n",
+        "multipart/form-data; boundary=x",
+    ),
+    (b"x" * 6_000_000, "application/x-www-form-urlencoded"),
+    (b"\0\0", "text/plain"),
+]
+
+
+@pytest.mark.parametrize(("body", "content_type"), STRANGE_BODIES)
 def test_strange_bodies(client, body, content_type):
     assert in_form(client.post("/api", data=body, content_type=content_type))["status"] == "0"
 
@@ -179,7 +179,7 @@ def test_a_form_may_be_large(client):
 
 def test_limits(indexed):
     """Refusals keep HTTP 200, since most clients read the body of nothing else."""
-    client = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute")).test_client()
+    client = indexed.client(rate_limit_anonymous="5/minute")
     asked = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
     for left in range(4, -1, -1):
         response = client.get("/api", query_string=asked)

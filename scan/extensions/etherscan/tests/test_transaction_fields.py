@@ -95,9 +95,7 @@ def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
     check_everything(asking(indexed.settings, serving.NOWHERE), etherscan_truth)
 
 
-def test_a_page_of_blocks_that_take_too_long_says_what_to_request(
-    indexed, etherscan_truth, monkeypatch
-):
+def test_a_page_that_takes_too_long_says_what_to_request(indexed, etherscan_truth, monkeypatch):
     monkeypatch.setattr(block_bodies, "READ_S", -1.0)
     ask, address = asking(indexed.settings, serving.NOWHERE), parties(etherscan_truth)[0]
     body = ask("account", "txlist", address=address)

@@ -20,28 +20,28 @@ pytestmark = pytest.mark.check
 FORMULA_SIGNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
 
 
-@pytest.mark.parametrize(
-    ("written", "cell"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+1", "'+1"),
-        ("-1", "'-1"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t'=1"),
-        ("\r=1", "'\r'=1"),
-        ("\ttext", "'\ttext"),
-        ("  =1", "'  =1"),
-        ("\N{NO-BREAK SPACE}=1", "'\N{NO-BREAK SPACE}=1"),
-        ("\N{FULLWIDTH EQUALS SIGN}1", "'\N{FULLWIDTH EQUALS SIGN}1"),
-        # Where the machine's separator is a semicolon, another cell begins behind it.
-        ("x;=1+1", "x;'=1+1"),
-        ('x,"=1', "x,\"'=1"),
-        ("x\n=1", "x\n'=1"),
-        ("Tether-USD", "Tether-USD"),
-        ("A+B=C", "A+B=C"),
-        ("", ""),
-    ],
-)
+CELLS = [
+    ("=1+1", "'=1+1"),
+    ("+1", "'+1"),
+    ("-1", "'-1"),
+    ("@SUM(A1)", "'@SUM(A1)"),
+    ("\t=1", "'\t'=1"),
+    ("\r=1", "'\r'=1"),
+    ("\ttext", "'\ttext"),
+    ("  =1", "'  =1"),
+    ("\N{NO-BREAK SPACE}=1", "'\N{NO-BREAK SPACE}=1"),
+    ("\N{FULLWIDTH EQUALS SIGN}1", "'\N{FULLWIDTH EQUALS SIGN}1"),
+    # Where the machine's separator is a semicolon, another cell begins behind it.
+    ("x;=1+1", "x;'=1+1"),
+    ('x,"=1', "x,\"'=1"),
+    ("x\n=1", "x\n'=1"),
+    ("Tether-USD", "Tether-USD"),
+    ("A+B=C", "A+B=C"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("written", "cell"), CELLS)
 def test_no_text_is_taken_for_a_formula(written, cell):
     assert csv_columns.text(written) == cell
 
@@ -55,21 +55,21 @@ def test_no_separator_makes_a_formula_of_text(written):
                 assert cell.strip()[:1] not in set(FORMULA_SIGNS), (separator, row)
 
 
-@pytest.mark.parametrize(
-    ("units", "decimals", "shown"),
-    [
-        ("0", 18, "0"),
-        ("1", 18, "0.000000000000000001"),
-        ("1000000000000000000", 18, "1"),
-        ("1234567890123456789", 18, "1.234567890123456789"),
-        ("10", 1, "1"),
-        ("123", 0, "123"),
-        ("5", 255, f"0.{'0' * 254}5"),
-        (str(2**256 - 1), 18, f"{2**256 - 1}"[:-18] + "." + f"{2**256 - 1}"[-18:]),
-        ("-1500", 3, "-1.5"),
-        ("-1", 2, "-0.01"),
-    ],
-)
+EXACT_AMOUNTS = [
+    ("0", 18, "0"),
+    ("1", 18, "0.000000000000000001"),
+    ("1000000000000000000", 18, "1"),
+    ("1234567890123456789", 18, "1.234567890123456789"),
+    ("10", 1, "1"),
+    ("123", 0, "123"),
+    ("5", 255, f"0.{'0' * 254}5"),
+    (str(2**256 - 1), 18, f"{2**256 - 1}"[:-18] + "." + f"{2**256 - 1}"[-18:]),
+    ("-1500", 3, "-1.5"),
+    ("-1", 2, "-0.01"),
+]
+
+
+@pytest.mark.parametrize(("units", "decimals", "shown"), EXACT_AMOUNTS)
 def test_amounts_are_exact(units, decimals, shown):
     assert csv_columns.amount(units, decimals) == shown
 

@@ -10,9 +10,7 @@ from scan.queries.reader import Reader
 from tests.support.indexing import Indexing
 
 
-def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
-    database_url, anvil, tmp_path, monkeypatch
-):
+def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path, monkeypatch):
     monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 3)
     for _ in range(11):
         anvil.mine()

@@ -19,7 +19,7 @@ TABLES = ("blocks", "token_transfers", "tokens")
 def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     folder, cluster_folder = tmp_path / "export", tmp_path / "spark"
     cluster_folder.mkdir()
-    database = Database(indexed.settings.database_url, statement_timeout_ms=10_000)
+    database = Database(indexed.url, statement_timeout_ms=10_000)
     export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
     database.close()
     program = tmp_path / "busiest.py"

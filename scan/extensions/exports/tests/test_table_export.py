@@ -56,7 +56,7 @@ def require_whole(folder, manifest):
 @pytest.fixture(scope="module")
 def exported(indexed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
-    export(database_of(indexed.settings.database_url), options(folder))
+    export(database_of(indexed.url), options(folder))
     yield folder
 
 
@@ -107,8 +107,7 @@ def test_the_manifest_tells_which_chain_and_how_many_rows(exported, scenario):
 
 def test_csv_has_the_same_rows(indexed, exported, tmp_path):
     manifest = export(
-        database_of(indexed.settings.database_url),
-        options(tmp_path, format="csv", tables=("transactions", "tokens")),
+        database_of(indexed.url), options(tmp_path, format="csv", tables=("transactions", "tokens"))
     )
     require_whole(tmp_path, manifest)
     paths = sorted((tmp_path / "transactions").iterdir())
@@ -161,7 +160,7 @@ def test_an_export_goes_on_with_newer_blocks(indexed, tmp_path):
     )
     for file in (notes, orphaned):
         file.write_text("mine")
-    database = database_of(indexed.settings.database_url)
+    database = database_of(indexed.url)
     first = export(database, options(tmp_path, block_to=50))
     assert [(r.block_from, r.block_to) for r in first.ranges] == [(0, 39), (40, 50)]
     assert notes.read_text() == "mine" and not orphaned.exists()
@@ -175,7 +174,7 @@ def test_an_export_goes_on_with_newer_blocks(indexed, tmp_path):
 
 
 def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
-    database = database_of(indexed.settings.database_url)
+    database = database_of(indexed.url)
     export(database, options(tmp_path, block_to=5, tables=("blocks",)))
     for change in ({"format": "csv"}, {"tables": ("logs",)}, {"blocks_per_file": 7}):
         with pytest.raises(ScanError, match="another --output"):
@@ -198,7 +197,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing(format_, tmp_path):
 
 @pytest.mark.long
 def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
-    environment = {**os.environ, "DATABASE_URL": indexed.settings.database_url}
+    environment = {**os.environ, "DATABASE_URL": indexed.url}
     command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
     process = Forked([*command, "--output", str(tmp_path)], env=environment)
     while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
@@ -210,16 +209,12 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     assert left
     kept = tmp_path / left[0]["files"]["blocks"]["path"]
     before = kept.stat().st_mtime_ns
-    manifest = export(
-        database_of(indexed.settings.database_url), options(tmp_path, blocks_per_file=3)
-    )
+    manifest = export(database_of(indexed.url), options(tmp_path, blocks_per_file=3))
     require_whole(tmp_path, manifest)
     assert kept.stat().st_mtime_ns == before
 
 
-def test_a_fork_while_an_export_runs_replaces_its_ranges(
-    database_url, anvil, tmp_path, monkeypatch
-):
+def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path, monkeypatch):
     for _ in range(30):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
@@ -245,7 +240,7 @@ def test_a_fork_while_an_export_runs_replaces_its_ranges(
 
 
 def test_the_command(indexed, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("DATABASE_URL", indexed.settings.database_url)
+    monkeypatch.setenv("DATABASE_URL", indexed.url)
     output = ["--output", str(tmp_path / "new")]
     assert main(["export", "blocks", "tokens", "--to", "9", *output]) == 0
     assert "blocks 0 to 9" in capsys.readouterr().out

@@ -41,27 +41,27 @@ def test_paths_begin_at_the_folder_of_the_file(tmp_path, monkeypatch):
         assert Path.cwd() == folder
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("", "1 to 100 tables"),
-        ("[eth", "cannot be read"),
-        ("eth = 1", "must be a table"),
-        ("[eth]", "chain_id"),
-        ('[eth]\nchain_id = "1"', "chain_id"),
-        ("[eth]\nchain_id = true", "chain_id"),
-        ("[eth]\nchain_id = 0", "chain_id"),
-        ("[eth]\nchain_id = 1\n[bsc]\nchain_id = 1", "same chain_id twice"),
-        ("[api]\nchain_id = 1", "a path of Scan itself"),
-        ('["a/b"]\nchain_id = 1', "lower-case letters"),
-        ('[eth]\nchain_id = 1\nurl = "http://user@h"', "http or https URL"),
-        ('[eth]\nchain_id = 1\nurl = "http://h/?a"', "http or https URL"),
-        ("[eth]\nchain_id = 1\nPORT = 1", "PORT of the chain eth"),
-        ("[eth]\nchain_id = 1\nother = 1", "other of the chain eth"),
-        ('[eth]\nchain_id = 1\nRPC_URL = "ftp://h"', "RPC_URL"),
-        (f'[eth]\nchain_id = 1\nname = "{"n" * 51}"', "50 printable characters"),
-    ],
-)
+WRONG_FILES = [
+    ("", "1 to 100 tables"),
+    ("[eth", "cannot be read"),
+    ("eth = 1", "must be a table"),
+    ("[eth]", "chain_id"),
+    ('[eth]\nchain_id = "1"', "chain_id"),
+    ("[eth]\nchain_id = true", "chain_id"),
+    ("[eth]\nchain_id = 0", "chain_id"),
+    ("[eth]\nchain_id = 1\n[bsc]\nchain_id = 1", "same chain_id twice"),
+    ("[api]\nchain_id = 1", "a path of Scan itself"),
+    ('["a/b"]\nchain_id = 1', "lower-case letters"),
+    ('[eth]\nchain_id = 1\nurl = "http://user@h"', "http or https URL"),
+    ('[eth]\nchain_id = 1\nurl = "http://h/?a"', "http or https URL"),
+    ("[eth]\nchain_id = 1\nPORT = 1", "PORT of the chain eth"),
+    ("[eth]\nchain_id = 1\nother = 1", "other of the chain eth"),
+    ('[eth]\nchain_id = 1\nRPC_URL = "ftp://h"', "RPC_URL"),
+    (f'[eth]\nchain_id = 1\nname = "{"n" * 51}"', "50 printable characters"),
+]
+
+
+@pytest.mark.parametrize(("text", "named"), WRONG_FILES)
 def test_a_wrong_file_stops_the_start(tmp_path, text, named):
     with pytest.raises(SettingError, match=named):
         read(tmp_path, text)

@@ -13,28 +13,27 @@ import requests
 from scan.extensions.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
 from tests.support import serving, several_chains
 
+TARGETS = [
+    ("//evil/x", 404),
+    ("http://evil/eth/api/v1/blocks", 400),
+    ("/eth//evil/x", 404),
+    ("/eth/metrics/", 404),
+    ("/%65th/metrics", 404),
+    ("/eth/%6detrics", 404),
+    ("/eth/%2e%2e/metrics", 404),
+    ("/eth//metrics", 404),
+    ("/eth/%2fmetrics", 404),
+    ("/eth///metrics//", 404),
+    ("/eth/eth/metrics", 404),
+    ("/eth//eth/metrics", 404),
+    ("/%65th/%65th//%6detrics", 404),
+    ("/bsc%0d%0aX-Injected:%20x", 404),
+    ("/%65th/api/v1/blocks/0", 200),
+    ("/eth?a=%0d%0aX-Injected:x", 308),
+]
 
-@pytest.mark.parametrize(
-    ("target", "status"),
-    [
-        ("//evil/x", 404),
-        ("http://evil/eth/api/v1/blocks", 400),
-        ("/eth//evil/x", 404),
-        ("/eth/metrics/", 404),
-        ("/%65th/metrics", 404),
-        ("/eth/%6detrics", 404),
-        ("/eth/%2e%2e/metrics", 404),
-        ("/eth//metrics", 404),
-        ("/eth/%2fmetrics", 404),
-        ("/eth///metrics//", 404),
-        ("/eth/eth/metrics", 404),
-        ("/eth//eth/metrics", 404),
-        ("/%65th/%65th//%6detrics", 404),
-        ("/bsc%0d%0aX-Injected:%20x", 404),
-        ("/%65th/api/v1/blocks/0", 200),
-        ("/eth?a=%0d%0aX-Injected:x", 308),
-    ],
-)
+
+@pytest.mark.parametrize(("target", "status"), TARGETS)
 def test_the_gateway_reads_paths_as_the_chains_do(front, target, status):
     """Nobody gets to another host, a chain's metrics or a header of the response by a path."""
     request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -5,14 +5,12 @@ from contextlib import suppress
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.extensions.history.tests.rows import Made, history
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over
 from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import MINERS, STRANGERS
-from tests.support.serving import NOWHERE
 
 with suppress(ModuleNotFoundError):  # where that extension is taken away
     from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
@@ -54,4 +52,4 @@ def histories(client, scenario):
 def made(database_url, chain):
     """Blocks that the test makes, which no node knows."""
     chain.append()
-    return Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())
+    return Made(chain, client_over(database_url))

@@ -4,14 +4,13 @@ import random
 
 import pytest
 
-from app import create_app
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
 from scan.extensions.blockscout.tests.test_responses import most
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
-from tests.support import database, indexing, serving
+from tests.support import database, indexing
 from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
@@ -71,17 +70,17 @@ def at_of(client, address, **arguments):
     return get(client, f"/addresses/{address}/balances", **arguments)["at"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("points", "0"),
-        ("points", "101"),
-        ("token", "0x1"),
-        ("cursor", "abc"),
-        ("blockTo", "x"),
-        ("timeTo", "yesterday"),
-    ],
-)
+BAD_PARAMETERS = [
+    ("points", "0"),
+    ("points", "101"),
+    ("token", "0x1"),
+    ("cursor", "abc"),
+    ("blockTo", "x"),
+    ("timeTo", "yesterday"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
 def test_bad_parameters_of_balances_are_refused(client, name, value):
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     require_parameter(client.get(path, query_string={name: value}), name)
@@ -151,7 +150,7 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
     # Rows before the first block that is kept may be there still.
     database.execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
     monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", 3)
-    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     for unit in ({}, {"token": "0x" + TOKEN.hex()}):
         page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
         assert [point["blockNumber"] for point in page["balances"]] == [4, 5]

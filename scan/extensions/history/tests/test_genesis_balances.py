@@ -1,6 +1,5 @@
 """Balances at genesis are read once, proven where the node can, and stored."""
 
-from app import create_app
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
 from tests.support.faulty_node import altering, refuse
@@ -11,13 +10,11 @@ DEV_BALANCE = 10_000 * 10**18
 def history(indexing, address):
     """By a service of its own, which remembers nothing."""
     path = f"/api/v1/addresses/{address}/history"
-    return create_app(indexing.settings).test_client().get(path).json
+    return indexing.client().get(path).json
 
 
 def stored(indexing):
-    rows = execute(
-        indexing.settings.database_url, "SELECT balance, is_proven FROM genesis_balances"
-    )
+    rows = execute(indexing.url, "SELECT balance, is_proven FROM genesis_balances")
     return [(int(balance), is_proven) for balance, is_proven in rows]
 
 
@@ -45,7 +42,7 @@ def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
 def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened, monkeypatch):
     """Storing the balance would commit the transaction that the file's pages are read in."""
     indexing, _, person = opened
-    client = create_app(indexing.settings).test_client()
+    client = indexing.client()
     database = client.application.extensions["scan"].sources.database
     read, statuses = GenesisBalances.read, []
 

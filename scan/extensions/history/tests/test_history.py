@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from app import create_app
 from scan.extensions.history import queries as history_query
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
 from tests.support import anvil, faulty_node
@@ -97,18 +96,18 @@ def with_code(token, code):
     return reply
 
 
-@pytest.mark.parametrize(
-    ("code", "reason", "balance"),
-    [
-        ("0x60075f5260205ff3", "unexplained_balance", 7),  # it took the rest without an event
-        ("0x5f195f5260205ff3", "unexplained_balance", 2**256 - 1),
-        ("0x601f5ff3", "balance_unknown", None),  # a byte too short
-        ("0x5f5ffd", "balance_unknown", None),
-        ("0x5b5f56", "balance_unknown", None),  # without an end
-        ("0x620100005ff3", "balance_unknown", None),  # too long
-        ("0x", "balance_unknown", None),  # it has destroyed itself
-    ],
-)
+DIFFERING = [
+    ("0x60075f5260205ff3", "unexplained_balance", 7),  # it took the rest without an event
+    ("0x5f195f5260205ff3", "unexplained_balance", 2**256 - 1),
+    ("0x601f5ff3", "balance_unknown", None),  # a byte too short
+    ("0x5f5ffd", "balance_unknown", None),
+    ("0x5b5f56", "balance_unknown", None),  # without an end
+    ("0x620100005ff3", "balance_unknown", None),  # too long
+    ("0x", "balance_unknown", None),  # it has destroyed itself
+]
+
+
+@pytest.mark.parametrize(("code", "reason", "balance"), DIFFERING)
 def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     indexed, scenario, histories, code, reason, balance
 ):
@@ -119,7 +118,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
         page = get(client, key, token=token, limit=1)
     assert (page["complete"], page["reason"]) == (False, reason)
     assert page["unexplained"] == (None if balance is None else str(balance - net))
-    honest = get(create_app(indexed.settings).test_client(), key, token=token, limit=1)
+    honest = get(indexed.client(), key, token=token, limit=1)
     assert (honest["complete"], honest["unexplained"]) == (True, "0")
 
 

@@ -6,8 +6,6 @@ from scan.commands import audit as audit_command
 from tests.support import auditing, faulty_node
 from tests.support.database import execute
 
-DEV_BALANCE = 10_000 * 10**18
-
 
 def audit(settings, *options):
     command = argparse.ArgumentParser()
@@ -29,7 +27,7 @@ def test_the_report_says_by_how_much_a_history_differs(opened, capsys):
     indexing, _, person = opened
     for change, words in ((3, "3 wei less than its history"), (-8, "5 wei more")):
         statement = "UPDATE addresses SET net_wei = net_wei + %s WHERE address = %s"
-        execute(indexing.settings.database_url, statement, change, bytes.fromhex(person[2:]))
+        execute(indexing.url, statement, change, bytes.fromhex(person[2:]))
         assert audit(indexing.settings) == audit_command.DIFFERS
         report = capsys.readouterr().out
         assert f"  {person}: its history is " in report and words in report
@@ -40,17 +38,14 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
     indexing, node, _ = opened
     chain = node.fault
 
-    def cut(call, answer):
-        if call["method"] == "eth_getProof":
-            answer["result"]["accountProof"].pop()
+    def cut(proof):
+        return proof | {"accountProof": proof["accountProof"][:-1]}
 
     for fault, reason in (
         (faulty_node.refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
-        (faulty_node.altering(cut), "its proof ends before the path does"),
+        (faulty_node.replacing("eth_getProof", cut), "its proof ends before the path does"),
     ):
-        node.fault = lambda calls, forward, fault=fault: chain(
-            calls, lambda inner: fault(inner, forward).body
-        )
+        node.fault = faulty_node.before(chain, fault)
         assert audit(indexing.settings) == audit_command.NOT_COMPARED
         report = capsys.readouterr().out
         assert reason in report and "not proven for" in report and ": 0 of 0" in report

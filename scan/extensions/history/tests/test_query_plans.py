@@ -6,12 +6,13 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
 from scan.queries import cursors, pages
-from tests.api.test_query_plans import LAST_BLOCK, LISTS_OF_HISTORY, block_hash, seeded
+from tests.api.test_query_plans import seeded
 from tests.support.explain import DEEPER
 
 __all__ = ["seeded"]
 
-
+LISTS_OF_HISTORY = 9
+LAST_BLOCK = 50_000 // 150 - 1
 ALL_TYPES = tuple(sorted(history.TYPES))
 
 
@@ -34,9 +35,12 @@ def history_cursor(seeded, address, direction, wanted, blocks_left):
     filters = {"address": address, **history_filter._asdict()}
     window = pages.Window(25, 0, direction, **ends)
     traversal = window.traversal("history", filters, history.POSITION)
-    newest = BlockId(last, block_hash(seeded, last))
-    here = BlockId(block, block_hash(seeded, block))
-    row = seeded.service.database.row("queries/blocks_get_row_ends", **here._asdict())
+    database = seeded.service.database
+    newest, here = (
+        BlockId(number, bytes(database.row("queries/blocks_get_hash", number=number)[1]))
+        for number in (last, block)
+    )
+    row = database.row("queries/blocks_get_row_ends", **here._asdict())
     assert row is not None
     position = history._position_at(traversal, cursors.RowEnds(*row[1:]))
     return traversal.restart(position, here if direction == "asc" else newest)

@@ -31,17 +31,17 @@ def test_withdrawals_and_untraced_blocks(made):
     assert mine(made)["reason"] == "untraced_blocks"
 
 
-@pytest.mark.parametrize(
-    ("is_created_before", "fork", "keeps"),
-    [
-        (True, "shanghai", False),
-        (True, "cancun", True),
-        (True, "amsterdam", True),
-        (False, "shanghai", False),
-        (False, "cancun", False),
-        (False, "amsterdam", True),
-    ],
-)
+DESTRUCTIONS = [
+    (True, "shanghai", False),
+    (True, "cancun", True),
+    (True, "amsterdam", True),
+    (False, "shanghai", False),
+    (False, "cancun", False),
+    (False, "amsterdam", True),
+]
+
+
+@pytest.mark.parametrize(("is_created_before", "fork", "keeps"), DESTRUCTIONS)
 def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_before, fork, keeps):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""

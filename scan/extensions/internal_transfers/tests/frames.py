@@ -1,7 +1,5 @@
 """Frames of calls, made by hand, in both forms that nodes have."""
 
-from typing import Any
-
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.extensions.internal_transfers.traces import (
     read_call_trace,
@@ -12,7 +10,6 @@ from scan.extensions.internal_transfers.traces import (
 from scan.hex import data, quantity, to_hex
 
 BLOCK_HASH = bytes.fromhex("bb" * 32)
-Frame = dict[str, Any]
 
 
 def at(number):

@@ -62,15 +62,14 @@ def test_a_list_is_read_by_whatever_method_the_node_offers(method, takes_numbers
     assert client.requested[-2][0] == method
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        {"code": 4444, "message": "Pruned history unavailable"},
-        {"code": 4445, "message": "block before Amsterdam"},
-        {"code": -32001, "message": "Resource not found"},
-    ],
-    ids=lambda error: error["code"],
-)
+REFUSALS = [
+    {"code": 4444, "message": "Pruned history unavailable"},
+    {"code": 4445, "message": "block before Amsterdam"},
+    {"code": -32001, "message": "Resource not found"},
+]
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=lambda error: error["code"])
 def test_a_node_that_has_no_list_is_asked_once(error):
     client = Client("", {"error": error})
     assert read(client) == [{}]

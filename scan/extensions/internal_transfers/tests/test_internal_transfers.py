@@ -5,17 +5,15 @@ import time
 
 import pytest
 
-from app import create_app
-from scan.commands import audit
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers import block_traces
 from scan.hex import to_hex
-from tests.audit.test_audit import run
 from tests.indexer.conftest import node
 from tests.support import database, faulty_node, serving
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing, settings_for
+from tests.support.auditing import EXACT, run
+from tests.support.indexing import Indexing, client_over
 from tests.support.made_blocks import Move, address
 from tests.support.scenario.contracts import creations, purses
 from tests.support.scenario.stage import STRANGERS, Stage
@@ -39,12 +37,12 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         node.mine()
         with Indexing(database_url, node.url, until=2) as indexing:
             path = f"/api/v1/addresses/{contract}/history"
-            body = create_app(indexing.settings).test_client().get(path).get_json()
+            body = indexing.client().get(path).get_json()
         burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
         assert burnt == (0 if hardfork == "cancun" else 5)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
         assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
-        assert run(indexing.settings, node=True) == audit.EXACT
+        assert run(indexing.settings, node=True) == EXACT
 
 
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
@@ -65,7 +63,7 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     with faulty_node.FaultyNode(anvil.url) as node:
         node.fault = faulty_node.refuse(is_untraceable, -32000, "execution timeout")
         with Indexing(database_url, node.url, until=head) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
             assert body["untracedBlocks"] == len(numbers)
             asked = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
@@ -76,8 +74,8 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
             answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
             assert answer.status_code == 404
             assert "indexed without traces" in answer.get_json()["error"]
-        assert run(indexing.settings) == audit.EXACT
-        assert run(indexing.settings, node=True) == audit.EXACT
+        assert run(indexing.settings) == EXACT
+        assert run(indexing.settings, node=True) == EXACT
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,7 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
         )
         with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
             # Payments to people run no code, so no traces are needed to know it.
             expected = {"internalTransfers": [], "total": 0, "untracedBlocks": 0, "next": None}
@@ -118,7 +116,7 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
             assert page.status_code == 200 and reason in page.text
         assert bool(tracing) == (not settings)
-        assert run(indexing.settings) == audit.EXACT
+        assert run(indexing.settings) == EXACT
 
 
 def a_withdrawal(index, who, gwei):
@@ -144,7 +142,7 @@ def balance_block(client, who):
 
 def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database, database_url):
     """The node does not answer here."""
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = client_over(database_url)
     chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
     chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})
     chain.append([Move(address("x"), address("y"))], is_traced=True)
@@ -200,7 +198,7 @@ def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
         truth = read_truth(recording)
         node.fault = fault
         with Indexing(database_url, node.url, until=recording.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             asked = {"entity": "internal_transfers", "limit": 100}
             body = client.post("/api/v1/query", json=asked).get_json()
             assert body["untracedBlocks"] == 1

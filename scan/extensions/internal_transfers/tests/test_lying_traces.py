@@ -7,10 +7,9 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from app import create_app
 from tests.support import anvil, rehashed_chain
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.faulty_node import FaultyNode, altering, refuse_method
+from tests.support.faulty_node import FaultyNode, altering, before, refuse_method, replacing
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
 
@@ -60,7 +59,7 @@ def client_behind(paid, url, fault):
         FaultyNode(paid.node.url, fault) as node,
         Indexing(url, node.url, until=paid.node.head()) as indexing,
     ):
-        yield create_app(indexing.settings).test_client()
+        yield indexing.client()
 
 
 def transfers(client):
@@ -96,22 +95,17 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
     with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
         with Indexing(database_url, urls, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
+            shown = transfers(indexing.client())
     [payment] = shown["internalTransfers"]
     assert (payment["value"], payment["proven"], shown["untracedBlocks"]) == ("7", False, 0)
 
 
 @pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
-def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
-    paid, database_url, wei, has_proofs
-):
+def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, wei, has_proofs):
     """Where the node offers no proofs, and where an account has as much as the node says."""
-    in_trace, refusing = in_traces(paid, invented(paid, wei)), refuse_method("eth_getProof")
-
-    def without_proofs(calls, forward):
-        return in_trace(calls, lambda inner: refusing(inner, forward).body)
-
-    lies = in_trace if has_proofs else without_proofs
+    lies = in_traces(paid, invented(paid, wei))
+    if not has_proofs:
+        lies = before(lies, refuse_method("eth_getProof"))
     with client_behind(paid, database_url, lies) as client:
         said = transfers(client)["internalTransfers"]
         assert [record["proven"] for record in said] == [False, False]
@@ -141,22 +135,10 @@ def with_access_list(paid, lie, form):
         own = raw if header["number"] == head else rlp.encode([])
         header |= {"blockAccessListHash": "0x" + keccak(own).hex(), "slotNumber": "0x1"}
 
-    def answer_list(call, answer):
-        if call["method"] == form:
-            answer.pop("error", None)
-            answer["result"] = "0x" + raw.hex() if "Raw" in form else in_json(raw)
-
     fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
     chain = rehashed_chain.RehashedChain(paid.node, alter, fields)
-    in_trace, listed = in_traces(paid, lie), altering(answer_list)
-
-    def fault(calls, forward):
-        def below(inner):
-            return in_trace(inner, lambda others: listed(others, forward).body).body
-
-        return chain(calls, below)
-
-    return fault
+    listed = replacing(form, "0x" + raw.hex() if "Raw" in form else in_json(raw))
+    return before(chain, before(in_traces(paid, lie), listed))
 
 
 def in_json(raw):

@@ -55,21 +55,20 @@ def read_block(anvil, number):
     return decode_block(*anvil.batch(calls), number)
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        [{"depth": 3, "op": "STOP", "stack": []}],
-        [{"depth": 1, "op": "CALL", "stack": ["0x0"]}],
-        [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}],
-        [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}, {"depth": 1, "op": "POP"}],
-        [{"depth": 1, "op": "CREATE", "stack": ["what"]}],
-        [{"depth": 0, "op": "STOP", "stack": []}],
-        [{"op": "STOP"}],
-        [7],
-        7,
-    ],
-    ids=str,
-)
+MALFORMED = [
+    [{"depth": 3, "op": "STOP", "stack": []}],
+    [{"depth": 1, "op": "CALL", "stack": ["0x0"]}],
+    [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}],
+    [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}, {"depth": 1, "op": "POP"}],
+    [{"depth": 1, "op": "CREATE", "stack": ["what"]}],
+    [{"depth": 0, "op": "STOP", "stack": []}],
+    [{"op": "STOP"}],
+    [7],
+    7,
+]
+
+
+@pytest.mark.parametrize("steps", MALFORMED, ids=str)
 def test_malformed_steps_are_refused(anvil, steps):
     [transaction, *_] = read_block(anvil, 1).transactions
     with pytest.raises((BadHex, KeyError, TypeError, IndexError, ValueError)):

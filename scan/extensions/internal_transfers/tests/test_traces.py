@@ -185,35 +185,34 @@ OTHER = to_hex(bytes.fromhex("cc" * 32))
 CALL = frame("CALL", PURSE, PAID, 1)
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [],
-        [{"result": outer()}, {"result": outer()}],
-        [{"txHash": OTHER, "result": outer()}],
-        [{"txHash": 5, "result": outer()}],
-        [{}],
-        [{"result": None}],
-        [None],
-        [[]],
-        ["0x"],
-        [{"result": []}],
-        [{"result": {}}],
-        [{"result": outer({})}],
-        [{"result": outer(None)}],
-        [{"result": outer(CALL | {"to": None})}],
-        [{"result": outer(CALL | {"to": "0x12"})}],
-        [{"result": outer(CALL | {"from": PURSE.upper()})}],
-        [{"result": outer(CALL | {"value": 1})}],
-        [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
-        [{"result": outer(CALL | {"value": "-0x1"})}],
-        [{"result": outer(CALL | {"type": []})}],
-        [{"result": outer() | {"calls": 5}}],
-        [{"result": outer() | {"calls": {"0": CALL}}}],
-        [{"result": outer() | {"calls": "CALL"}}],
-    ],
-    ids=str,
-)
+OTHER_SHAPES = [
+    [],
+    [{"result": outer()}, {"result": outer()}],
+    [{"txHash": OTHER, "result": outer()}],
+    [{"txHash": 5, "result": outer()}],
+    [{}],
+    [{"result": None}],
+    [None],
+    [[]],
+    ["0x"],
+    [{"result": []}],
+    [{"result": {}}],
+    [{"result": outer({})}],
+    [{"result": outer(None)}],
+    [{"result": outer(CALL | {"to": None})}],
+    [{"result": outer(CALL | {"to": "0x12"})}],
+    [{"result": outer(CALL | {"from": PURSE.upper()})}],
+    [{"result": outer(CALL | {"value": 1})}],
+    [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
+    [{"result": outer(CALL | {"value": "-0x1"})}],
+    [{"result": outer(CALL | {"type": []})}],
+    [{"result": outer() | {"calls": 5}}],
+    [{"result": outer() | {"calls": {"0": CALL}}}],
+    [{"result": outer() | {"calls": "CALL"}}],
+]
+
+
+@pytest.mark.parametrize("entries", OTHER_SHAPES, ids=str)
 def test_frames_of_another_shape_are_refused(entries):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_call_traces(a_block(), entries)
@@ -225,34 +224,33 @@ def changed(place, **changes):
     return traces
 
 
-@pytest.mark.parametrize(
-    "traces",
-    [
-        [],
-        flat_of(outer(CALL))[1:],  # without the outermost
-        flat_of(outer(CALL), 1),
-        [*flat_of(outer(CALL)), *flat_of(outer(CALL), 1)],
-        [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
-        changed(1, blockHash=OTHER),
-        changed(1, blockHash=None),
-        changed(1, transactionHash=OTHER),
-        changed(1, traceAddress=[0, 5]),
-        changed(1, traceAddress=["0"]),
-        changed(1, traceAddress=None),
-        changed(1, traceAddress=[[]]),
-        changed(1, transactionPosition="0x0"),
-        changed(1, transactionPosition=[]),
-        changed(1, action=None),
-        changed(1, action={}),
-        changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
-        changed(1, type="create", result=None),
-        changed(1, type="create", result={"address": "0x1"}),
-        [None],
-        ["0x"],
-        [5],
-    ],
-    ids=str,
-)
+OTHER_FLAT_SHAPES = [
+    [],
+    flat_of(outer(CALL))[1:],  # without the outermost
+    flat_of(outer(CALL), 1),
+    [*flat_of(outer(CALL)), *flat_of(outer(CALL), 1)],
+    [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
+    changed(1, blockHash=OTHER),
+    changed(1, blockHash=None),
+    changed(1, transactionHash=OTHER),
+    changed(1, traceAddress=[0, 5]),
+    changed(1, traceAddress=["0"]),
+    changed(1, traceAddress=None),
+    changed(1, traceAddress=[[]]),
+    changed(1, transactionPosition="0x0"),
+    changed(1, transactionPosition=[]),
+    changed(1, action=None),
+    changed(1, action={}),
+    changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
+    changed(1, type="create", result=None),
+    changed(1, type="create", result={"address": "0x1"}),
+    [None],
+    ["0x"],
+    [5],
+]
+
+
+@pytest.mark.parametrize("traces", OTHER_FLAT_SHAPES, ids=str)
 def test_flat_traces_of_another_shape_are_refused(traces):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_flat_traces(a_block(), traces)
@@ -268,21 +266,21 @@ def test_decoding_changes_nothing_of_what_was_read():
 OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
 
 
-@pytest.mark.parametrize(
-    ("name", "lie"),
-    [
-        ("type", "CREATE"),
-        ("type", "DELEGATECALL"),
-        ("from", PAID),
-        ("to", PAID),
-        ("value", "0x63"),
-        ("value", None),
-        ("input", "0x"),
-        ("input", "0xa9059cbc00"),
-        ("gasUsed", "0xc351"),
-        ("status", "out of gas"),
-    ],
-)
+OUTERMOST_LIES = [
+    ("type", "CREATE"),
+    ("type", "DELEGATECALL"),
+    ("from", PAID),
+    ("to", PAID),
+    ("value", "0x63"),
+    ("value", None),
+    ("input", "0x"),
+    ("input", "0xa9059cbc00"),
+    ("gasUsed", "0xc351"),
+    ("status", "out of gas"),
+]
+
+
+@pytest.mark.parametrize(("name", "lie"), OUTERMOST_LIES)
 def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
     own = outer(CALL, **OWN_CALL)
     false = {**own, "error" if name == "status" else name: lie}

@@ -7,10 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from app import create_app
 from tests.api.test_bad_input import require_refusal
-from tests.support import anvil, serving
-from tests.support.indexing import Indexing, settings_for
+from tests.support import anvil
+from tests.support.indexing import Indexing, client_over
 from tests.support.items import items_of, require_same_items
 
 UINT256 = 2**256
@@ -76,19 +75,17 @@ def test_what_is_no_id_is_refused(client, scenario, value, below):
     assert client.get(f"/nft/{token}/{quote(value)}").status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("token", "path", "words"),
-    [
-        ("gold", "", "is a BEP20"),
-        ("gold", "/1", "is a BEP20"),
-        ("gold", "/1/transfers", "is a BEP20"),
-        ("keepers", f"/{UINT256 - 2}", "No transfer of this id"),
-        ("keepers", f"/{UINT256 - 2}/transfers", "No transfer of this id"),
-    ],
-)
-def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
-    client, scenario, token, path, words
-):
+NO_ITEMS = [
+    ("gold", "", "is a BEP20"),
+    ("gold", "/1", "is a BEP20"),
+    ("gold", "/1/transfers", "is a BEP20"),
+    ("keepers", f"/{UINT256 - 2}", "No transfer of this id"),
+    ("keepers", f"/{UINT256 - 2}/transfers", "No transfer of this id"),
+]
+
+
+@pytest.mark.parametrize(("token", "path", "words"), NO_ITEMS)
+def test_tokens_without_items_and_unmoved_ids_are_not_found(client, scenario, token, path, words):
     address = scenario.stage.contracts[token].address
     refused = client.get(f"/api/v1/tokens/{address}/items{path}")
     assert words in require_refusal(refused, 404, "not_found")["error"]
@@ -161,7 +158,7 @@ def talking(postgres, template):
             node.mine()
             tokens[name] = token.address
         indexing = Indexing(url, node.url).run_until(node.head())
-        yield Talking(owner, url, create_app(indexing.settings).test_client(), tokens)
+        yield Talking(owner, url, indexing.client(), tokens)
 
 
 @pytest.mark.parametrize("name", URIS)
@@ -176,7 +173,7 @@ def test_a_uri_is_what_the_contract_returns_cleaned(talking, name):
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
-    client = create_app(settings_for(talking.database_url, serving.NOWHERE)).test_client()
+    client = client_over(talking.database_url)
     away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
     assert away["owner"] == talking.owner

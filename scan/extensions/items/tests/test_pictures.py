@@ -194,9 +194,7 @@ def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetche
     assert "still loading" in answer.text and "ETag" not in answer.headers
 
 
-def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
-    explorer, gallery, monkeypatch
-):
+def test_a_list_is_shown_without_pictures_that_take_long(explorer, gallery, monkeypatch):
     monkeypatch.setattr("scan.extensions.items.queries.THUMBNAILS_S", -1)
     answer = create_app(explorer.settings).test_client().get(f"/token/{gallery}?tab=items")
     assert "still loading" in answer.text and not IMAGE.search(answer.text)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.commands.test_command import FIRST, SECOND, scan
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
 
 def labels(url):
@@ -45,9 +45,7 @@ def test_labels_that_are_not_utf_8_are_refused(database_url, tmp_path):
 def test_exported_labels_can_be_imported(database_url, tmp_path):
     stored = {FIRST: 'a "quoted", one', SECOND.lower(): "Über"}
     for address, label in stored.items():
-        execute(
-            database_url, "INSERT INTO labels VALUES (decode(%s, 'hex'), %s)", address[2:], label
-        )
+        insert(database_url, "labels", address=bytes.fromhex(address[2:]), label=label)
     listed = scan("labels", "list", DATABASE_URL=database_url).stdout
     assert listed == "".join(f"{address} {label}\n" for address, label in stored.items())
     file = str(tmp_path / "labels.csv")

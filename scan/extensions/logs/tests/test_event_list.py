@@ -1,6 +1,5 @@
 """The page of events of all contracts."""
 
-from app import create_app
 from tests.support.indexing import Indexing
 
 
@@ -19,9 +18,7 @@ def test_a_block_leads_to_its_events_and_these_to_their_transactions(client, sce
     assert page.count('<article class="event"') == len(own)
 
 
-def test_a_block_has_the_number_of_its_events_where_all_are_stored(
-    client, scenario, postgres, template
-):
+def test_a_block_counts_its_events_where_all_are_stored(client, scenario, postgres, template):
     [number, *_] = [row["blockNumber"] for row in scenario.truth.logs]
     count = sum(row["blockNumber"] == number for row in scenario.truth.logs)
     link = f'href="/events?blockFrom={number}&amp;blockTo={number}">'
@@ -30,7 +27,7 @@ def test_a_block_has_the_number_of_its_events_where_all_are_stored(
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url, logs="all")
         indexing.run_until(scenario.anvil.head())
-        own = create_app(indexing.settings).test_client()
+        own = indexing.client()
         assert own.get(f"/api/v1/blocks/{number}").json["logCount"] == count
         assert f"{link}{count}</a>" in own.get(f"/block/{number}").text
         assert own.get("/api/v1/blocks/0").json["logCount"] == 0

@@ -15,13 +15,12 @@ from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
 from tests.support.explorer import behind
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, client_over
 from tests.support.lists import get, pages, same
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
 
 UNKNOWN = "0x" + 64 * "7"
-NOBODY = "http://127.0.0.1:9"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
 
 
@@ -42,7 +41,7 @@ def service(request, postgres, template, scenario, indexed, indexed_without_bodi
         indexing = Indexing(url, scenario.anvil.url, logs=request.param)
         indexing.run_until(scenario.anvil.head())
         execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
-        yield Service(request.param, create_app(indexing.settings).test_client(), url)
+        yield Service(request.param, indexing.client(), url)
 
 
 def filters_of(logs, draws=15):
@@ -84,7 +83,7 @@ def test_every_page_is_the_nodes(service, scenario):
 
 
 def test_what_is_stored_needs_no_node(service, scenario):
-    alone = create_app(settings_for(service.url, NOBODY)).test_client()
+    alone = client_over(service.url)
     address = scenario.truth.logs[0]["address"]
     for asked, needs_node in (
         ({}, service.stored in ("none", "standard")),
@@ -106,7 +105,7 @@ def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     monkeypatch.setattr(
         BlockBodies, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
     )
-    client = create_app(indexed.settings).test_client()
+    client = indexed.client()
     [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
@@ -117,7 +116,7 @@ def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, sce
     malformed = stored_body([b"\xc0"], [b"\xc0"])
     with postgres.cloned(indexed_template) as url:
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
-        client = create_app(settings_for(url, scenario.anvil.url)).test_client()
+        client = client_over(url, scenario.anvil.url)
         same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
@@ -180,12 +179,7 @@ def lying(indexed_without_bodies):
 
 def changing(change):
     """What the node returns for eth_getLogs, changed."""
-
-    def alter(call, answer):
-        if call["method"] == "eth_getLogs":
-            answer["result"] = change(answer["result"])
-
-    return faulty_node.altering(alter)
+    return faulty_node.replacing("eth_getLogs", change)
 
 
 def ranges_of(calls):

@@ -17,7 +17,6 @@ from scan.extensions.mail.messages import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import ANNA, BERT, SITE, TO
 from tests.support import made_blocks, serving
-from tests.support.database import execute
 
 
 def test_events_are_mailed_once_confirmed_until_left(mail):
@@ -95,7 +94,6 @@ def test_a_busy_address_is_mailed_so_often_a_day(mail, monkeypatch):
 def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail):
     """Nor does the answer tell which mail addresses the server accepts."""
     form = {"mail": TO, "watchAddress": f"0x{ANNA.hex()}", "events": "tx"}
-    url = mail.webhooks.settings.database_url
     waiting = "SELECT count(*) FROM mail_subscriptions WHERE mailed_on IS NULL"
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts connections, and says nothing
         own = MailSettings(f"smtp://127.0.0.1:{silent.getsockname()[1]}/?from=scan@scan.example")
@@ -105,17 +103,18 @@ def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail):
         serving.wait_until(lambda: len(mail.inbox.answers) == 1)
         texts |= {client.post("/mail", data={**form, "mail": "bert@example.org"}).text}
         serving.wait_until(lambda: not mail.inbox.answers)
-        serving.wait_until(lambda: execute(url, waiting) == [(1,)])
-        execute(url, "UPDATE mail_subscriptions SET created_at = created_at - interval '2 minutes'")
+        serving.wait_until(lambda: mail.webhooks.execute(waiting) == [(1,)])
+        mail.webhooks.execute(
+            "UPDATE mail_subscriptions SET created_at = created_at - interval '2 minutes'"
+        )
         serving.wait_until(lambda: len(mail.inbox.mails) == 1)
     assert len(texts) == 1 and mail.inbox.mails[0][0] == "bert@example.org"
-    assert execute(url, waiting) == [(0,)]  # a refused recipient is not asked again
+    assert mail.webhooks.execute(waiting) == [(0,)]  # a refused recipient is not asked again
 
 
 def test_nobody_can_list_subscriptions_as_webhooks(mail):
     mail.subscribed()
-    url = mail.webhooks.settings.database_url
-    [(owner, address_of_url)] = execute(url, "SELECT owner_address, url FROM webhooks")
+    [(owner, address_of_url)] = mail.webhooks.execute("SELECT owner_address, url FROM webhooks")
     assert bytes(owner) not in (bytes(20), ANNA) and TO not in str(address_of_url)
     assert mail.client.get(f"/api/v1/webhooks?owner=0x{ANNA.hex()}").json["webhooks"] == []
 

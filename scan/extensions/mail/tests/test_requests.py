@@ -4,7 +4,7 @@ import pytest
 
 from scan.extensions.mail import messages, settings, views
 from scan.extensions.mail.tests.inbox import ANNA, SITE, TO
-from tests.support import database, serving
+from tests.support import serving
 
 
 def test_who_may_ask_is_bounded(mail, monkeypatch):
@@ -21,15 +21,14 @@ def test_who_may_ask_is_bounded(mail, monkeypatch):
     monkeypatch.undo()
     left = mail.link("/mail/leave")
     assert mail.client.post(left).status_code == 200
-    url = mail.webhooks.settings.database_url
     for table in ("mail_subscriptions", "mail_requests"):
-        database.execute(url, f"UPDATE {table} SET created_at = created_at - interval '2 days'")  # noqa: S608
+        mail.webhooks.execute(f"UPDATE {table} SET created_at = created_at - interval '2 days'")  # noqa: S608
     left = mail.inbox.mails[-1][0].replace("@", "+tag@")
     assert mail.ask(left).status_code == 409
     assert mail.ask(mail.inbox.mails[-1][0]).status_code == 409
     assert mail.ask().status_code == 200
-    assert database.execute(url, "SELECT count(*) FROM mail_subscriptions") == [(2,)]
-    assert database.execute(url, "SELECT count(*) FROM mail_requests") == [(1,)]
+    assert mail.webhooks.execute("SELECT count(*) FROM mail_subscriptions") == [(2,)]
+    assert mail.webhooks.execute("SELECT count(*) FROM mail_requests") == [(1,)]
 
 
 def test_leaving_gives_no_requests_back(mail):
@@ -43,9 +42,7 @@ def test_leaving_gives_no_requests_back(mail):
         assert mail.client.post(mail.link("/mail/leave")).status_code == 200
     assert mail.ask("carl@example.org").status_code == 409
     assert len(mail.inbox.mails) == 5
-    [(kept,)] = database.execute(
-        mail.webhooks.settings.database_url, "SELECT string_agg(r::text, '') FROM mail_requests r"
-    )
+    [(kept,)] = mail.webhooks.execute("SELECT string_agg(r::text, '') FROM mail_requests r")
     assert "example.org" not in str(kept)
 
 
@@ -64,7 +61,6 @@ def test_a_newcomer_is_mailed_before_what_others_have_asked_for(mail, monkeypatc
     """Confirmations have a budget of their own, which delays and refuses nobody, also where a burst
     of requests came from as many networks."""
     monkeypatch.setattr(messages, "MOST_IN_10_MINUTES", 2)
-    url = mail.webhooks.settings.database_url
 
     def request(client):
         form = {"watchAddress": f"0x{ANNA.hex()}", "events": "tx", "mail": f"a{client}@example.org"}
@@ -76,7 +72,7 @@ def test_a_newcomer_is_mailed_before_what_others_have_asked_for(mail, monkeypatc
     serving.wait_until(lambda: len(mail.inbox.mails) == 2)
     request("192.0.2.1")
     assert len(mail.inbox.mails) == 2
-    database.execute(url, "UPDATE mail_requests SET mailed_at = mailed_at - interval '10 minutes'")
+    mail.webhooks.execute("UPDATE mail_requests SET mailed_at = mailed_at - interval '10 minutes'")
     serving.wait_until(lambda: len(mail.inbox.mails) == 4)
     assert mail.inbox.mails[2][0] == "a192.0.2.1@example.org"
 
@@ -95,7 +91,7 @@ def test_another_site_cannot_send_the_form(mail):
     for headers in FOREIGN:
         refused = mail.client.post("/mail", data=form, headers=headers)
         assert refused.status_code == 403 and "Another site" in refused.text
-    assert database.execute(mail.webhooks.settings.database_url, "SELECT FROM mail_requests") == []
+    assert mail.webhooks.execute("SELECT FROM mail_requests") == []
     for number, headers in enumerate(OWN):
         data = {**form, "mail": f"anna{number}@example.org"}
         assert mail.client.post("/mail", data=data, headers=headers).status_code == 200

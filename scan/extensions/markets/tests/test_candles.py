@@ -8,16 +8,12 @@ from itertools import groupby
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.indexer.derivation import derive, read_block_range
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
+from tests.support import explain, indexing, value_names
 from tests.support.database import execute
-from tests.support.explain import ExplainingDatabase
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
-from tests.support.value_names import shown
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))
@@ -108,7 +104,7 @@ def traded(postgres, template):
 
 @pytest.fixture(scope="module")
 def client(traded):
-    return create_app(settings_for(traded, NOWHERE)).test_client()
+    return indexing.client_over(traded)
 
 
 def price(trade, token1):
@@ -211,7 +207,7 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
         for n in range(BLOCKS)
     ]
     fill(database_url, trades, 1, spacing_s=1_800)
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = indexing.client_over(database_url)
     newest_s = START_S + 1_800 * (BLOCKS - 1)
     for span, hours in zip(
         client.get(f"/api/v1/pools/{POOL}/volume").json["volumes"], (24, 168, 9_999), strict=True
@@ -247,7 +243,7 @@ NOT_PARAMETERS = {
 @pytest.mark.parametrize(
     ("name", "value"),
     [(name, value) for name, values in NOT_PARAMETERS.items() for value in values],
-    ids=shown,
+    ids=value_names.shown,
 )
 def test_parameters_that_are_refused(client, name, value):
     path = f"/api/v1/pools/{POOL}/candles"
@@ -277,7 +273,7 @@ def test_too_many_trades_are_counted_and_not_read(client, traded, monkeypatch):
     response = client.get(f"{path}?interval=5m")
     require_parameter(response, "interval")
     assert " trades, more than 1;" in response.json["error"]
-    database = ExplainingDatabase(traded)
+    database = explain.ExplainingDatabase(traded)
     database.row(
         "queries/pool_candles_list_by_block",
         address=bytes.fromhex(POOL[2:]),
@@ -305,7 +301,7 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
     execute(database_url, "ANALYZE pool_candles")
     first_s = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
     for span_s in (3_600, 86_400):
-        database = ExplainingDatabase(database_url)
+        database = explain.ExplainingDatabase(database_url)
         for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
             database.row(
                 "queries/pool_candles_list_by_hour",

@@ -21,13 +21,8 @@ def chain(database_url, database):
     """Whose pools are there since the first block, so that no fork takes them back."""
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for pool in POOLS:
-        execute(
-            database_url,
-            "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes",
-            pool,
-            TOKEN0,
-            TOKEN1,
-        )
+        row = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes"
+        execute(database_url, row, pool, TOKEN0, TOKEN1)
     chain = Chain(database)
     chain.append([trade(POOLS[0], 1, 1)], timestamp_s=HOUR_BEGINS_S)  # so that the exchange stays
     return chain

@@ -3,12 +3,10 @@ against Uniswap's own contracts."""
 
 import re
 from collections import Counter
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from app import create_app
 from scan.extensions.markets import queries
 from scan.pages.formatting import pair_name, short_price
 from scan.queries import tokens
@@ -123,7 +121,7 @@ def test_exchanges_are_a_choice_and_another_one_is_unknown(client):
 def test_many_exchanges_are_suggestions(indexed, monkeypatch):
     """Whoever deploys a factory adds an exchange: the form has a few of them, and any is taken."""
     monkeypatch.setattr(tokens, "MAX_EXCHANGES", 1)
-    client = create_app(indexed.settings).test_client()  # whose cache has no such page
+    client = indexed.client()  # whose cache has no such page
     page = client.get("/trades").text
     assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
     options = page.partition('<datalist id="of-dex">')[2].partition("</datalist>")[0]
@@ -207,7 +205,7 @@ def test_a_pool_by_events_alone_has_no_price(client, scenario):
 
 
 def test_without_the_node_a_pool_has_its_reserves(indexed, client, scenario):
-    away = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    away = indexed.client(rpc_urls=(NOWHERE,))
     for contract in scenario.stage.pools.values():
         state = client.get(f"/api/v1/pools/{contract.address}/state").json
         alone = away.get(f"/api/v1/pools/{contract.address}/state").json
@@ -220,19 +218,19 @@ def test_an_address_that_is_no_pool_has_no_state(client):
     assert client.get("/api/v1/pools/0x12/state").status_code == 400
 
 
+RETURNED = [
+    (None, []),
+    ("0x", []),
+    ("0x12", []),
+    ("0xzz", []),
+    ({"a": 1}, []),
+    ("0x" + "ff" * 32, [2**256 - 1]),
+    ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [
-        (None, []),
-        ("0x", []),
-        ("0x12", []),
-        ("0xzz", []),
-        ({"a": 1}, []),
-        ("0x" + "ff" * 32, [2**256 - 1]),
-        ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
-    ],
-)
+@pytest.mark.parametrize(("returned", "words"), RETURNED)
 def test_what_a_contract_returns_is_checked(returned, words):
     assert queries._words(returned) == words
 

@@ -265,23 +265,21 @@ def test_malformed_batches_are_refused(hasty, data):
         ask(hasty, [gateways.BATCH_URL], data)
 
 
+MALFORMED_LOOKUPS = [
+    b"",
+    b"\x55\x6f\x18\x30",
+    b"\x55\x6f\x18\x30" + b"\xff" * 320,
+    b"\x55\x6f\x18\x30"
+    + encode(["address", "string[]", "bytes", "bytes4", "bytes"], [bytes(20), [], b"", b"", b""]),
+    b"\x55\x6f\x18\x30"
+    + encode(
+        ["address", "string[]", "bytes", "bytes4", "bytes"], [SENDER, ["a"] * 10_000, b"", b"", b""]
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    "returned",
-    [
-        b"",
-        b"\x55\x6f\x18\x30",
-        b"\x55\x6f\x18\x30" + b"\xff" * 320,
-        b"\x55\x6f\x18\x30"
-        + encode(
-            ["address", "string[]", "bytes", "bytes4", "bytes"], [bytes(20), [], b"", b"", b""]
-        ),
-        b"\x55\x6f\x18\x30"
-        + encode(
-            ["address", "string[]", "bytes", "bytes4", "bytes"],
-            [SENDER, ["a"] * 10_000, b"", b"", b""],
-        ),
-    ],
-    ids=["empty", "selector", "ones", "another sender", "many URLs"],
+    "returned", MALFORMED_LOOKUPS, ids=["empty", "selector", "ones", "another sender", "many URLs"]
 )
 def test_malformed_lookups_are_refused(returned):
     with pytest.raises(gateways.NoAnswer):

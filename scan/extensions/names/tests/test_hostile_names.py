@@ -5,7 +5,7 @@ from eth_abi import encode
 
 from scan.extensions.names.name_services import Interface
 from scan.extensions.names.tests import names_of_chain
-from tests.support.faulty_node import altering
+from tests.support.faulty_node import replacing
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
 CLAIMS = {
@@ -81,17 +81,16 @@ def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, parrot,
         assert "it may imitate another" in named.page(f"/address/{mallory}")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
-        "%00.eth",
-        "%ff.eth",
-        "..",
-        "%2e%2e.eth",
-    ],
-    ids=ascii,
-)
+NO_NAMES = [
+    *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
+    "%00.eth",
+    "%ff.eth",
+    "..",
+    "%2e%2e.eth",
+]
+
+
+@pytest.mark.parametrize("text", NO_NAMES, ids=ascii)
 def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
     answer = universal.client.get(f"/api/v1/names/{text}")
     assert answer.status_code in (400, 404)
@@ -142,14 +141,8 @@ def test_a_node_that_lies_makes_no_name(universal, lie):
     """Of what it answers to calls; a page and a record are there all the same."""
     alice = universal.ens.people[0]
 
-    @altering
-    def lying(call, answer):
-        if call["method"] == "eth_call":
-            answer.pop("error", None)
-            answer["result"] = lie
-
     universal.mine()
-    universal.node.fault = lying
+    universal.node.fault = replacing("eth_call", lie)
     assert universal.of(alice)[0] is None
     assert universal.page("/txs") and universal.page(f"/address/{alice}")
     assert universal.lookup("alice.eth").status_code in (404, 502)

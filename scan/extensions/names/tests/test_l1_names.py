@@ -112,9 +112,7 @@ def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(
     assert l2.of(erin) == (None, None)
 
 
-def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
-    ens, indexing, l1, registrar, ethereum
-):
+def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, ethereum):
     """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
     frank, grace, heidi = ens.people[6:9]
     service = name_services.BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
@@ -136,9 +134,7 @@ def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
 
 
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
-def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
-    l2, registrar, l1, fault, monkeypatch
-):
+def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault, monkeypatch):
     for name in ("ONE_S", "LIST_S"):
         monkeypatch.setattr(primary_names, name, 0.03)
     carol = l2.ens.people[2]

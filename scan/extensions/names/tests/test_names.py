@@ -72,7 +72,7 @@ def test_lists_show_names_beside_addresses_and_labels_before_them(universal):
         ens.point(name, person)
         ens.choose(person, name)
     universal.follow()
-    url = universal.indexing.settings.database_url
+    url = universal.indexing.url
     label = "INSERT INTO labels VALUES (decode(%s, 'hex'), 'Exchange') ON CONFLICT DO NOTHING"
     execute(url, label, (erin[2:],))
     universal.mine()

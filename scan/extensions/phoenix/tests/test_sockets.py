@@ -15,12 +15,9 @@ from wsproto.events import AcceptConnection, CloseConnection, Request, TextMessa
 
 from scan.extensions.phoenix.channels import MAX_MESSAGE_BYTES, MAX_MESSAGES, MAX_TOPICS
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_CLIENT
-from tests.support.database import execute
-from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.serving import nginx
-from tests.support.solidity import NODE
+from tests.support import database, made_blocks, serving, solidity
 
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 PATH = "/socket/v2/websocket?vsn=2.0.0"
 WAIT_S = 60.0
 
@@ -29,7 +26,7 @@ class PhoenixClient:
     def __init__(self, url, topics):
         command = ["node", "phoenix_client.mjs", f"{url.replace('http', 'ws')}/socket/v2", *topics]
         self._process = subprocess.Popen(
-            command, cwd=NODE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=solidity.NODE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -103,17 +100,17 @@ class RawClient:
 
 def test_a_page_learns_of_what_its_topics_are_about(server, chain, tmp_path):
     """Also behind nginx, which passes the upgrade on."""
-    with nginx(tmp_path, [server] * 3) as front:
+    with serving.nginx(tmp_path, [server] * 3) as front:
         _learn(front, server, chain)
     _learn(server, server, chain)
 
 
 def _learn(front, server, chain):
-    anna, token = f"0x{ANNA.hex()}", f"0x{TOKEN.hex()}"
+    anna, token = f"0x{ANNA.hex()}", f"0x{made_blocks.TOKEN.hex()}"
     of_anna = "addresses:0x" + ANNA.hex().upper()
     topics = ("blocks:new_block", "blocks:indexing", "transactions:new_transaction", of_anna)
     with joined(front, *topics, f"tokens:{token}") as client:
-        chain.append([Move(ANNA, BERT, tokens=5), Move(BERT, ANNA)])
+        chain.append([made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, ANNA)])
         taken = client.messages(8)
     [head, *_] = requests.get(f"{server}/api/v2/blocks", timeout=5).json()["items"]
     block = taken["blocks:new_block", "new_block"]["block"]
@@ -134,9 +131,9 @@ def _learn(front, server, chain):
 def test_the_result_of_a_verification_comes(server, chain, streaming):
     """Also of one that ends right after the first client has joined."""
     for status, error in (("done", None), ("failed", "no_match")):
-        party = "0x" + address(f"verified {status}").hex()
+        party = "0x" + made_blocks.address(f"verified {status}").hex()
         with joined(server, f"addresses:{party}") as client:
-            execute(
+            database.execute(
                 streaming.database_url,
                 "INSERT INTO verification_jobs (id, client, address, status, created_at, due_at,"
                 " finished_at, error_code, message) VALUES (gen_random_uuid(), 'x', %s, %s, now(),"
@@ -170,19 +167,18 @@ def join_many(client):
     return client.message("1", "1", f"tokens:0x{'f' * 40}", "phx_join", {})[4]["status"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        ([TextMessage("no json")], 1007),
-        ([TextMessage("[1, 2, 3]")], 1007),
-        ([TextMessage("[1, 2, 3, 4, {}]")], 1007),
-        ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
-        ([TextMessage(f'["1", {"[" * 300}{"]" * 300}, "phoenix", "heartbeat", {{}}]')], 1007),
-        ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
-        ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
-    ],
-    ids=range(7),
-)
+BEYOND_BOUNDS = [
+    ([TextMessage("no json")], 1007),
+    ([TextMessage("[1, 2, 3]")], 1007),
+    ([TextMessage("[1, 2, 3, 4, {}]")], 1007),
+    ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
+    ([TextMessage(f'["1", {"[" * 300}{"]" * 300}, "phoenix", "heartbeat", {{}}]')], 1007),
+    ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
+    ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
+]
+
+
+@pytest.mark.parametrize(("sent", "code"), BEYOND_BOUNDS, ids=range(7))
 def test_a_client_that_breaks_a_bound_is_disconnected(server, sent, code):
     client = RawClient(server)
     for event in sent:

@@ -1,11 +1,8 @@
 """Accounts proven by the node, and nodes that prove nothing."""
 
-from dataclasses import replace
-
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
@@ -28,7 +25,7 @@ def node(scenario):
 @pytest.fixture
 def service(node, indexed):
     """Of its own, which remembers nothing, behind the faulty node."""
-    return create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client()
+    return indexed.client(rpc_urls=(node.url,))
 
 
 def test_proven_values_are_the_nodes(client, scenario):
@@ -79,11 +76,7 @@ def test_parameters_are_checked(client):
 
 
 def lie(alter, method="eth_getProof"):
-    def change(call, answer):
-        if call["method"] == method:
-            answer["result"] = alter(answer["result"])
-
-    return faulty_node.altering(change)
+    return faulty_node.replacing(method, alter)
 
 
 def with_nodes(alter):

@@ -173,10 +173,8 @@ class State:
         self.header |= {"gasLimit": "0x1c9c380", "timestamp": "0x5", "nonce": "0x" + 16 * "0"}
         self.header |= {"mixHash": "0x" + 64 * "0", "stateRoot": to_hex(self.trie.root)}
         order = tuple(
-            """
-                parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom
-                difficulty number gasLimit gasUsed timestamp extraData mixHash nonce
-            """.split()
+            "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom"
+            " difficulty number gasLimit gasUsed timestamp extraData mixHash nonce".split()
         )
         self.encoded = rlp.encode([item(name, self.header[name]) for name in order])
         self.block = served_chain.BlockId(0, keccak(self.encoded))
@@ -224,16 +222,16 @@ def test_other_values_than_the_proof_has_are_not_read():
     assert state.read(ALICE, answer).balance == 10**24
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("stateRoot", to_hex(keccak(b"other"))),
-        ("hash", to_hex(keccak(b"other"))),
-        ("number", "0x1"),
-        ("stateRoot", None),
-        ("gasUsed", 5),
-    ],
-)
+OTHER_HEADERS = [
+    ("stateRoot", to_hex(keccak(b"other"))),
+    ("hash", to_hex(keccak(b"other"))),
+    ("number", "0x1"),
+    ("stateRoot", None),
+    ("gasUsed", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OTHER_HEADERS)
 def test_another_header_is_refused(name, value):
     state = State()
     with pytest.raises(state_proofs.ImproperProof, match="header"):
@@ -262,15 +260,14 @@ def test_answers_of_other_types_are_refused():
             state.read(ALICE, {**answer, "storageProof": [{"proof": value}]}, 9)
 
 
-@pytest.mark.parametrize(
-    ("node", "count"),
-    [
-        ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
-        ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
-        ("0x80", 10_000_000),
-    ],
-    ids=shown,
-)
+LARGE_PROOFS = [
+    ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
+    ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
+    ("0x80", 10_000_000),
+]
+
+
+@pytest.mark.parametrize(("node", "count"), LARGE_PROOFS, ids=shown)
 def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
     with pytest.raises(state_proofs.ImproperProof, match=r"more than"):
         State().read(ALICE, {"accountProof": [node] * count})

@@ -21,18 +21,14 @@ from scan.ethereum.blocks import StoredBody
 from scan.ethereum.client import Node
 from scan.extensions.retention import maintenance as retention
 from scan.extensions.retention.maintenance import Retention
-from scan.indexer import fork_finder, partitions
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_source, fork_finder, partitions, writer
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
-from scan.indexer.writer import IndexedHead, RowCounts, Writer
 from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS
-from tests.support.auditing import run, spoil
+from tests.support import auditing, indexing, table_digest
 from tests.support.database import execute, insert, use_short_checkpoints
 from tests.support.forked_python import Forked
-from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.table_digest import digest
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 DAY_S = 86_400
@@ -83,7 +79,7 @@ def forty_days(postgres, template):
         patch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
         with closing(Database(url, statement_timeout_ms=0)) as database:
             own = Retention(database, KEEP, FINALITY)
-            chain = Chain(database, Writer(database, 10**6, KEEP))
+            chain = Chain(database, writer.Writer(database, 10**6, KEEP))
             hashes, rows = [], []
             for number in range(DAYS * BLOCKS_A_DAY):
                 at_s = first_s + number * DAY_S // BLOCKS_A_DAY
@@ -91,7 +87,7 @@ def forty_days(postgres, template):
                 remove(own, number)
                 rows.append(execute(url, ROWS)[0][0])
         [(first,)] = execute(url, FIRST)
-        yield Followed(settings_for(url, NOWHERE), chain, own, hashes, rows, first)
+        yield Followed(indexing.settings_for(url, NOWHERE), chain, own, hashes, rows, first)
 
 
 @pytest.fixture
@@ -99,8 +95,8 @@ def followed(postgres, forty_days):
     made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
     with postgres.cloned(made) as url, closing(Database(url, statement_timeout_ms=0)) as database:
         yield forty_days._replace(
-            settings=settings_for(url, NOWHERE),
-            chain=forty_days.chain.over(database, Writer(database, 10**6, KEEP)),
+            settings=indexing.settings_for(url, NOWHERE),
+            chain=forty_days.chain.over(database, writer.Writer(database, 10**6, KEEP)),
             retention=Retention(database, KEEP, FINALITY),
         )
 
@@ -132,7 +128,7 @@ def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
         closing(Database(url, statement_timeout_ms=0)) as database,
     ):
         own = Retention(database, keep, FINALITY)
-        chain = Chain(database, Writer(database, 10**6, keep))
+        chain = Chain(database, writer.Writer(database, 10**6, keep))
         for number in range(40):
             at_s = 1_700_000_000 + number * 3600
             chain.append(moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
@@ -168,20 +164,20 @@ def test_pages_and_files_tell_where_lists_begin(followed, client):
 def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
     url, chain = followed.settings.database_url, followed.chain
     seen = "SELECT first_seen::int, last_seen::int FROM addresses WHERE address = %s"
-    before, head = digest(url), chain.number
+    before, head = table_digest.digest(url), chain.number
     now_s = int(time.time())
     chain.append([Move(ANNA, CARL)], timestamp_s=now_s)
     assert execute(url, seen, CARL) == [(3, head + 1)]
     chain.append(moves(7), timestamp_s=now_s)
     chain.unwind(head)
     assert execute(url, seen, CARL) == [(3, 3)]
-    assert digest(url) == before
-    assert run(followed.settings) == EXACT
+    assert table_digest.digest(url) == before
+    assert auditing.run(followed.settings) == EXACT
 
 
 def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
     number, url = followed.chain.number, followed.settings.database_url
-    source = BlockSource(Node([NOWHERE]))
+    source = block_source.BlockSource(Node([NOWHERE]))
     monkeypatch.setattr(fork_finder, "read_hash", lambda node, number: number.to_bytes(32))
     with closing(Database(url, statement_timeout_ms=0)) as database:
         for finality, advice in (
@@ -190,20 +186,20 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypa
         ):
             finder = ForkFinder(source, database, 0, finality)
             with pytest.raises(ForkTooDeep, match=f"if it is right, {advice}$"):
-                finder.find(IndexedHead(number, bytes(32), RowCounts()), number)
+                finder.find(writer.IndexedHead(number, bytes(32), writer.RowCounts()), number)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 60",
-        "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (33, 34)",
-    ],
-)
+CHANGES = [
+    "UPDATE list_checkpoints SET ordinal = ordinal + 1 WHERE place = 60",
+    "UPDATE daily_stats SET fees_wei = fees_wei + 1 WHERE first_block IN (33, 34)",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_an_audit_finds_what_was_changed(followed, change):
-    assert run(followed.settings) == EXACT
-    spoil(followed.settings, change)
-    assert run(followed.settings) == DIFFERS
+    assert auditing.run(followed.settings) == EXACT
+    auditing.spoil(followed.settings, change)
+    assert auditing.run(followed.settings) == DIFFERS
 
 
 def test_an_audit_accepts_a_collection_that_nobody_holds(followed):
@@ -212,8 +208,8 @@ def test_an_audit_accepts_a_collection_that_nobody_holds(followed):
         " (address, block_number, type, name, symbol, decimals, total_supply, item_type)"
         " VALUES ('\\x07', 30, 'BEP721', 'Burnt', 'B', 0, 0, NULL)"
     )
-    spoil(followed.settings, burnt)
-    assert run(followed.settings) == EXACT
+    auditing.spoil(followed.settings, burnt)
+    assert auditing.run(followed.settings) == EXACT
 
 
 def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):
@@ -238,13 +234,13 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
         followed.retention.advance(head)  # logs it, and tries again later
     remove(followed.retention, head)
     assert execute(url, PARTS, "transactions") < partitions
-    assert run(followed.settings) == EXACT
+    assert auditing.run(followed.settings) == EXACT
 
 
 def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
     with postgres.cloned(template) as killed:
         with closing(Database(killed, statement_timeout_ms=0)) as database:
-            chain = Chain(database, Writer(database, 10))
+            chain = Chain(database, writer.Writer(database, 10))
             for number in range(24):
                 chain.append(moves(number))
         insert(killed, "retention", first_block=21, decided_at="2020-01-01")
@@ -254,9 +250,9 @@ def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
                 kills += 1
             assert kills > 1
             assert removed_in_process(whole, steps=10**9)
-            assert digest(killed) == digest(whole)
+            assert table_digest.digest(killed) == table_digest.digest(whole)
             assert execute(killed, REMOVED) == execute(whole, REMOVED)
-        assert run(settings_for(killed, NOWHERE)) == EXACT
+        assert auditing.run(indexing.settings_for(killed, NOWHERE)) == EXACT
 
 
 def removed_in_process(url, steps):

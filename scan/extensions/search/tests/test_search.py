@@ -2,14 +2,12 @@
 
 import pytest
 
-from app import create_app
 from scan.extensions.search import views
 from tests.support.database import execute, insert
 from tests.support.explain import explained
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 from tests.support.lists import get
 
-NOBODY = "http://127.0.0.1:9"
 LABELLED = b"\x11" * 20
 # The distance of pg_trgm, which the embedded PostgreSQL does not have.
 TRIGRAMS = """
@@ -50,8 +48,13 @@ def test_transactions_and_addresses_are_found_in_any_case(client, scenario):
     [found] = search(client, transaction["hash"].upper())
     assert (found["type"], found["value"]) == ("transaction", transaction["hash"])
     person = transaction["fromAddress"]
-    for text in (person, person.upper(), f"  {person[2:]} "):
+    copied = (f"\u200b{person}\ufeff", f" eth:{person}\u202c ", f"arb1:{person.upper()}")
+    for text in (person, person.upper(), f"  {person[2:]} ", *copied):
         assert search(client, text)[0]["value"] == person
+        moved = client.get("/search", query_string={"q": text})
+        assert moved.headers["Location"] == f"/address/{person}"
+    for text in (f"eth:{person[2:]}", f"e th:{person}", f"{person}\u200b0"):
+        assert search(client, text) == []
 
 
 def test_an_address_is_found_by_the_short_form_of_pages(client, scenario):
@@ -84,7 +87,7 @@ def test_a_single_result_leads_on_unless_anybody_may_have_its_name(client, postg
     """A part of an operator's label does; a token's name is listed."""
     with postgres.cloned(template) as url:
         execute(url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
-        labelled = create_app(settings_for(url, NOBODY)).test_client()
+        labelled = client_over(url)
         for text in ("orchard", "treasury", "Orchard treasury"):
             moved = labelled.get("/search", query_string={"q": text})
             assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
@@ -132,7 +135,7 @@ def test_a_part_that_several_have_finds_none_of_them(database_url):
     """Whoever makes an address that looks like another one must not be taken for it."""
     for number in (1, 2):
         insert(database_url, "addresses", address=bytes.fromhex(f"abcdef{number:030x}1234"))
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = client_over(database_url)
     for text in ("0xabcdef", "0xabcdef…1234", f"0xabcdef{'0' * 29}"):
         assert search(client, text) == []
     [found] = search(client, f"0xabcdef{1:030x}")
@@ -227,7 +230,7 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url):
     verified = {"address": LABELLED, "code_hash": b"\1" * 32, "match": "full", "abi": "[]"}
     verified["contract_name"] = "TransparentUpgradeableProxy"
     insert(database_url, "verified_contracts", **verified)
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = client_over(database_url)
     for text in ("maker", "MAK", "maker 7", "market mak"):
         assert [found["name"] for found in search(client, text)] == ["Market maker 7"], text
     for text in ("proxy", "PROXY", "upgradeable proxy", "UpgradeableProxy"):
@@ -255,14 +258,14 @@ def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(seede
         assert [r["type"] for r in search(seeded.client, text)][:2] == [type_, "token"], text
 
 
-@pytest.mark.parametrize(
-    ("text", "results"),
-    [
-        ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
-        ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
-        ("dolar", []),  # 5 of 17 trigrams are the same
-    ],
-)
+SIMILAR = [
+    ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
+    ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
+    ("dolar", []),  # 5 of 17 trigrams are the same
+]
+
+
+@pytest.mark.parametrize(("text", "results"), SIMILAR)
 def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, results):
     [(has_extension,)] = execute(
         database_url, "SELECT to_regclass('tokens_by_similar_name') IS NOT NULL"
@@ -272,5 +275,5 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, 
     for number, name in enumerate(("Meridian Dollar", "Meridian Pound", "Other")):
         token = {"address": bytes([number]) * 20, "type": "BEP20", "name": name}
         insert(database_url, "tokens", **token, decimals=18, holder_count=number)
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = client_over(database_url)
     assert [(token["name"], token["match"]) for token in search(client, text)] == results

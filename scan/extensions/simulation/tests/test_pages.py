@@ -33,20 +33,20 @@ def test_value_is_in_coins(client, scenario):
     assert "would fail" in page.text
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "words"),
-    [
-        ({"to": "0x12"}, 400, "to must be 0x followed by 40 hex digits."),
-        ({"from": POOR}, 400, "must have to, or data"),
-        ({"to": POOR, "value": "1e999999"}, 400, "value must be a number of coins"),
-        ({"to": POOR, "value": "nan"}, 400, "value must be a number of coins"),
-        ({"to": POOR, "value": "-1"}, 400, "value must be"),
-        ({"to": POOR, "value": "0.0000000000000000001"}, 400, "at most 18 decimals"),
-        ({"to": POOR, "gas": "1" * 40}, 400, "gas must be"),
-        ({"to": POOR, "block": "99999999"}, 404, "not indexed"),
-        ({"to": POOR, "data": "0x<b>"}, 400, "data must be 0x and pairs of hex digits"),
-    ],
-)
+NO_CALLS = [
+    ({"to": "0x12"}, 400, "to must be 0x followed by 40 hex digits."),
+    ({"from": POOR}, 400, "must have to, or data"),
+    ({"to": POOR, "value": "1e999999"}, 400, "value must be a number of coins"),
+    ({"to": POOR, "value": "nan"}, 400, "value must be a number of coins"),
+    ({"to": POOR, "value": "-1"}, 400, "value must be"),
+    ({"to": POOR, "value": "0.0000000000000000001"}, 400, "at most 18 decimals"),
+    ({"to": POOR, "gas": "1" * 40}, 400, "gas must be"),
+    ({"to": POOR, "block": "99999999"}, 404, "not indexed"),
+    ({"to": POOR, "data": "0x<b>"}, 400, "data must be 0x and pairs of hex digits"),
+]
+
+
+@pytest.mark.parametrize(("fields", "status", "words"), NO_CALLS)
 def test_what_is_no_call_is_said_above_the_form(client, fields, status, words):
     page = client.get("/simulate", query_string=fields)
     assert page.status_code == status, page.text

@@ -4,12 +4,11 @@ from collections import Counter
 
 import pytest
 
-from app import create_app
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
-from tests.support.faulty_node import FaultyNode, Reply, altering, refuse
-from tests.support.indexing import settings_for
+from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
+from tests.support.indexing import client_over
 
 ETHER = 10**18
 SPENDER = "0x" + 20 * "5e"
@@ -25,7 +24,7 @@ def node(scenario):
 
 @pytest.fixture
 def own_client(indexed, node):
-    return create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    return client_over(indexed.url, node.url)
 
 
 def simulate(client, *calls, block=None, **more):
@@ -207,13 +206,13 @@ def test_what_is_created_can_be_called_next(client, scenario):
     assert [int(slot["after"], 16) for slot in changed["storage"]] == [7]
 
 
-@pytest.mark.parametrize(
-    ("methods", "missing"),
-    [
-        (NO_TRACES, {"frames", "accounts"}),
-        (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
-    ],
-)
+OFFERING_LESS = [
+    (NO_TRACES, {"frames", "accounts"}),
+    (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
+]
+
+
+@pytest.mark.parametrize(("methods", "missing"), OFFERING_LESS)
 def test_a_node_that_offers_less_gives_less_and_the_same(
     client, own_client, node, scenario, methods, missing
 ):
@@ -237,33 +236,24 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
 
 
-def answer_with(result):
-    def alter(call, answer):
-        if call["method"] in NOTHING:
-            answer.pop("error", None)
-            answer["result"] = result(answer.get("result")) if callable(result) else result
+MALFORMED_ANSWERS = [
+    None,
+    [],
+    "0x",
+    {"type": "CALL"},
+    lambda own: {**own, "from": "0x12"},
+    lambda own: {**own, "post": [], "pre": {}},
+    lambda own: {**own, "calls": [None]},
+    lambda own: {**own, "logs": [{}]},
+    lambda own: {**own, "value": "5"},
+    lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
+]
 
-    return altering(alter)
 
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        None,
-        [],
-        "0x",
-        {"type": "CALL"},
-        lambda own: {**own, "from": "0x12"},
-        lambda own: {**own, "post": [], "pre": {}},
-        lambda own: {**own, "calls": [None]},
-        lambda own: {**own, "logs": [{}]},
-        lambda own: {**own, "value": "5"},
-        lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
-    ],
-)
+@pytest.mark.parametrize("result", MALFORMED_ANSWERS)
 def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)
-    node.fault = answer_with(result)
+    node.fault = replacing(lambda call: call["method"] in NOTHING, result)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
 
@@ -296,46 +286,43 @@ def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, node, scenar
 A = "0x" + 20 * "11"
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "calls"),
-        ({"calls": []}, "calls"),
-        ({"calls": {}}, "calls"),
-        ({"calls": [{"to": A}] * 6}, "calls"),
-        ({"calls": [[]]}, "calls[0]"),
-        ({"calls": [{}]}, "calls[0].to"),
-        ({"calls": [{"to": A}, {"to": "0x12"}]}, "calls[1].to"),
-        ({"calls": [{"to": A, "from": 5}]}, "calls[0].from"),
-        ({"calls": [{"to": A, "value": -1}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "value": True}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "value": 1.5}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "value": 2**256}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "value": "0x"}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "value": "\N{ARABIC-INDIC DIGIT ONE}"}]}, "calls[0].value"),
-        ({"calls": [{"to": A, "data": "0x1"}]}, "calls[0].data"),
-        ({"calls": [{"to": A, "data": None}]}, "calls[0].data"),
-        ({"calls": [{"to": A, "data": "0x" + "00" * (128 * 1024 + 1)}]}, "calls[0].data"),
-        ({"calls": [{"to": A, "gas": 30_000_001}]}, "calls[0].gas"),
-        ({"calls": [{"to": A, "nonce": 1}]}, "nonce"),
-        ({"calls": [{"to": A}], "more": 1}, "more"),
-        ({"calls": [{"to": A}], "overrides": []}, "overrides"),
-        ({"calls": [{"to": A}], "overrides": {f"0x{n:040x}": {} for n in range(51)}}, "overrides"),
-        ({"calls": [{"to": A}], "overrides": {"x": {}}}, "overrides.x"),
-        ({"calls": [{"to": A}], "overrides": {A: []}}, f"overrides.{A}"),
-        ({"calls": [{"to": A}], "overrides": {A: {"nonce": 2**64}}}, f"overrides.{A}.nonce"),
-        ({"calls": [{"to": A}], "overrides": {A: {"code": "1"}}}, f"overrides.{A}.code"),
-        ({"calls": [{"to": A}], "overrides": {A: {"state": {"x": 1}}}}, f"overrides.{A}.state"),
-        (
-            {"calls": [{"to": A}], "overrides": {A: {"state": {}, "stateDiff": {}}}},
-            f"overrides.{A}",
-        ),
-        (
-            {"calls": [{"to": A}], "overrides": {A: {"state": {hex(n): 1 for n in range(1001)}}}},
-            f"overrides.{A}.state",
-        ),
-    ],
-)
+MALFORMED_REQUESTS = [
+    ({}, "calls"),
+    ({"calls": []}, "calls"),
+    ({"calls": {}}, "calls"),
+    ({"calls": [{"to": A}] * 6}, "calls"),
+    ({"calls": [[]]}, "calls[0]"),
+    ({"calls": [{}]}, "calls[0].to"),
+    ({"calls": [{"to": A}, {"to": "0x12"}]}, "calls[1].to"),
+    ({"calls": [{"to": A, "from": 5}]}, "calls[0].from"),
+    ({"calls": [{"to": A, "value": -1}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "value": True}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "value": 1.5}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "value": 2**256}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "value": "0x"}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "value": "\N{ARABIC-INDIC DIGIT ONE}"}]}, "calls[0].value"),
+    ({"calls": [{"to": A, "data": "0x1"}]}, "calls[0].data"),
+    ({"calls": [{"to": A, "data": None}]}, "calls[0].data"),
+    ({"calls": [{"to": A, "data": "0x" + "00" * (128 * 1024 + 1)}]}, "calls[0].data"),
+    ({"calls": [{"to": A, "gas": 30_000_001}]}, "calls[0].gas"),
+    ({"calls": [{"to": A, "nonce": 1}]}, "nonce"),
+    ({"calls": [{"to": A}], "more": 1}, "more"),
+    ({"calls": [{"to": A}], "overrides": []}, "overrides"),
+    ({"calls": [{"to": A}], "overrides": {f"0x{n:040x}": {} for n in range(51)}}, "overrides"),
+    ({"calls": [{"to": A}], "overrides": {"x": {}}}, "overrides.x"),
+    ({"calls": [{"to": A}], "overrides": {A: []}}, f"overrides.{A}"),
+    ({"calls": [{"to": A}], "overrides": {A: {"nonce": 2**64}}}, f"overrides.{A}.nonce"),
+    ({"calls": [{"to": A}], "overrides": {A: {"code": "1"}}}, f"overrides.{A}.code"),
+    ({"calls": [{"to": A}], "overrides": {A: {"state": {"x": 1}}}}, f"overrides.{A}.state"),
+    ({"calls": [{"to": A}], "overrides": {A: {"state": {}, "stateDiff": {}}}}, f"overrides.{A}"),
+    (
+        {"calls": [{"to": A}], "overrides": {A: {"state": {hex(n): 1 for n in range(1001)}}}},
+        f"overrides.{A}.state",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "field"), MALFORMED_REQUESTS)
 def test_a_malformed_request_names_the_field(client, body, field):
     require_parameter(client.post("/api/v1/simulate", json=body), field)
 

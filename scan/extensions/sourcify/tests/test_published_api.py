@@ -30,7 +30,6 @@ PATH = "src/Whole.sol"
 SOURCE = Path(__file__).with_name("Linked.sol").read_text()
 LINK = re.compile(r"__\$[0-9a-f]{34}\$__")
 ARGUMENT = f"{7:064x}"
-HASHED = ("signature", "signatureHash32", "signatureHash4")
 SIGNATURES = {
     "function": ["first()", "g(uint256)", "second()"],
     "event": ["Happened(uint256)"],

@@ -26,38 +26,38 @@ def test_a_contract_not_indexed_is_refused_after_a_wait(explorer, monkeypatch):
     assert is_error(refused, 404, "contract_not_deployed")
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "code"),
-    [
-        (f"/v2/contract/1/{CHECKSUMMED}", 404, "unsupported_chain"),
-        (f"/v2/contract/0x7a69/{CHECKSUMMED}", 400, "invalid_parameter"),
-        (f"/v2/contract/{'9' * 21}/{CHECKSUMMED}", 400, "invalid_parameter"),
-        (f"/v2/contract/{'9' * 20}/{CHECKSUMMED}", 404, "unsupported_chain"),
-        (f"/v2/contract/٣/{CHECKSUMMED}", 400, "invalid_parameter"),
-        (f"/v2/contract/{CHAIN}/0x12", 400, "invalid_parameter"),
-        *(
-            (f"/v2/contract/{CHAIN}/{CHECKSUMMED}?{query}", 400, "invalid_parameter")
-            for query in """
+ERRORS = [
+    (f"/v2/contract/1/{CHECKSUMMED}", 404, "unsupported_chain"),
+    (f"/v2/contract/0x7a69/{CHECKSUMMED}", 400, "invalid_parameter"),
+    (f"/v2/contract/{'9' * 21}/{CHECKSUMMED}", 400, "invalid_parameter"),
+    (f"/v2/contract/{'9' * 20}/{CHECKSUMMED}", 404, "unsupported_chain"),
+    (f"/v2/contract/٣/{CHECKSUMMED}", 400, "invalid_parameter"),
+    (f"/v2/contract/{CHAIN}/0x12", 400, "invalid_parameter"),
+    *(
+        (f"/v2/contract/{CHAIN}/{CHECKSUMMED}?{query}", 400, "invalid_parameter")
+        for query in """
                 fields=abi&omit=abi fields=abi,all fields=abi, fields=nothing fields=abi.x
                 fields=a.b.c fields=compilation. omit=compilation.x fields=%00 fields=abi&fields=abi
             """.split()
-        ),
-        *(
-            (f"/v2/contracts/{CHAIN}?{query}", 400, "invalid_parameter")
-            for query in ("limit=0", "limit=201", "sort=up", "afterMatchId=x", "other=1")
-        ),
-        ("/v2/contract/all-chains/0x12", 400, "invalid_parameter"),
-        ("/v2/verify/1", 404, "job_not_found"),
-        (f"/v2/verify/{uuid.UUID(int=0)}", 404, "job_not_found"),
-        ("/v2/verify/%00", 404, "job_not_found"),
-        ("/v2/contract/1", 404, "route_not_found"),
-        ("/v2/contracts", 404, "route_not_found"),
-        ("/v2/contracts/1", 404, "unsupported_chain"),
-        ("/server", 404, "route_not_found"),
-        ("/server/v2/anything", 404, "route_not_found"),
-        (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),
-    ],
-)
+    ),
+    *(
+        (f"/v2/contracts/{CHAIN}?{query}", 400, "invalid_parameter")
+        for query in ("limit=0", "limit=201", "sort=up", "afterMatchId=x", "other=1")
+    ),
+    ("/v2/contract/all-chains/0x12", 400, "invalid_parameter"),
+    ("/v2/verify/1", 404, "job_not_found"),
+    (f"/v2/verify/{uuid.UUID(int=0)}", 404, "job_not_found"),
+    ("/v2/verify/%00", 404, "job_not_found"),
+    ("/v2/contract/1", 404, "route_not_found"),
+    ("/v2/contracts", 404, "route_not_found"),
+    ("/v2/contracts/1", 404, "unsupported_chain"),
+    ("/server", 404, "route_not_found"),
+    ("/server/v2/anything", 404, "route_not_found"),
+    (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),
+]
+
+
+@pytest.mark.parametrize(("path", "status", "code"), ERRORS)
 def test_errors_have_their_form(explorer, path, status, code):
     assert is_error(explorer.client.get(path), status, code)
     if not path.startswith("/server"):
@@ -117,9 +117,7 @@ def test_malformed_metadata_is_refused(explorer, body):
     assert is_error(response, 400, "invalid_parameter")
 
 
-def test_sources_of_a_standard_json_are_counted_before_they_are_written_again(
-    explorer, monkeypatch
-):
+def test_sources_of_a_standard_json_are_counted_before_they_are_rewritten(explorer, monkeypatch):
     given = {**STANDARD, "sources": {f"{number}.sol": {} for number in range(MAX_FILES + 1)}}
     monkeypatch.setattr(interface, "json", None)
     response = submit(explorer, CHECKSUMMED, standard_request(stdJsonInput=given))

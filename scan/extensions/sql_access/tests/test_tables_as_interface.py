@@ -23,11 +23,11 @@ QUERIES = [block.text for block in documents.blocks(DOCUMENT, "sql") if not bloc
 
 @pytest.fixture(scope="module")
 def role(own_index):
-    done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.settings.database_url)
+    done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.url)
     assert done.returncode == 0, done.stderr
     [password] = re.findall(r"^password  (\w+)$", done.stdout, re.M)
     yield "analyst_of_tests", password
-    connection = psycopg2.connect(own_index.settings.database_url)
+    connection = psycopg2.connect(own_index.url)
     connection.autocommit = True
     connection.cursor().execute("DROP OWNED BY analyst_of_tests; DROP ROLE analyst_of_tests")
     connection.close()
@@ -36,7 +36,7 @@ def role(own_index):
 @pytest.fixture
 def cursor(own_index, role):
     """As that role."""
-    fields = parse_dsn(own_index.settings.database_url)
+    fields = parse_dsn(own_index.url)
     connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
     yield connection.cursor()
     connection.close()
@@ -102,16 +102,16 @@ def test_views_show_what_the_api_does(cursor, client, scenario):
         assert cursor.fetchone() == (body["total"],), (view, name)
 
 
-@pytest.mark.parametrize(
-    ("reason", "of_block", "of_transactions"),
-    [
-        (None, [], []),
-        ("value of transactions of type 2", [], ["value"]),
-        ("uncles", ["miningReward", "size"], []),
-    ],
-)
+UNPROVEN = [
+    (None, [], []),
+    ("value of transactions of type 2", [], ["value"]),
+    ("uncles", ["miningReward", "size"], []),
+]
+
+
+@pytest.mark.parametrize(("reason", "of_block", "of_transactions"), UNPROVEN)
 def test_views_name_what_nothing_proves(own_index, reason, of_block, of_transactions):
-    connection = psycopg2.connect(own_index.settings.database_url)
+    connection = psycopg2.connect(own_index.url)
     with closing(connection), connection.cursor() as cursor:  # never committed
         cursor.execute("UPDATE blocks SET unproven = %s WHERE number = 1", [reason])
         cursor.execute("SELECT unproven::json FROM v1.blocks WHERE number = 1")
@@ -162,7 +162,7 @@ def as_written(number, decimals):
 
 @pytest.mark.parametrize("amount", AMOUNTS)
 def test_amounts_of_views_have_all_digits(own_index, amount):
-    rows = execute(own_index.settings.database_url, AMOUNTS[amount])
+    rows = execute(own_index.url, AMOUNTS[amount])
     assert any(number for _, number, _ in rows)
     shown = [None if value is None else f"{value:f}" for value, _, _ in rows]
     assert shown == [
@@ -187,26 +187,26 @@ def test_the_role_reads_nothing_of_the_services_users(cursor, table):
         cursor.execute(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SET default_transaction_read_only = off; DELETE FROM blocks",
-        "SET default_transaction_read_only = off; CREATE TABLE t ()",
-        "SELECT create_reading_role('x', 'x', '1s')",
-        "SET default_transaction_read_only = off; CREATE TEMPORARY TABLE t ()",
-        "SET default_transaction_read_only = off; CREATE SCHEMA s",
-        "SET default_transaction_read_only = off; SELECT lo_create(0)",
-        "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
-        "SELECT pg_advisory_lock(1)",
-        "SELECT pg_notify('scan_chain', 'chain 9000000000000000000')",
-        "SELECT pg_logical_emit_message(false, '', repeat('x', 1000000))",
-        "SELECT pg_logical_emit_message(true, '', '\\x00'::bytea)",
-        "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
-        "SET temp_file_limit = -1",
-        "SELECT revoke_public_rights()",
-        "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
-    ],
-)
+CHANGING = [
+    "SET default_transaction_read_only = off; DELETE FROM blocks",
+    "SET default_transaction_read_only = off; CREATE TABLE t ()",
+    "SELECT create_reading_role('x', 'x', '1s')",
+    "SET default_transaction_read_only = off; CREATE TEMPORARY TABLE t ()",
+    "SET default_transaction_read_only = off; CREATE SCHEMA s",
+    "SET default_transaction_read_only = off; SELECT lo_create(0)",
+    "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
+    "SELECT pg_advisory_lock(1)",
+    "SELECT pg_notify('scan_chain', 'chain 9000000000000000000')",
+    "SELECT pg_logical_emit_message(false, '', repeat('x', 1000000))",
+    "SELECT pg_logical_emit_message(true, '', '\\x00'::bytea)",
+    "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
+    "SET temp_file_limit = -1",
+    "SELECT revoke_public_rights()",
+    "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
+]
+
+
+@pytest.mark.parametrize("statement", CHANGING)
 def test_the_role_changes_nothing(cursor, statement):
     with pytest.raises(
         (psycopg2.errors.InsufficientPrivilege, psycopg2.errors.ReadOnlySqlTransaction)
@@ -217,7 +217,7 @@ def test_the_role_changes_nothing(cursor, statement):
 
 
 def test_the_role_has_four_connections_and_a_time_out(own_index, role, cursor):
-    fields = {**parse_dsn(own_index.settings.database_url), "user": role[0], "password": role[1]}
+    fields = {**parse_dsn(own_index.url), "user": role[0], "password": role[1]}
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
     with ExitStack() as stack:
@@ -230,8 +230,8 @@ def test_the_role_has_four_connections_and_a_time_out(own_index, role, cursor):
 def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
     being cancelled is ended, too."""
-    fields = {**parse_dsn(own_index.settings.database_url), "user": role[0], "password": role[1]}
-    administrator = own_index.settings.database_url
+    fields = {**parse_dsn(own_index.url), "user": role[0], "password": role[1]}
+    administrator = own_index.url
     allowed = "COMMENT ON ROLE %s IS 'made by scan sql-role, statement_timeout=%s'"
     execute(administrator, allowed % (role[0], "500ms"))
     stubborn = """SET statement_timeout = 0; DO $$ BEGIN LOOP
@@ -323,15 +323,15 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner):
     assert scan("migrate", **environment).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status"),
-    [
-        *(([name], 2) for name in ("", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40)),
-        (["pg_monitor"], 2),
-        (["analyst", "--statement-timeout", "0"], 2),
-        (["postgres"], 1),  # which only the database knows to be another's
-    ],
-)
+UNSUITABLE = [
+    *(([name], 2) for name in ("", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40)),
+    (["pg_monitor"], 2),
+    (["analyst", "--statement-timeout", "0"], 2),
+    (["postgres"], 1),  # which only the database knows to be another's
+]
+
+
+@pytest.mark.parametrize(("arguments", "status"), UNSUITABLE)
 def test_unsuitable_names_are_refused(own_index, arguments, status):
-    done = scan("sql-role", *arguments, DATABASE_URL=own_index.settings.database_url)
+    done = scan("sql-role", *arguments, DATABASE_URL=own_index.url)
     assert done.returncode == status and "password" not in done.stdout

@@ -7,7 +7,7 @@ import pytest
 from scan.database.connection import Database
 from tests.http.conftest import clients  # noqa: F401  # a fixture
 from tests.support import made_blocks, serving
-from tests.support.database import execute
+from tests.support.database import insert
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
@@ -17,9 +17,7 @@ Streaming = namedtuple("Streaming", "database_url chain server")
 
 def announce_blocks(database_url):
     """Without a row of the chain nobody is notified."""
-    execute(
-        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    )
+    insert(database_url, "chain", chain_id=1)
 
 
 @pytest.fixture(scope="package")

@@ -67,9 +67,7 @@ def read_all(database, shared, position, types=TYPES):
             return received, position
 
 
-def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
-    database, database_url, chain
-):
+def test_a_partition_made_while_the_statement_is_planned_is_read(database, database_url, chain):
     """Planning waits for a partition of another table, which this test has locked."""
     chain.append()
     start = newest(database)
@@ -326,9 +324,7 @@ def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, dat
     serving.wait_until(lambda: len(client.events) == 2)
 
 
-def test_nothing_is_lost_where_the_database_fails_between_blocks(
-    open_streams, database, chain, monkeypatch
-):
+def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain, monkeypatch):
     chain.append()
     start = newest(database)
     for _ in range(6):

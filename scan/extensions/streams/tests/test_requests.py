@@ -4,14 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support import indexing, made_blocks
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
-NOWHERE = "http://127.0.0.1:1"
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
 
@@ -24,7 +22,7 @@ def chain(database):
 def client_of(url, chain):
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)])
-    return create_app(indexing.settings_for(url, NOWHERE)).test_client()
+    return indexing.client_over(url)
 
 
 @pytest.fixture
@@ -56,17 +54,17 @@ def newest(client):
         return response.text.split("id: ")[1].strip()
 
 
-@pytest.mark.parametrize(
-    "last_id",
-    [
-        *"x 0 -1 1-2 null".split(),
-        *(f"1-{HASH}{end}" for end in ("", "-", "--1", f"-{2**31}", f"-{10**30}", "-0\t0")),
-        *(f"{start}-{HASH}-0" for start in (" 1", "-1", "01", 10**18, "\u0661")),
-        *(f"1-{hash_}-0" for hash_ in (HASH.upper(), HASH[:-1])),
-        "1-" + 70_000 * "a",
-        "'; DROP TABLE blocks; --",
-    ],
-)
+NO_POSITIONS = [
+    *"x 0 -1 1-2 null".split(),
+    *(f"1-{HASH}{end}" for end in ("", "-", "--1", f"-{2**31}", f"-{10**30}", "-0\t0")),
+    *(f"{start}-{HASH}-0" for start in (" 1", "-1", "01", 10**18, "\u0661")),
+    *(f"1-{hash_}-0" for hash_ in (HASH.upper(), HASH[:-1])),
+    "1-" + 70_000 * "a",
+    "'; DROP TABLE blocks; --",
+]
+
+
+@pytest.mark.parametrize("last_id", NO_POSITIONS)
 def test_what_is_no_position_is_refused(read_only, last_id):
     response = opened(read_only, lastEventId=last_id)
     assert (response.status_code, response.json["code"]) == (400, "invalid_parameter")
@@ -84,9 +82,7 @@ def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client):
     assert opened(client, f"3-{HASH}-1").status_code == 200
 
 
-def test_positions_that_cannot_be_gone_on_from_are_conflicts(
-    client, chain, database_url, monkeypatch
-):
+def test_positions_that_cannot_be_resumed_are_conflicts(client, chain, database_url, monkeypatch):
     last_id = newest(client)
     assert opened(client, f"1-{HASH}-0").json["code"] == "position_lost"
     assert opened(client, last_id.replace("2-", "1-", 1)).status_code == 409
@@ -104,21 +100,21 @@ def test_positions_that_cannot_be_gone_on_from_are_conflicts(
     assert (response.status_code, response.json["code"]) == (409, "position_lost")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [
-        ({"types": ""}, "types"),
-        ({"types": "blocks"}, "types"),
-        ({"types": "heads,"}, "types"),
-        ({"address": "0x1"}, "types"),
-        ({"types": "transactions", "address": "0x1"}, "address"),
-        ({"types": "transactions", "address": ",".join(["0x" + 40 * "a"] * 101)}, "address"),
-        ({"types": "transactions", "token": "0x" + 40 * "a"}, "types"),
-        ({"types": "transactions", "topic0": HASH}, "types"),
-        ({"types": "logs", "topic0": "0x1"}, "topic0"),
-        ({"addres": "0x" + 40 * "a"}, "addres"),
-    ],
-)
+NO_FILTERS = [
+    ({"types": ""}, "types"),
+    ({"types": "blocks"}, "types"),
+    ({"types": "heads,"}, "types"),
+    ({"address": "0x1"}, "types"),
+    ({"types": "transactions", "address": "0x1"}, "address"),
+    ({"types": "transactions", "address": ",".join(["0x" + 40 * "a"] * 101)}, "address"),
+    ({"types": "transactions", "token": "0x" + 40 * "a"}, "types"),
+    ({"types": "transactions", "topic0": HASH}, "types"),
+    ({"types": "logs", "topic0": "0x1"}, "topic0"),
+    ({"addres": "0x" + 40 * "a"}, "addres"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "field"), NO_FILTERS)
 def test_filters_that_mean_nothing_are_refused(read_only, parameters, field):
     response = opened(read_only, **parameters)
     assert response.status_code == 400
@@ -127,9 +123,7 @@ def test_filters_that_mean_nothing_are_refused(read_only, parameters, field):
 
 
 def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_url):
-    execute(
-        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    )
+    insert(database_url, "chain", chain_id=1)
     response = opened(client, types="logs")
     assert (response.status_code, response.json["field"]) == (400, "types")
     assert "SCAN_LOGS" in response.json["error"]
@@ -143,7 +137,7 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_ur
 
 
 def test_an_empty_index_has_no_streams_yet(database_url):
-    response = opened(create_app(indexing.settings_for(database_url, NOWHERE)).test_client())
+    response = opened(indexing.client_over(database_url))
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
 

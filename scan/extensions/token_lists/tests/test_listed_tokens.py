@@ -22,13 +22,13 @@ CHAIN_ID = 31337
 
 @pytest.fixture(scope="module")
 def client(own_index):
-    return create_app(own_index.settings).test_client()
+    return own_index.client()
 
 
 @pytest.fixture
 def run(own_index, authority, receiver):
     """Call `scan tokens`; what it has stored is removed afterwards."""
-    url = own_index.settings.database_url
+    url = own_index.url
     environment = {
         "DATABASE_URL": url,
         "REQUESTS_CA_BUNDLE": str(authority.bundle),

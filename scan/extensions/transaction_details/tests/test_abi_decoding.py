@@ -224,39 +224,39 @@ def test_a_long_name_is_cut():
     assert [entry.names for [entry] in index.functions.values()] == [("x" * 100,)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("transfer(address,uint256)", "transfer(address,uint256)"),
-        (" transfer( address to , uint value ) ", "transfer(address,uint256)"),
-        ("f()", "f()"),
-        ("f((uint8,(bool)[2])[],bytes)", "f((uint8,(bool)[2])[],bytes)"),
-        ("f(tuple(uint8 a) x, int[3] y)", "f((uint8),int256[3])"),
-        ("E(address indexed from, string)", "E(address,string)"),
-        ("run(function f, fixed)", "run(function,fixed128x18)"),
-        ("sum(Set.Pair[] p, T.E, IThing)", "sum(Set.Pair[],T.E,IThing)"),
-        ("f(Set.Data storage self)", "f(Set.Data storage)"),
-        ("f(mapping(uint256 => bool) storage)", "f(mapping(uint256 => bool) storage)"),
-    ],
-)
+USUAL_FORMS = [
+    ("transfer(address,uint256)", "transfer(address,uint256)"),
+    (" transfer( address to , uint value ) ", "transfer(address,uint256)"),
+    ("f()", "f()"),
+    ("f((uint8,(bool)[2])[],bytes)", "f((uint8,(bool)[2])[],bytes)"),
+    ("f(tuple(uint8 a) x, int[3] y)", "f((uint8),int256[3])"),
+    ("E(address indexed from, string)", "E(address,string)"),
+    ("run(function f, fixed)", "run(function,fixed128x18)"),
+    ("sum(Set.Pair[] p, T.E, IThing)", "sum(Set.Pair[],T.E,IThing)"),
+    ("f(Set.Data storage self)", "f(Set.Data storage)"),
+    ("f(mapping(uint256 => bool) storage)", "f(mapping(uint256 => bool) storage)"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), USUAL_FORMS)
 def test_signatures_are_read_in_every_usual_form(text, expected):
     assert canonical(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        *"f f( f) f()() 1f() f(uint7) f(address,) f(,) f(foo) f((uint8) f(uint8))".split(),
-        "f(uint8 1a)",
-        "f(uint8 a b)",
-        "f(address)\0",
-        "fé()",
-        "f(" + "(" * 40 + "uint8" + ")" * 40 + ")",
-        "f(" + "uint8," * 900 + "uint8)",
-        "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
-    ],
-)
+NO_SIGNATURES = [
+    "",
+    *"f f( f) f()() 1f() f(uint7) f(address,) f(,) f(foo) f((uint8) f(uint8))".split(),
+    "f(uint8 1a)",
+    "f(uint8 a b)",
+    "f(address)\0",
+    "fé()",
+    "f(" + "(" * 40 + "uint8" + ")" * 40 + ")",
+    "f(" + "uint8," * 900 + "uint8)",
+    "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
+]
+
+
+@pytest.mark.parametrize("text", NO_SIGNATURES)
 def test_what_is_no_signature_is_refused(text):
     with pytest.raises(AbiError):
         canonical(text)

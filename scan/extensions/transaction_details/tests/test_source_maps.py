@@ -70,16 +70,16 @@ def test_a_vyper_source_without_functions():
 NESTED = Path(__file__).with_name("Nested.sol").read_text()
 
 
-@pytest.mark.parametrize(
-    ("text", "function"),
-    [
-        ("assembly", "outer"),
-        ("function inside", "inside"),
-        ("one := 1", "inside"),
-        ("let two", "outer"),
-        ("uint after", None),
-    ],
-)
+INNER_FUNCTIONS = [
+    ("assembly", "outer"),
+    ("function inside", "inside"),
+    ("one := 1", "inside"),
+    ("let two", "outer"),
+    ("uint after", None),
+]
+
+
+@pytest.mark.parametrize(("text", "function"), INNER_FUNCTIONS)
 def test_functions_inside_of_functions(text, function):
     around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
     assert (around and around.name) == function

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill.history_files.history_source import open_files
@@ -89,9 +88,7 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url
     assert digest(database_url) == chain.digest
 
 
-def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
-    chain, database_url, tmp_path
-):
+def test_few_missing_blocks_are_taken_from_a_node_that_has_them(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized()
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
@@ -114,22 +111,21 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
             SCAN_DATA_DIR=str(tmp_path),
         )
 
+    def require_head_alone():
+        """Bodies are turned off, and on from the head on."""
+        for stores in (False, True):
+            settings = {"traces": "off", "stores_bodies": stores}
+            indexing.Indexing(database_url, chain.node.url, **settings).run_until(chain.head)
+        assert first_stored() == chain.head + 1
+
     chain.node.fault = signed_chain.sized()
-    for stores in (False, True):
-        indexing.Indexing(
-            database_url, chain.node.url, traces="off", stores_bodies=stores
-        ).run_until(chain.head)
-    assert first_stored() == chain.head + 1
+    require_head_alone()
     stop = threading.Event()
     with closing(Database(database_url, statement_timeout_ms=0)) as own:
         for _ in BodyBackfill(own, Node([chain.node.url]), stop).run():
             stop.set()  # as a kill would: each range is one transaction
     assert first_stored() == chain.head + 1 - READ_BLOCKS
-    for stores in (False, True):  # turned off and on again: some older blocks have rows
-        indexing.Indexing(
-            database_url, chain.node.url, traces="off", stores_bodies=stores
-        ).run_until(chain.head)
-    assert first_stored() == chain.head + 1
+    require_head_alone()  # though some older blocks have rows
     chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
     pruned = store()
     assert (pruned.returncode, first_stored()) == (1, chain.first_kept), pruned.stderr
@@ -231,7 +227,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
     chain.node.fault = signed_chain.sized()
-    assert auditing.run(settings) == audit.EXACT
+    assert auditing.run(settings) == auditing.EXACT
 
 
 def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):

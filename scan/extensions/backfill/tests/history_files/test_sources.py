@@ -177,16 +177,16 @@ def test_consecutive_eras_are_taken_with_all_of_their_sources():
     assert [file.name.text for file in eras[1]] == [one, other]
 
 
-@pytest.mark.parametrize(
-    ("names", "reason"),
-    [
-        ([], "no era1 or ere file that has block 0"),
-        (["net-00001-aaaaaaaa.ere"], "no era1 or ere file that has block 0"),
-        (["net-00000-aaaaaaaa-noreceipts.ere"], "no receipts .profile noreceipts"),
-        (["net-00000-aaaaaaaa-noproofs-noreceipts.ere"], "no receipts"),
-        (["one-00000-aaaaaaaa.ere", "two-00000-aaaaaaaa.ere"], "several networks: one, two"),
-    ],
-)
+UNUSABLE = [
+    ([], "no era1 or ere file that has block 0"),
+    (["net-00001-aaaaaaaa.ere"], "no era1 or ere file that has block 0"),
+    (["net-00000-aaaaaaaa-noreceipts.ere"], "no receipts .profile noreceipts"),
+    (["net-00000-aaaaaaaa-noproofs-noreceipts.ere"], "no receipts"),
+    (["one-00000-aaaaaaaa.ere", "two-00000-aaaaaaaa.ere"], "several networks: one, two"),
+]
+
+
+@pytest.mark.parametrize(("names", "reason"), UNUSABLE)
 def test_files_that_cannot_be_used_are_refused(names, reason):
     with pytest.raises(e2store.BadFile, match=reason):
         history_source.consecutive(named(*names), 0)

@@ -73,8 +73,9 @@ def play(node):
 def played(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
-        yield Delegations(node, url, create_app(settings).test_client())
+        yield Delegations(
+            node, url, indexing.Indexing(url, node.url).run_until(node.head()).client()
+        )
 
 
 @pytest.fixture(scope="module")
@@ -229,9 +230,7 @@ def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
         assert {row["is_valid"] for row in stored} == {None, True, False}
 
 
-def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
-    anvil, postgres, template
-):
+def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     place_codes(anvil)
     for nonce, delegate in enumerate((MAKER, IDLE)):
@@ -244,9 +243,7 @@ def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
             assert [row["is_valid"] for row in rows(url)] == [True, second], traces
 
 
-def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
-    anvil, database_url
-):
+def test_without_traces_the_nonce_of_who_does_not_delegate_is_known(anvil, database_url):
     for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
         send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))
         anvil.mine()

@@ -13,7 +13,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.block_records.views import MOST_QUEUED
+from scan.extensions.block_records.queries import MOST_QUEUED
 from scan.extensions.blockscout.tests import published, test_responses
 from tests.support import anvil, auditing, database, indexing, table_digest
 from tests.support import request_contracts as contracts
@@ -92,8 +92,13 @@ def play(node):
 def requested(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
         deposits, taken = play(node)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
-        yield Requested(node, url, create_app(settings).test_client(), deposits, taken)
+        yield Requested(
+            node,
+            url,
+            indexing.Indexing(url, node.url).run_until(node.head()).client(),
+            deposits,
+            taken,
+        )
 
 
 def listed(client, **query):

@@ -9,7 +9,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from scan.ethereum import blocks, display_text
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
@@ -59,8 +58,9 @@ def mined(postgres, template, tmp_path_factory):
     ):
         failed = play(anvil)
         node.fault = chain = MinedChain(anvil, UNCLES, BLOCKS)
-        settings = indexing.Indexing(url, node.url).run_until(BLOCKS).settings
-        yield Mined(node, chain, url, create_app(settings).test_client(), failed)
+        yield Mined(
+            node, chain, url, indexing.Indexing(url, node.url).run_until(BLOCKS).client(), failed
+        )
 
 
 def test_every_history_adds_up_to_the_balance(mined):

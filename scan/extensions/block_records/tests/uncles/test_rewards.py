@@ -17,23 +17,23 @@ Mined = namedtuple("Mined", "number miner", defaults=(b"m" * 20,))
 Uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
 
 
-@pytest.mark.parametrize(
-    ("chain_id", "number", "coins"),
-    [
-        (1, 1, 5),
-        (1, 4_369_999, 5),
-        (1, 4_370_000, 3),
-        (1, 7_279_999, 3),
-        (1, 7_280_000, 2),
-        (61, 5_000_000, 5),
-        (61, 5_000_001, 4),
-        (61, 10_000_001, 3.2),
-        (61, 20_000_001, 2.048),
-        (1, 0, 0),
-        (56, 7, 0),
-        (1337, 7, 0),
-    ],
-)
+REWARDS = [
+    (1, 1, 5),
+    (1, 4_369_999, 5),
+    (1, 4_370_000, 3),
+    (1, 7_279_999, 3),
+    (1, 7_280_000, 2),
+    (61, 5_000_000, 5),
+    (61, 5_000_001, 4),
+    (61, 10_000_001, 3.2),
+    (61, 20_000_001, 2.048),
+    (1, 0, 0),
+    (56, 7, 0),
+    (1337, 7, 0),
+]
+
+
+@pytest.mark.parametrize(("chain_id", "number", "coins"), REWARDS)
 def test_a_block_earns_what_its_fork_says(chain_id, number, coins):
     """The genesis block, and those of other chains, nothing."""
     credits = mining_credits(chain_id, Mined(number), 0, [])

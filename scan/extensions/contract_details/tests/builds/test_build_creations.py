@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.contract_details.builds import build_sources, build_watch
-from scan.extensions.contract_details.tests.builds.projects import (
-    VERSION,
-    Project,
-    foundry,
-    hardhat_3,
-    write,
-)
+from scan.extensions.contract_details.tests.builds import projects
 from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from tests.support.explorer import compilation, standard_input
@@ -25,7 +19,7 @@ STANDARD = standard_input(SOURCES, optimizer={"enabled": True, "runs": 200}, evm
 
 
 def contract():
-    return compilation(VERSION, STANDARD)["contracts"][PATH]["Refusing"]
+    return compilation(projects.VERSION, STANDARD)["contracts"][PATH]["Refusing"]
 
 
 def creation(number):
@@ -33,16 +27,16 @@ def creation(number):
 
 
 def build_info(project):
-    info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": VERSION}
-    output = compilation(VERSION, STANDARD)
-    return write(project / "out/a1.json", {**info, "input": STANDARD, "output": output})
+    info = {"id": "a1", "solcVersion": projects.VERSION, "solcLongVersion": projects.VERSION}
+    output = compilation(projects.VERSION, STANDARD)
+    return projects.write(project / "out/a1.json", {**info, "input": STANDARD, "output": output})
 
 
-REFUSING = Project(SOURCES, STANDARD)
+REFUSING = projects.Project(SOURCES, STANDARD)
 TOOLS = {
     "build info": build_info,
-    "Hardhat 3": partial(hardhat_3, of=REFUSING),
-    "Foundry": partial(foundry, of=REFUSING),
+    "Hardhat 3": partial(projects.hardhat_3, of=REFUSING),
+    "Foundry": partial(projects.foundry, of=REFUSING),
 }
 
 
@@ -113,7 +107,7 @@ def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
     else:
         for name, value in change.items():
             info[name] = {**info[name], **value} if name == "output" else value
-    write(folder / "a1.json", info)
+    projects.write(folder / "a1.json", info)
     record = failure(explorer, use, folder, 1)
     assert record["error"]["name"] == "Error"
     assert record["error"]["location"] is None
@@ -137,7 +131,9 @@ def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
 
 def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     folder = build_info(tmp_path)
-    write(folder / "a1.json", {**json.loads((folder / "a1.json").read_text()), "input": {}})
+    projects.write(
+        folder / "a1.json", {**json.loads((folder / "a1.json").read_text()), "input": {}}
+    )
     own = build_watch.Builds([folder])
     own.refresh()
     reads = []
@@ -156,7 +152,7 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     own.refresh()
     info = json.loads((folder / "a1.json").read_text())
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
-    write(folder / "a1.json", info)
+    projects.write(folder / "a1.json", info)
     code = bytes.fromhex(creation(1)[2:])
     assert own.find(code, search_hashes(code)) is None
 

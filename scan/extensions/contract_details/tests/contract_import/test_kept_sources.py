@@ -52,9 +52,7 @@ def anew(own_explorer):
         yield own_explorer
 
 
-def test_code_that_is_deployed_anew_is_verified_by_the_source_that_was_kept(
-    explorer, anew, tmp_path
-):
+def test_code_deployed_anew_is_verified_by_the_source_that_was_kept(explorer, anew, tmp_path):
     kept = verify(explorer, KEPT, "Kept", f"{5:064x}")
     other = verify(explorer, OTHER, "Other")
     folder = tmp_path / "sources"

@@ -46,11 +46,8 @@ def test_one_that_has_another_code_by_now_says_so(explorer):
     explorer.execute(
         "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"other".rjust(32), b"other"
     )
-    explorer.execute(
-        "INSERT INTO contracts VALUES (%s, 1000000, %s)",
-        bytes.fromhex(first[2:]),
-        b"other".rjust(32),
-    )
+    other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
+    explorer.execute(other, bytes.fromhex(first[2:]), b"other".rjust(32))
     listed = explorer.client.get(f"/api/v1/contracts/{second}/same-code").json["sameCode"]
     assert [(r["address"], r["current"]) for r in listed] == [(first, False), (second, True)]
 

@@ -97,20 +97,19 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run
     assert "and 10 more\nscan: 30 lines are invalid" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"0xa9059cbb": [',
-        '{"0xa9059cbb": [[]]}',
-        '{"0xa9059cbb": 7}',
-        '{"a" "b"}',
-        "{",
-        '{"0xa9059cbb": {"name": "f()"}}',
-        '{"0xa9059cbb": ["f()"' + "x" * 200_000,
-        b"\xff\xfe\x00" * 50_000,
-    ],
-    ids=range(8),
-)
+NO_FILES = [
+    '{"0xa9059cbb": [',
+    '{"0xa9059cbb": [[]]}',
+    '{"0xa9059cbb": 7}',
+    '{"a" "b"}',
+    "{",
+    '{"0xa9059cbb": {"name": "f()"}}',
+    '{"0xa9059cbb": ["f()"' + "x" * 200_000,
+    b"\xff\xfe\x00" * 50_000,
+]
+
+
+@pytest.mark.parametrize("content", NO_FILES, ids=range(8))
 def test_other_json_and_bytes_that_are_no_text_are_refused(run, database_url, content):
     done = run("import", content=content)
     reason = done.stderr.removeprefix("scan: ")

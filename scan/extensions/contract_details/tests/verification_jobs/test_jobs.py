@@ -214,9 +214,7 @@ def environment(explorer, solc_dir):
 
 @pytest.mark.long
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
-def test_a_job_survives_the_end_of_its_process(
-    explorer, jobs, address, solc_dir, slow_solc_dir, ending
-):
+def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, slow_solc_dir, ending):
     job_id = jobs.submit(request(address), CLIENT)
     url, port = explorer.settings.database_url, serving.free_port()
 
@@ -242,9 +240,7 @@ def test_a_job_survives_the_end_of_its_process(
         assert finished(jobs, job_id, 120).match == "full"
 
 
-def test_a_job_is_not_begun_again_while_its_process_stands_still(
-    explorer, jobs, address, monkeypatch
-):
+def test_a_job_is_not_begun_again_while_its_process_stands(explorer, jobs, address, monkeypatch):
     jobs.submit(request(address), CLIENT)
     services = explorer.app.extensions["scan"]
     first, second = (

@@ -66,16 +66,16 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
     assert [request.path for request in receiver.received] == ["/out"]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(200, (), b"x" * 101),
-        Answer(404, (), b"x"),
-        Answer(204),
-        Answer(200, (("Content-Encoding", "gzip"),), b"x"),
-        None,
-    ],
-)
+FAILURES = [
+    Answer(200, (), b"x" * 101),
+    Answer(404, (), b"x"),
+    Answer(204),
+    Answer(200, (("Content-Encoding", "gzip"),), b"x"),
+    None,
+]
+
+
+@pytest.mark.parametrize("answer", FAILURES)
 def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
     with pytest.raises(https_client.NotFetched):

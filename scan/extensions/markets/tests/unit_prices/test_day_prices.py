@@ -67,37 +67,37 @@ def prices_of(database, min_depth):
     return PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
 
 
-@pytest.mark.parametrize(
-    ("asset", "day", "price"),
-    [
-        (COIN, DAY, "3200"),  # the median, which a single trade does not change
-        (in_hex(WRAPPED), DAY, "3200"),
-        (COIN, NEXT_DAY, "2500"),
-        (COIN, "2026-02-02", None),
-        (in_hex(DOLLAR), "2026-02-02", "1"),
-        (COIN, "12000-01-31", None),  # a block may have any time
-        (in_hex(DOLLAR), "12000-01-31", "1"),
-        (in_hex(GOLD), DAY, "1600"),  # half a coin
-        (in_hex(GOLD), NEXT_DAY, None),
-        (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
-        (in_hex(SILVER), DAY, None),
-        (in_hex(ITEM), DAY, None),  # its pool is with a token that is neither of both
-        (in_hex(bytes(20)), DAY, None),
-    ],
-)
+PRICES_OF_DAYS = [
+    (COIN, DAY, "3200"),  # the median, which a single trade does not change
+    (in_hex(WRAPPED), DAY, "3200"),
+    (COIN, NEXT_DAY, "2500"),
+    (COIN, "2026-02-02", None),
+    (in_hex(DOLLAR), "2026-02-02", "1"),
+    (COIN, "12000-01-31", None),  # a block may have any time
+    (in_hex(DOLLAR), "12000-01-31", "1"),
+    (in_hex(GOLD), DAY, "1600"),  # half a coin
+    (in_hex(GOLD), NEXT_DAY, None),
+    (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
+    (in_hex(SILVER), DAY, None),
+    (in_hex(ITEM), DAY, None),  # its pool is with a token that is neither of both
+    (in_hex(bytes(20)), DAY, None),
+]
+
+
+@pytest.mark.parametrize(("asset", "day", "price"), PRICES_OF_DAYS)
 def test_a_price_of_a_day_is_the_median_of_its_hours(database, asset, day, price):
     prices = prices_of(database, Decimal("0.5"))
     assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
     assert prices.read(set()) == {}
 
 
-@pytest.mark.parametrize(
-    ("token", "day", "traded"),
-    [
-        (GOLD, DAY, Decimal(3200)),  # one coin, at the price of the day
-        (SILVER, NEXT_DAY, Decimal("0.5")),
-    ],
-)
+FEW_TRADES = [
+    (GOLD, DAY, Decimal(3200)),  # one coin, at the price of the day
+    (SILVER, NEXT_DAY, Decimal("0.5")),
+]
+
+
+@pytest.mark.parametrize(("token", "day", "traded"), FEW_TRADES)
 def test_a_pool_with_few_trades_makes_no_price_of_the_day(database, token, day, traded):
     asset_days = {(in_hex(token), day), (COIN, day)}
     assert len(prices_of(database, traded).read(asset_days)) == 2

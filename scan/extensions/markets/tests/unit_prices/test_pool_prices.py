@@ -68,6 +68,15 @@ def reading(database, clock):
     return read
 
 
+def read_once():
+    """A database whose prices were read."""
+    database, clock = SlowDatabase(), Clock()
+    read = reading(database, clock)
+    database.is_let.set()
+    wait_until(lambda: read()[1] is None)
+    return database, clock, read
+
+
 def test_no_request_waits_for_the_statement_and_one_thread_runs_it():
     database = SlowDatabase()
     read = reading(database, Clock())
@@ -82,10 +91,7 @@ def test_no_request_waits_for_the_statement_and_one_thread_runs_it():
 
 
 def test_a_failed_reading_keeps_the_older_prices_and_pauses():
-    database, clock = SlowDatabase(), Clock()
-    read = reading(database, clock)
-    database.is_let.set()
-    wait_until(lambda: read()[1] is None)
+    database, clock, read = read_once()
     database.fails = True
     for readings in (2, 3):
         clock.now_s += READ_AGAIN_S
@@ -114,10 +120,7 @@ def test_without_older_prices_a_failure_leaves_none_and_pauses():
 
 
 def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown():
-    database, clock = SlowDatabase(), Clock()
-    read = reading(database, clock)
-    database.is_let.set()
-    wait_until(lambda: read()[1] is None)
+    database, _, read = read_once()
     database.is_let.clear()
     priced = GIVEN._replace(tokens={**GIVEN.tokens, TOKEN: Decimal(3)})
     assert read(priced) == ({}, None, True)  # the operator's price goes before that of a pool

@@ -2,12 +2,10 @@
 
 import ipaddress
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from app import create_app
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
 from scan.pages.formatting import worth
 from scan.queries.holdings import exact_worth
@@ -18,8 +16,18 @@ from tests.support.serving import wait_until
 TIME = "2026-01-31T23:59:59Z"
 
 
-def priced_by(settings, source):
-    return replace(settings, of_extensions={PriceSettings: PriceSettings(source)})
+def priced_by(indexed, source, **settings):
+    """Return a client of an index with prices of a source."""
+    return indexed.client(of_extensions={PriceSettings: PriceSettings(str(source))}, **settings)
+
+
+def priced_by_file(indexed, folder, prices):
+    """Return a client of an index that has read these prices of a file."""
+    file = folder / "prices.json"
+    file.write_text(json.dumps(prices))
+    client = priced_by(indexed, file)
+    read(client)
+    return client
 
 
 def document(scenario, **changed):
@@ -60,7 +68,7 @@ def test_without_the_setting_nothing_is_priced(client, scenario):
 def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(document(scenario)))
-    client = create_app(priced_by(indexed.settings, str(file))).test_client()
+    client = priced_by(indexed, file)
     transaction, address, token = pages_of(scenario)
     client.get(transaction)  # before the file is read, so that the cache must not keep it
     by_operator = {
@@ -89,10 +97,7 @@ def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
 
 @pytest.mark.parametrize("type_", ["BEP721", "BEP1155"])
 def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(indexed, scenario, tmp_path, type_):
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps(document(scenario, currency="USD")))
-    client = create_app(priced_by(indexed.settings, str(file))).test_client()
-    read(client)
+    client = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
     token = next(t["address"] for t in scenario.truth.tokens if t["type"] == type_)
     holder = client.get(f"/api/v1/tokens/{token}/holders").json["holders"][0]["address"]
     html = client.get(f"/address/{holder}?tab=tokens").text
@@ -118,12 +123,8 @@ def test_prices_of_a_url_are_read_within_bounds(indexed, scenario, authority, re
     ):
         receiver.behaviour = lambda *_, answer=answer: answer
         url = receiver.url("/prices.json")
-        settings = replace(
-            priced_by(indexed.settings, url),
-            ca_bundle=str(authority.bundle),
-            webhook_allow_networks=networks,
-        )
-        client = create_app(settings).test_client()
+        settings = {"ca_bundle": str(authority.bundle), "webhook_allow_networks": networks}
+        client = priced_by(indexed, url, **settings)
         prices = read(client)
         assert client.get(pages_of(scenario)[0]).status_code == 200
         if problem is None:
@@ -140,7 +141,7 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
     median = closed[len(closed) // 2]
     for currency, other, price in (("1", "0", median), ("0", "1", 1 / median)):
         place = f"{pool['address']}/{pool[f'token{currency}']}"
-        priced = create_app(priced_by(indexed.settings, place)).test_client()
+        priced = priced_by(indexed, place)
         prices = priced.get("/api/v1/prices").json
         assert Decimal(prices["coin"]) == price == Decimal(prices["tokens"][pool[f"token{other}"]])
         assert prices["tokens"][pool[f"token{currency}"]] == "1"
@@ -148,14 +149,14 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
         assert (prices["source"], prices["time"]) == (pool["address"], pool["lastTradeAt"])
         assert "this pool" in priced.get(f"/token/{pool['token0']}").text
     for place in (f"0x{'9' * 40}/{pool['token0']}", f"{pool['address']}/0x{'9' * 40}"):
-        priced = create_app(priced_by(indexed.settings, place)).test_client()
+        priced = priced_by(indexed, place)
         assert priced.get("/api/v1/prices").json["problem"].startswith("The pool is not indexed")
         assert priced.get(f"/token/{pool['token0']}").status_code == 200
 
 
 @pytest.mark.parametrize("entity", ["transactions", "trades", "block", "pool"])
 def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_path, entity):
-    truth, file = scenario.truth, tmp_path / "prices.json"
+    truth = scenario.truth
     sent = next(t for t in truth.transactions if t["value"] != "0")
     trade = truth.dex_trades[-1]
     path, amounts = {
@@ -168,9 +169,7 @@ def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_
     decimals = [trade[f"token{way}Decimals"] for way in ("In", "Out")] if is_token else [18, 18]
     price = Decimal("2.5" if is_token else "3000")
     assert "≈" not in client.get(path).text
-    file.write_text(json.dumps(document(scenario, currency="USD")))
-    priced = create_app(priced_by(indexed.settings, str(file))).test_client()
-    read(priced)
+    priced = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
     html = priced.get(path).text
     assert "are estimates at prices of" in html
     for amount, places in zip(amounts, decimals, strict=False):
@@ -178,24 +177,22 @@ def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_
         assert f'<span class="below"> <span class="quiet">≈ {total} <bdi>USD</bdi>' in html
 
 
+SOURCES = [
+    ("https://a.example/p.json", "https://a.example/p.json"),
+    (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
+]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("https://a.example/p.json", "https://a.example/p.json"),
-        (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), SOURCES)
 def test_sources_of_prices_that_are_taken(text, value):
     assert Settings.from_environment({"SCAN_PRICES": text}).of(PriceSettings).prices == value
 
 
 def test_other_forms_have_the_price_in_usd_alone(indexed, scenario, tmp_path):
-    file = tmp_path / "prices.json"
     for currency, price in (("USD", "3000.5"), ("EUR", None)):
-        file.write_text(json.dumps(document(scenario, currency=currency, coin="3000.5")))
-        client = create_app(priced_by(indexed.settings, str(file))).test_client()
-        read(client)
+        prices = document(scenario, currency=currency, coin="3000.5")
+        client = priced_by_file(indexed, tmp_path, prices)
         assert client.get("/api/v2/stats").json["coin_price"] == price
         body = client.get("/api?module=stats&action=ethprice").json
         of_blockscout = client.get("/api?module=stats&action=coinprice").json

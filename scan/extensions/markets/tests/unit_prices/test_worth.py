@@ -1,14 +1,12 @@
 """Prices by pools and the worth of holdings, against reserves, balances and logs of the node, with
 Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
 
-import json
 from collections import namedtuple
 from decimal import Context, Decimal, localcontext
 
 import pytest
 
-from app import create_app
-from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
+from scan.extensions.markets.tests.unit_prices.test_prices import priced_by_file
 from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.prices import POOL_HOURS
 from scan.pages.formatting import worth
@@ -63,21 +61,13 @@ class Market(namedtuple("Market", "stage indexing holder")):
         return self.stage.contracts[key].address
 
     def client(self, folder, **changed):
-        file = folder / "prices.json"
-        file.write_text(
-            json.dumps(
-                {
-                    "currency": "USD",
-                    "time": "2026-01-31T23:59:59Z",
-                    "tokens": {self.address("dollar"): str(PRICE)},
-                    "minDepth": str(MIN_DEPTH),
-                    **changed,
-                }
-            )
-        )
-        client = create_app(priced_by(self.indexing.settings, str(file))).test_client()
-        read(client)
-        return client
+        prices = {
+            "currency": "USD",
+            "time": "2026-01-31T23:59:59Z",
+            "tokens": {self.address("dollar"): str(PRICE)},
+            "minDepth": str(MIN_DEPTH),
+        }
+        return priced_by_file(self.indexing, folder, prices | changed)
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +299,7 @@ def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
     for query, field in (("price", "sort"), ("worth&block=1", "block")):
         body = client.get(path + query)
         assert (body.status_code, body.json["field"]) == (400, field)
-    unpriced = create_app(market.indexing.settings).test_client()
+    unpriced = market.indexing.client()
     body = unpriced.get(f"{path}worth")
     assert (body.status_code, body.json["field"]) == (400, "sort")
     assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200

@@ -129,13 +129,13 @@ def test_a_node_of_another_chain(sound):
     assert "chain 4242" in problems(findings)["node"]
 
 
-@pytest.mark.parametrize(
-    ("methods", "text", "advice"),
-    [
-        (("debug_traceBlockByHash", "trace_block"), "no traces", "enable its debug API"),
-        (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
-    ],
-)
+LACKING_METHODS = [
+    (("debug_traceBlockByHash", "trace_block"), "no traces", "enable its debug API"),
+    (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
+]
+
+
+@pytest.mark.parametrize(("methods", "text", "advice"), LACKING_METHODS)
 def test_a_node_that_lacks_methods(sound, methods, text, advice):
     def refuse(calls, forward):
         missing = [call["method"] for call in calls if call["method"] in methods]

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from app import create_app
 from tests.support import explorer, faulty_node, indexing, reasons
 
 
@@ -24,13 +23,7 @@ NO_TRACERS = faulty_node.refuse(lambda call: call["method"] == "debug_traceTrans
 
 def answering_traces(result):
     """A node that says this, as JSON, to every request for a trace."""
-
-    def alter(call, answer):
-        if is_trace(call):
-            answer.pop("error", None)
-            answer["result"] = json.loads(result)
-
-    return faulty_node.altering(alter)
+    return faulty_node.replacing(is_trace, lambda _: json.loads(result))
 
 
 def behind(played, fault=None):
@@ -40,4 +33,4 @@ def behind(played, fault=None):
 
 def client_over(played, node):
     """Another service over such a node."""
-    return create_app(indexing.settings_for(played.url, node.url)).test_client()
+    return indexing.client_over(played.url, node.url)

@@ -27,7 +27,7 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
 from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.explorer import behind, standard_input
-from tests.support.faulty_node import altering, refuse
+from tests.support.faulty_node import before, refuse, replacing
 
 VERSION = "0.8.28"
 SETTINGS = {
@@ -185,14 +185,9 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
     expected = location_of(failing.explorer.client, sent)
     steps = failing.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": ALL_STEPS})
 
-    def alter(call, answer):
-        if runs_javascript(call):
-            del answer["result"]
-            answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
-        elif asks_for_steps(call):
-            answer["result"] = steps
-
-    with behind(failing.explorer.settings, altering(alter)) as (client, _):
+    refusing = refuse(runs_javascript, -32000, "TypeError: tracer not found")
+    fault = before(refusing, replacing(asks_for_steps, steps))
+    with behind(failing.explorer.settings, fault) as (client, _):
         assert location_of(client, sent) == expected
     assert expected is not None
 
@@ -221,13 +216,8 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
     if failing.way != "plain":
         return
     sent = failing.transaction(call_of("text", 7))["hash"]
-
-    def alter(call, answer):
-        if runs_javascript(call) or asks_for_steps(call):
-            answer.pop("error", None)
-            answer["result"] = json.loads(lie)
-
-    with behind(failing.explorer.settings, altering(alter)) as (client, _):
+    fault = replacing(lambda call: runs_javascript(call) or asks_for_steps(call), json.loads(lie))
+    with behind(failing.explorer.settings, fault) as (client, _):
         answer = client.get(f"/api/v1/transactions/{sent}")
     assert answer.status_code == 200
     assert answer.json["error"]["name"] == "Error"
@@ -297,9 +287,7 @@ class UnansweredTraces:
 @pytest.mark.parametrize(
     ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
 )
-def test_only_what_the_node_did_not_give_is_not_requested_again(
-    failing, error, requests, monkeypatch
-):
+def test_only_what_the_node_did_not_give_is_not_asked_again(failing, error, requests, monkeypatch):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
     monkeypatch.setattr(TransactionTraces, "read", traces.read)

@@ -7,19 +7,19 @@ from scan.extensions.transaction_details.tests.explanations.test_summaries impor
 pytestmark = pytest.mark.check
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"Invoice 42", "Sent 0.5 ETH to 0x222222…2222 with the text “Invoice 42”"),
-        ("“ends” here\n\u202enow".encode(), "… “ends here now”"),
-        ("שלום".encode(), "… “שלום”"),
-        (b"a" * 10_000, f"… “{'a' * 79}…”"),
-        ("é".encode() * 5_000, f"… “{'é' * 79}…”"),
-        (b"\xffabc", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
-        (b"abc\x00", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
-        ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
-    ],
-)
+TEXTS = [
+    (b"Invoice 42", "Sent 0.5 ETH to 0x222222…2222 with the text “Invoice 42”"),
+    ("“ends” here\n\u202enow".encode(), "… “ends here now”"),
+    ("שלום".encode(), "… “שלום”"),
+    (b"a" * 10_000, f"… “{'a' * 79}…”"),
+    ("é".encode() * 5_000, f"… “{'é' * 79}…”"),
+    (b"\xffabc", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+    (b"abc\x00", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+    ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
+]
+
+
+@pytest.mark.parametrize(("data", "text"), TEXTS)
 def test_a_text_is_quoted_alone_where_it_is_one(data, text):
     whole = text.replace("… ", "Sent 0.5 ETH to 0x222222…2222 with the text ", 1)
     text = whole if text.startswith("… ") else text

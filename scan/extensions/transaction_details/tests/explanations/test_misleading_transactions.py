@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from tests.support import database, reasons
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -61,7 +60,7 @@ def played(postgres, template):
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
-            client = create_app(indexing.settings).test_client()
+            client = indexing.client()
             yield Played(anvil, client, contracts, sent, url)
 
 
@@ -131,23 +130,23 @@ def test_coins_that_leave_an_account_with_code_are_told(played):
 SWAP = "Swapped 5 BET for 5 ALF on V2 (unconfirmed factory)"
 
 
-@pytest.mark.parametrize(
-    ("name", "end"),
-    [
-        ("ten leave", "Ran code of its own account, sent 10 ETH"),
-        ("plain cancel", "Sent nothing to itself, as is done to cancel a transaction"),
-        ("real trade", SWAP),
-        ("paid to another", f"{SWAP}, paid to {shortened(SINK)}"),
-        (
-            "approval inside",
-            "Swapped 3 BET for 3 ALF on V2 (unconfirmed factory),"
-            f" leaving {shortened(SINK)} approved to spend 7 BET",
-        ),
-        ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
-        ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
-        ("lure", "Failed: the contract reports “" + LURE.replace("”", "") + "”"),
-    ],
-)
+SENTENCES = [
+    ("ten leave", "Ran code of its own account, sent 10 ETH"),
+    ("plain cancel", "Sent nothing to itself, as is done to cancel a transaction"),
+    ("real trade", SWAP),
+    ("paid to another", f"{SWAP}, paid to {shortened(SINK)}"),
+    (
+        "approval inside",
+        "Swapped 3 BET for 3 ALF on V2 (unconfirmed factory),"
+        f" leaving {shortened(SINK)} approved to spend 7 BET",
+    ),
+    ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
+    ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
+    ("lure", "Failed: the contract reports “" + LURE.replace("”", "") + "”"),
+]
+
+
+@pytest.mark.parametrize(("name", "end"), SENTENCES)
 def test_sentences_tell_what_happened(played, name, end):
     sentence = played.sentence(name)
     assert sentence.endswith(end) and (end.startswith(",") or sentence == end)
@@ -209,16 +208,16 @@ def test_what_the_evm_refuses_has_a_kind(played, name, kind):
     assert played.detail(name)["error"]["kind"] == kind
 
 
-@pytest.mark.parametrize(
-    ("function", "event"),
-    [
-        ("renounce", "OwnershipTransferred"),
-        ("give", "OwnershipTransferred"),
-        ("upgrade", "Upgraded"),
-        ("pause", "Paused"),
-        ("createPair", "PairCreated"),
-    ],
-)
+ONLY_EMITTED = [
+    ("renounce", "OwnershipTransferred"),
+    ("give", "OwnershipTransferred"),
+    ("upgrade", "Upgraded"),
+    ("pause", "Paused"),
+    ("createPair", "PairCreated"),
+]
+
+
+@pytest.mark.parametrize(("function", "event"), ONLY_EMITTED)
 def test_an_event_that_changed_nothing_is_only_emitted(played, function, event):
     sentence = played.sentence(function)
     contract = f"“Pretender” ({played.short('pretender')})"

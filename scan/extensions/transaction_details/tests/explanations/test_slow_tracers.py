@@ -27,9 +27,7 @@ def is_in_javascript(call):
     return any("Date.now()" in str(option.get("tracer")) for option in options)
 
 
-def answer_slowly(call, answer):
-    if is_in_javascript(call):
-        answer["result"] = TOO_SLOW
+answer_slowly = faulty_node.replacing(is_in_javascript, TOO_SLOW)
 
 
 def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
@@ -48,8 +46,7 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
 
 def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
     body = {"calls": [{"to": failing.address, "data": test_failure_locations.call_of("text")}]}
-    slowly = faulty_node.altering(answer_slowly)
-    with explorer.behind(failing.explorer.settings, slowly) as (client, _):
+    with explorer.behind(failing.explorer.settings, answer_slowly) as (client, _):
         answer = client.post("/api/v1/simulate", json=body)
     [outcome] = answer.json["calls"]
     assert outcome["error"]["location"]["line"] == line_of("text")
@@ -59,11 +56,11 @@ def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
     sent = failing.transaction(test_failure_locations.call_of("text"))["hash"]
     listings = []
 
-    def alter(call, answer):
-        answer_slowly(call, answer)
-        listings.extend([call] * test_failure_locations.asks_for_steps(call))
+    def note(calls, forward):
+        listings.extend(filter(test_failure_locations.asks_for_steps, calls))
+        return answer_slowly(calls, forward)
 
-    with explorer.behind(failing.explorer.settings, faulty_node.altering(alter)) as (client, _):
+    with explorer.behind(failing.explorer.settings, note) as (client, _):
         answer = client.get(f"/api/v1/transactions/{sent}")
         lines = client.get(f"/api/v1/transactions/{sent}/gas/lines")
     assert (answer.status_code, answer.json["error"]["location"]) == (200, None)

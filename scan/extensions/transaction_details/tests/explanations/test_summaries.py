@@ -91,20 +91,20 @@ def test_a_transfer_is_what_was_emitted():
     }
 
 
-@pytest.mark.parametrize(
-    ("words", "topics", "text"),
-    [
-        ((ALICE, BOB, MOST), 3, "Approved 0x222222…2222 to spend unlimited MUSD"),
-        ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
-        ((ALICE, BOB, 0), 3, "Revoked the approval of 0x222222…2222 to spend MUSD"),
-        ((BOB, ALICE, 5), 3, "Approved 0x111111…1111 to spend 0.000005 MUSD of 0x222222…2222"),
-        ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer “Meridian” (0x333333…3333) #7"),
-        ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer “Meridian” (0x333333…3333) #7"),
-        # Not an address, or not all its words: nothing is made of it.
-        ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
-        ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
-    ],
-)
+APPROVALS = [
+    ((ALICE, BOB, MOST), 3, "Approved 0x222222…2222 to spend unlimited MUSD"),
+    ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
+    ((ALICE, BOB, 0), 3, "Revoked the approval of 0x222222…2222 to spend MUSD"),
+    ((BOB, ALICE, 5), 3, "Approved 0x111111…1111 to spend 0.000005 MUSD of 0x222222…2222"),
+    ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer “Meridian” (0x333333…3333) #7"),
+    ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer “Meridian” (0x333333…3333) #7"),
+    # Not an address, or not all its words: nothing is made of it.
+    ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
+    ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
+]
+
+
+@pytest.mark.parametrize(("words", "topics", "text"), APPROVALS)
 def test_approvals(words, topics, text):
     logs = [log(TOKEN, APPROVAL, *words, topics=topics)]
     assert sentence({TOKEN: token()}, logs=logs).text == text
@@ -230,20 +230,20 @@ def test_many_items_are_counted():
     assert sentence(parties, transfers=moved).text == text
 
 
-@pytest.mark.parametrize(
-    ("value", "decimals", "text"),
-    [
-        (0, 18, "0"),
-        (1, 0, "1"),
-        (1_234_567_891_234, 6, "1,234,567.891234"),
-        (1_234_567_891_234, 9, "1,234.567891…"),
-        (123, 18, "0.000000000000000123"),
-        (1_000_000_000_000_001, 15, "1.0…"),
-        (MOST, 18, "1.15e59"),
-        (MOST, 0, "1.15e77"),
-        (1, 255, "1e-255"),
-    ],
-)
+AMOUNTS = [
+    (0, 18, "0"),
+    (1, 0, "1"),
+    (1_234_567_891_234, 6, "1,234,567.891234"),
+    (1_234_567_891_234, 9, "1,234.567891…"),
+    (123, 18, "0.000000000000000123"),
+    (1_000_000_000_000_001, 15, "1.0…"),
+    (MOST, 18, "1.15e59"),
+    (MOST, 0, "1.15e77"),
+    (1, 255, "1e-255"),
+]
+
+
+@pytest.mark.parametrize(("value", "decimals", "text"), AMOUNTS)
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
     assert summary_parts.amount(value, decimals) == text
 
@@ -279,14 +279,14 @@ def test_liquidity_says_who_owns_it(owner, end, item):
     assert text == f"Added 5 BET and 4 ALF as liquidity on Uniswap V2{end}{got}"
 
 
-@pytest.mark.parametrize(
-    ("owners", "end"),
-    [
-        ((ALICE, ALICE), ""),
-        ((BOB, BOB), ", paid to 0x222222…2222"),
-        ((ALICE, BOB), ", paid to 2 recipients"),
-    ],
-)
+PAID = [
+    ((ALICE, ALICE), ""),
+    ((BOB, BOB), ", paid to 0x222222…2222"),
+    ((ALICE, BOB), ", paid to 2 recipients"),
+]
+
+
+@pytest.mark.parametrize(("owners", "end"), PAID)
 def test_liquidity_removed_says_who_was_paid(owners, end):
     moved = [
         transfer(ALICE, POOL, 10**18, POOL),
@@ -317,20 +317,20 @@ def test_a_wrap_is_of_the_coin_that_was_sent(value, text):
     assert sentence(parties, value=value, transfers=moved, logs=logs).text == text
 
 
-@pytest.mark.parametrize(
-    ("to", "moved", "action"),
-    [
-        (TOKEN, [transfer(ALICE, BOB, 1)], "transfer"),
-        (OTHER, [transfer(ALICE, BOB, 1)], "call"),
-        (TOKEN, [transfer(ALICE, BOB, 1), transfer(POOL, BOB, 1)], "call"),
-        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, BOB, 1, OTHER)], "call"),
-        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, ZERO, 1)], "call"),
-        (TOKEN, [transfer(ALICE, ZERO, 1)], "burn"),
-        (TOKEN, [transfer(ZERO, BOB, 1)], "mint"),
-        (OTHER, [transfer(ZERO, ALICE, 1)], "mint"),
-        (OTHER, [transfer(ZERO, BOB, 1)], "call"),
-    ],
-)
+ACTIONS = [
+    (TOKEN, [transfer(ALICE, BOB, 1)], "transfer"),
+    (OTHER, [transfer(ALICE, BOB, 1)], "call"),
+    (TOKEN, [transfer(ALICE, BOB, 1), transfer(POOL, BOB, 1)], "call"),
+    (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, BOB, 1, OTHER)], "call"),
+    (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, ZERO, 1)], "call"),
+    (TOKEN, [transfer(ALICE, ZERO, 1)], "burn"),
+    (TOKEN, [transfer(ZERO, BOB, 1)], "mint"),
+    (OTHER, [transfer(ZERO, ALICE, 1)], "mint"),
+    (OTHER, [transfer(ZERO, BOB, 1)], "call"),
+]
+
+
+@pytest.mark.parametrize(("to", "moved", "action"), ACTIONS)
 def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(to, moved, action):
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action

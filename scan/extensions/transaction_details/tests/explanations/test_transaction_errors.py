@@ -8,13 +8,19 @@ from html import unescape
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.database.connection import Database
 from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support import database, indexing
 from tests.support.anvil import RpcError
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
+from tests.support.faulty_node import (
+    FaultyNode,
+    altering,
+    before,
+    cut_connection,
+    refuse,
+    replacing,
+)
 from tests.support.lists import get
 
 
@@ -211,17 +217,16 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("replaced", "words"),
-    [
-        ({"result": "0x"}, "the same call succeeds on the state of the block before"),
-        (
-            {"error": {"code": -32000, "message": "missing trie node 0x00"}},
-            "nor the state of the block before",
-        ),
-    ],
-    ids=["succeeds", "pruned"],
-)
+NO_REASONS = [
+    ({"result": "0x"}, "the same call succeeds on the state of the block before"),
+    (
+        {"error": {"code": -32000, "message": "missing trie node 0x00"}},
+        "nor the state of the block before",
+    ),
+]
+
+
+@pytest.mark.parametrize(("replaced", "words"), NO_REASONS, ids=["succeeds", "pruned"])
 def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
     execute(played.url, "DELETE FROM transaction_failures")
 
@@ -230,9 +235,7 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
             answer.pop("error", None)
             answer.update(replaced)
 
-    def without_traces(calls, forward):
-        return altering(alter)(calls, lambda asked: conftest.NO_TRACES(asked, forward).body)
-
+    without_traces = before(altering(alter), conftest.NO_TRACES)
     with conftest.behind(played, without_traces) as (client, _):
         error = error_of(played, "require", client)
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
@@ -256,16 +259,13 @@ def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
 def test_a_trace_of_another_block_is_not_believed(played):
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def alter(call, answer):
-        if call["method"] == "eth_getTransactionByHash":
-            answer["result"]["blockHash"] = "0x" + 64 * "a"
-
-    with conftest.behind(played, altering(alter)) as (client, _):
+    other = {"blockHash": "0x" + 64 * "a"}
+    fault = replacing("eth_getTransactionByHash", lambda sent: sent | other)
+    with conftest.behind(played, fault) as (client, _):
         assert error_of(played, "require", client)["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-NOBODY = "http://127.0.0.1:9"
 REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
 STORED = {
     "require": "the door is shut",
@@ -285,7 +285,7 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
     forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
     for name in ("out of gas", "silent inside"):
         database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
-    client = create_app(indexing.settings_for(played.url, NOBODY)).test_client()
+    client = indexing.client_over(played.url)
     for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
         page = client.get(path)
         reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}

@@ -9,7 +9,7 @@ import pytest
 from app import create_app
 from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support import database, faulty_node, lying_node
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over, settings_for
 from tests.support.lists import get
 
 
@@ -122,7 +122,7 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
         away = conftest.client_over(played, node).get(path)
         assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
         assert "Retry-After" in away.headers
-    off = create_app(settings_for(played.url, played.anvil.url, traces="off")).test_client()
+    off = client_over(played.url, played.anvil.url, traces="off")
     refused = off.get(path)
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 

@@ -10,11 +10,8 @@ import pytest
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from tests.support.anvil import calldata
+from tests.support import anvil, faulty_node, lists, solidity
 from tests.support.explorer import behind, compiled, linked, standard_input
-from tests.support.faulty_node import altering
-from tests.support.lists import get
-from tests.support.solidity import marked_line
 
 VERSION, PATH = "0.8.28", "src/Costly.sol"
 SOURCE = Path(__file__).with_name("Spending.sol").read_text()
@@ -57,18 +54,18 @@ class Deployed(namedtuple("Deployed", "explorer costly creation")):
         return self.explorer.send(self.costly, data, **fields)
 
     def lines(self, sent):
-        return get(self.explorer.client, f"/transactions/{sent}/gas/lines")
+        return lists.get(self.explorer.client, f"/transactions/{sent}/gas/lines")
 
     def receipt(self, sent):
         return self.explorer.anvil.receipt_of(sent)
 
 
 def data_of(transaction):
-    return calldata(f"{transaction.function}(uint256)", transaction.argument)
+    return anvil.calldata(f"{transaction.function}(uint256)", transaction.argument)
 
 
 def line_of(mark):
-    return marked_line(SOURCE, f"// {mark}")
+    return solidity.marked_line(SOURCE, f"// {mark}")
 
 
 def intrinsic(data, *, is_creation=False):
@@ -191,14 +188,17 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(deployed, transacti
     expected = deployed.lines(sent)
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
 
-    def alter(call, answer):
-        if gas_of_steps.TRACER in call["params"]:
-            del answer["result"]
-            answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
-        elif STRUCT_LOGS in call["params"]:
-            answer["result"] = steps
+    refusing = faulty_node.refuse(runs_tracer, -32000, "TypeError: tracer not found")
+    fault = faulty_node.before(refusing, faulty_node.replacing(asks_for_steps, steps))
+    assert lines_behind(deployed, sent, fault).json == expected
 
-    assert lines_behind(deployed, sent, alter).json == expected
+
+def runs_tracer(call):
+    return gas_of_steps.TRACER in call["params"]
+
+
+def asks_for_steps(call):
+    return STRUCT_LOGS in call["params"]
 
 
 def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
@@ -206,12 +206,9 @@ def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
     read = Mock(side_effect=compiler_findings.spans_at)
 
-    def alter(call, answer):
-        if gas_of_steps.TRACER in call["params"]:
-            answer["result"] = steps
-
     monkeypatch.setattr(compiler_findings, "spans_at", read)
-    assert lines_behind(deployed, sent, alter).status_code == 200
+    fault = faulty_node.replacing(runs_tracer, steps)
+    assert lines_behind(deployed, sent, fault).status_code == 200
     assert read.call_count == 1
 
 
@@ -224,8 +221,8 @@ def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
     assert added(gas) == int(gas["gasUsed"])
 
 
-def lines_behind(deployed, sent, alter):
-    with behind(deployed.explorer.settings, altering(alter)) as (client, _):
+def lines_behind(deployed, sent, fault):
+    with behind(deployed.explorer.settings, fault) as (client, _):
         return client.get(f"/api/v1/transactions/{sent}/gas/lines")
 
 
@@ -266,26 +263,21 @@ HARMLESS = {
 @pytest.mark.parametrize("name", [*LIES, *HARMLESS])
 def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
     sent, lie = deployed.send(Transaction("write", 3)), (LIES | HARMLESS)[name]
-
-    def alter(call, answer):
-        if gas_of_steps.TRACER in call["params"] or STRUCT_LOGS in call["params"]:
-            answer.pop("error", None)
-            answer["result"] = json.loads(lie.replace("ADDRESS", deployed.costly))
-
+    result = json.loads(lie.replace("ADDRESS", deployed.costly))
+    fault = faulty_node.replacing(lambda call: runs_tracer(call) or asks_for_steps(call), result)
     statuses = (422, 502) if name in LIES else (200,)
-    assert lines_behind(deployed, sent, alter).status_code in statuses
+    assert lines_behind(deployed, sent, fault).status_code in statuses
+
+
+LARGE_CODES = [
+    {" ".join(["1"] * n): {"0": 1} for n in range(gas_of_steps.MAX_CODES + 1)},
+    {"": {str(n): 1 for n in range(200_001)}},
+    {" ".join(["1"] * 2_000): {"0": 1}},
+]
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "codes",
-    [
-        {" ".join(["1"] * n): {"0": 1} for n in range(gas_of_steps.MAX_CODES + 1)},
-        {"": {str(n): 1 for n in range(200_001)}},
-        {" ".join(["1"] * 2_000): {"0": 1}},
-    ],
-    ids=["codes", "offsets", "path"],
-)
+@pytest.mark.parametrize("codes", LARGE_CODES, ids=["codes", "offsets", "path"])
 def test_an_answer_is_bounded(codes):
     with pytest.raises(ValueError, match="too many"):
         gas_of_steps.read_gas({"first": 1, "other": 0, "codes": codes})

@@ -7,7 +7,7 @@ import pytest
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
 from tests.support.explorer import behind
-from tests.support.faulty_node import altering, refuse, status
+from tests.support.faulty_node import altering, refuse, replacing, status
 from tests.support.indexing import settings_for
 from tests.support.serving import serving
 
@@ -59,22 +59,22 @@ def asking(indexed, scenario):
         yield ask
 
 
-@pytest.mark.parametrize(
-    ("answers", "code", "fate", "words"),
-    [
-        ({}, 404, "dropped", "keep nonce 2"),
-        ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
-        ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
-        ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
-        ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
-        ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
-        ({"txpool_contentFrom": pool_of(OTHER)}, 404, "being replaced", f'href="/tx/{OTHER}"'),
-        ({"txpool_contentFrom": pool_of(HASH)}, 404, "not known", "does not give it"),
-        ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
-        ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
-        ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
-    ],
-)
+FATES = [
+    ({}, 404, "dropped", "keep nonce 2"),
+    ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
+    ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
+    ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
+    ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
+    ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
+    ({"txpool_contentFrom": pool_of(OTHER)}, 404, "being replaced", f'href="/tx/{OTHER}"'),
+    ({"txpool_contentFrom": pool_of(HASH)}, 404, "not known", "does not give it"),
+    ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
+    ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
+    ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
+]
+
+
+@pytest.mark.parametrize(("answers", "code", "fate", "words"), FATES)
 def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code, fate, words):
     page = asking(answering(**answers), BY_NONCE)
     assert (page.status_code, "ETag" in page.headers) == (code, False)
@@ -84,15 +84,15 @@ def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code
     assert ("Dropped" in page.text) == (fate == "dropped")
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (status(500), "The node does not respond"),
-        (refuse(lambda _: True), "The node answered a request for this transaction with an error"),
-        (answering(eth_getTransactionByHash="0x"), "The node answered a request"),
-        (answering(), ""),
-    ],
-)
+FAULTS = [
+    (status(500), "The node does not respond"),
+    (refuse(lambda _: True), "The node answered a request for this transaction with an error"),
+    (answering(eth_getTransactionByHash="0x"), "The node answered a request"),
+    (answering(), ""),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), FAULTS)
 def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
     page = asking(fault, PATH)
     assert page.status_code == 404 and words in page.text
@@ -100,22 +100,22 @@ def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
 
 
 def test_a_node_that_is_away_drops_nothing(client, indexed):
-    settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
+    settings = settings_for(indexed.url, "http://127.0.0.1:9")
     page = create_app(settings).test_client().get(BY_NONCE)
     assert page.status_code == 503 and "The node does not respond" in page.text
     assert 'data-state="not known"' in page.text and "Dropped" not in page.text
 
 
-@pytest.mark.parametrize(
-    ("pool", "state", "words"),
-    [
-        (("0x1", "0x2"), "queued", "before a transaction with nonce 3,"),
-        (("0x2", "0x3", "0x4"), "pending", "3 transactions must be mined before it"),
-        (("0x2", "0x4"), "queued", "before a transaction with nonce 3,"),
-        (("0x5",), "queued", "before a transaction with nonce 2,"),
-        (None, "pending", "3 transactions must be mined before it"),
-    ],
-)
+POOLS = [
+    (("0x1", "0x2"), "queued", "before a transaction with nonce 3,"),
+    (("0x2", "0x3", "0x4"), "pending", "3 transactions must be mined before it"),
+    (("0x2", "0x4"), "queued", "before a transaction with nonce 3,"),
+    (("0x5",), "queued", "before a transaction with nonce 2,"),
+    (None, "pending", "3 transactions must be mined before it"),
+]
+
+
+@pytest.mark.parametrize(("pool", "state", "words"), POOLS)
 def test_a_nonce_that_the_pool_does_not_have_is_named(asking, pool, state, words):
     own = {**SENT, "nonce": "0x5"}
     content = {"pending": {n: {**SENT, "nonce": n} for n in pool or ()}, "queued": {"5": own}}
@@ -223,12 +223,8 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
 
-    def lie(call, answer):
-        if call["method"] == "eth_getTransactionByHash":
-            answer["result"] = {**answer["result"], **changed}
-
-    with behind(explorer.settings) as (client, node):
-        node.fault = altering(lie)
+    lie = replacing("eth_getTransactionByHash", lambda sent: sent | changed)
+    with behind(explorer.settings, lie) as (client, _):
         for name, value in {
             "to": "0x" + "66" * 20,
             "from": receiver,

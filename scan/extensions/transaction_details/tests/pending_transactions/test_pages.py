@@ -3,9 +3,7 @@
 import html
 import json
 import re
-from dataclasses import replace
 
-from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
 from tests.support import serving
 from tests.support.explorer import behind
@@ -108,5 +106,5 @@ def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
 
 def test_what_nobody_has_is_not_found(client, indexed):
     assert client.get(f"/tx/{HASH}").status_code == 404
-    away = create_app(replace(indexed.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    away = indexed.client(rpc_urls=("http://127.0.0.1:9",))
     assert [away.get(f"/tx/{HASH}").status_code for _ in range(3)] == [404] * 3

@@ -124,7 +124,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
 
 
 def test_a_node_that_is_away_is_said(indexed):
-    settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
+    settings = settings_for(indexed.url, "http://127.0.0.1:9")
     page = create_app(settings).test_client().get(TAB)
     assert page.status_code == 200 and "are not available. The node does not respond" in page.text
 

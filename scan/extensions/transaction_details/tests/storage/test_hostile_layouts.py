@@ -81,18 +81,18 @@ def test_malformed_layouts_are_refused(text):
         read_solidity(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        '{"a": 1}',
-        '{"a": {"slot": -1, "type": "uint256"}}',
-        '{"a": {"slot": 0, "n_slots": 0, "type": "uint256"}}',
-        json.dumps({"a": {"slot": 0, "type": "DynArray[" * 20 + "uint256" + ", 2]" * 20}}),
-        json.dumps({"a": {"slot": 0, "type": "x" * 2_000}}),
-    ],
-)
+MALFORMED_OF_VYPER = [
+    "",
+    "[]",
+    '{"a": 1}',
+    '{"a": {"slot": -1, "type": "uint256"}}',
+    '{"a": {"slot": 0, "n_slots": 0, "type": "uint256"}}',
+    json.dumps({"a": {"slot": 0, "type": "DynArray[" * 20 + "uint256" + ", 2]" * 20}}),
+    json.dumps({"a": {"slot": 0, "type": "x" * 2_000}}),
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED_OF_VYPER)
 def test_malformed_layouts_of_vyper_are_refused(text):
     with pytest.raises(MalformedLayout):
         read_vyper(text)

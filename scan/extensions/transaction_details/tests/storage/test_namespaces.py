@@ -12,7 +12,7 @@ from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"
-OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"
+PATH = "Upgradeable.sol"
 # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
 FOLDER = Path(__file__).with_name("namespaces")
 SOURCES = {str(f.relative_to(FOLDER)): f.read_text() for f in sorted(FOLDER.rglob("*.sol"))}

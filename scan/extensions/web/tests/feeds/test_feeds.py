@@ -3,12 +3,11 @@
 import feedparser
 import pytest
 
-from app import create_app
 from scan.ethereum.blocks import EventLog
 from tests.api.test_cursors_and_forks import store_all_logs
 from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.serving import NOWHERE, wait_until
+from tests.support.serving import wait_until
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 OF_ANNA = f"/address/0x{ANNA.hex()}/feed"
@@ -39,7 +38,7 @@ def chain(database_url, database):
 
 @pytest.fixture
 def made(database_url):
-    return create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
+    return indexing.client_over(database_url)
 
 
 def links(feed):
@@ -68,7 +67,7 @@ def test_feeds_have_what_the_lists_have(client):
 
 def test_entries_of_removed_blocks_vanish_with_their_ids(chain, database_url):
     def feeds():
-        fresh = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
+        fresh = indexing.client_over(database_url)
         return {path: read(fresh, path) for path in (OF_ANNA, OF_TOKEN, OF_EVENTS)}
 
     def ids(feed):

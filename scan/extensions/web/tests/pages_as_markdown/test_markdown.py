@@ -64,17 +64,17 @@ def test_others_get_html(client, accept):
     assert client.get("/blocks", headers={"Accept": accept}).content_type.startswith("text/html")
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "words"),
-    [
-        ("/block/999999", 404, "# Not found"),
-        ("/tx/0x12", 400, "# Invalid request"),
-        ("/tokens?page=x", 400, "# Tokens"),
-        ("/txs?method=0x12", 400, "Method must be"),
-        ("/no", 404, "# Not found"),
-        ("/txs?%5Bx%5D(https://evil)=1", 400, "\\[x\\](https"),
-    ],
-)
+ERRORS = [
+    ("/block/999999", 404, "# Not found"),
+    ("/tx/0x12", 400, "# Invalid request"),
+    ("/tokens?page=x", 400, "# Tokens"),
+    ("/txs?method=0x12", 400, "Method must be"),
+    ("/no", 404, "# Not found"),
+    ("/txs?%5Bx%5D(https://evil)=1", 400, "\\[x\\](https"),
+]
+
+
+@pytest.mark.parametrize(("path", "status", "words"), ERRORS)
 def test_errors_are_in_the_form_that_is_preferred(client, path, status, words):
     response = client.get(path, headers=MARKDOWN)
     assert response.status_code == status
