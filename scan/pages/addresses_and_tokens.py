@@ -25,7 +25,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
+from scan.pages.records import NAMELESS, Record, address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, holdings, tokens
@@ -231,7 +231,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
     address = to_hex(key)
     path, api_path, fixed = f"/address/{address}", f"/addresses/{address}/{tab}", "address"
     left_out: Sequence[str] = ("maker",)
-    if tab == "trades" and is_pool(address):
+    if tab == "trades" and names_of((), address).get(address, NAMELESS)["pool"]:
         api_path, fixed, left_out = f"/dex-trades?pool={address}", "pool", ("dex", "tokenAddress")
     tab_list = entity_list(
         ENTITIES[tab], path, api_path, tab=tab, left_out=left_out, fixed={fixed: address}

@@ -114,10 +114,6 @@ def finality_of(number: int, confirmations: int) -> str:
     return "not final" if tag == "latest" else tag
 
 
-def is_pool(address: str) -> bool:
-    return bool(names_of((), address).get(address, {}).get("pool"))
-
-
 def hash_of(text: str) -> bytes:
     """Return a hash in a path; raises InvalidParameter with a message for readers of pages."""
     try:
