@@ -234,7 +234,7 @@ class Rebuild:
         """Yield the last block of each range with its rows, in the order of the ranges."""
         if self._workers == 1:
             for first, last in ranges:
-                yield last, _lines_in_snapshot(self._database, tables, first, last, selection)
+                yield last, _lines_in_snapshot(tables, selection, first, last, self._database)
             return
         context = multiprocessing.get_context("spawn")
         waiting: deque[tuple[int, Future[Lines]]] = deque()
@@ -242,9 +242,7 @@ class Rebuild:
             try:
                 while True:
                     for first, last in islice(ranges, 2 * self._workers - len(waiting)):
-                        future = pool.submit(
-                            _lines_in_snapshot, None, tables, first, last, selection
-                        )
+                        future = pool.submit(_lines_in_snapshot, tables, selection, first, last)
                         waiting.append((last, future))
                     if not waiting:
                         return
@@ -309,11 +307,11 @@ def _open(url: str) -> None:
 
 
 def _lines_in_snapshot(
-    database: connection.Database | None,  # None: a worker's
     tables: Sequence[str],
+    selection: str | None,
     first: int,
     last: int,
-    selection: str | None,
+    database: connection.Database | None = None,
 ) -> Lines:
     database = database or _database
     assert database is not None

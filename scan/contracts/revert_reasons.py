@@ -36,11 +36,7 @@ _REVERTED = "The call reverted: "  # the contract's own words follow
 _ERROR_SELECTOR = bytes.fromhex("08c379a0")
 _BUILT_IN_KINDS = {"Error(string)": ERROR, "Panic(uint256)": PANICKED}
 _BUILT_IN = abi_decoding.index_abi(
-    [
-        {"type": "error", "name": "Error", "inputs": [{"name": "message", "type": "string"}]},
-        {"type": "error", "name": "Panic", "inputs": [{"name": "code", "type": "uint256"}]},
-    ],
-    "standard",
+    abi_decoding.entries_of("error", ("Error(string message)", "Panic(uint256 code)")), "standard"
 )
 
 
@@ -124,9 +120,9 @@ def _decoded(
     if selector in _BUILT_IN.errors:  # one value, which needs no budget
         decoded = abi_decoding.decode_error(returned, [_BUILT_IN])
     else:
-        decoded = abi_decoding.decode_error(
-            returned, abis, budget=budget
-        ) or abi_decoding.decode_call_by(returned, imported.get(selector, ()), budget=budget)
+        signatures = imported.get(selector, ())
+        decoded = abi_decoding.decode_error(returned, abis, budget=budget)
+        decoded = decoded or abi_decoding.decode_call_by(returned, signatures, budget=budget)
     if decoded is None:
         return UNKNOWN_DATA, None
     return _BUILT_IN_KINDS.get(decoded.signature, CUSTOM), decoded

@@ -42,7 +42,7 @@ def decode_block(
         if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
             read = [blocks.converted(r, blocks.ReceiptJson.of_forms) for r in read]
         return _block(block, read, logs, number, chain_id)
-    except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (BadHex, KeyError, TypeError, IndexError) as error:
         raise blocks.MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
 

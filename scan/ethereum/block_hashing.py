@@ -40,7 +40,7 @@ def has_its_hash(header: Any) -> bool:
 def encoded_header(header: Any, values: Sequence[str] = ()) -> bytes | None:
     """Return the encoding of some chain, with values of unknown fields appended, by which a header
     has its block's hash; None where none has it."""
-    with suppress(ValueError, TypeError, AttributeError):
+    with suppress(ValueError, TypeError):
         hash_ = data(header.hash, 32)
         encodings = block_encoding.encode_header_of_chains(header)
         if values:
@@ -231,7 +231,7 @@ class RawBlock:
     def blob_fraction(self, timestamp_s: int) -> int | None:
         """Return the update fraction of the price of blobs at this time, as the node has it."""
         forks = self._node.read("eth_config")
-        with suppress(KeyError, TypeError, AttributeError, ValueError):
+        with suppress(KeyError, TypeError, ValueError):
             begun = [
                 (int(fork["activationTime"]), int(fork["blobSchedule"]["baseFeeUpdateFraction"]))
                 for fork in (forks["current"], forks["next"], forks["last"])
@@ -309,7 +309,7 @@ def encoded_with_unknown_fields(header: Any) -> bytes | None:
 def agrees_with_bytes(header: Any, encoded: bytes) -> bool:
     """Return whether all known fields are items of the encoded header, in their order."""
     actual = rlp_and_tries.split_list(encoded, MOST_HEADER_ITEMS)
-    with suppress(ValueError, TypeError, AttributeError):
+    with suppress(ValueError, TypeError):
         return any(are_within(items, actual) for items in _items(header))
     return False
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.ethereum import block_encoding, block_hashing, blocks, client, transaction_checks
-from scan.hex import quantity
+from scan.hex import json_object, quantity
 
 # The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
 DEPOSIT_CONTRACTS = frozenset(
@@ -56,7 +56,7 @@ def fork_warnings(node: client.Node) -> tuple[str, str]:
         return "", ""
     try:
         current, following, last = (schedule[name] for name in ("current", "next", "last"))
-        chain_id = quantity(current.get("chainId") or "0x0")
+        chain_id = quantity(json_object(current).get("chainId") or "0x0")
         name, time_s = NEWEST_FORKS.get(chain_id, ("", 0))
         unknown = missed = ""
         later = following or last
@@ -70,7 +70,7 @@ def fork_warnings(node: client.Node) -> tuple[str, str]:
         if current["activationTime"] < time_s and time_s not in times:
             missed = f"the node does not know the fork {name} of {_moment(time_s)}"
         return unknown, missed
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, OSError) as error:
         raise client.NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
 
 
@@ -90,7 +90,7 @@ def _is_known(current: dict[str, Any], following: dict[str, Any], newest_s: int)
 
 
 def _contracts(fork: dict[str, Any]) -> set[str]:
-    return {str(address).lower() for address in fork["systemContracts"].values()}
+    return {str(address).lower() for address in json_object(fork["systemContracts"]).values()}
 
 
 # Of Cancun, Prague and the forks that changed blobs' parameters alone, in their order.

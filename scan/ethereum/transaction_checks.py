@@ -28,7 +28,7 @@ from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.hex import data
+from scan.hex import data, json_object
 
 FIRST_V = 27  # of signatures that cover no chain id
 _WORD = 32  # bytes
@@ -64,7 +64,7 @@ UNSIGNED_SENDERS = "senders of transactions without a signature"
 ADDRESSES_AS_SIGNATURES = "senders of transactions with addresses as signatures"
 OTHER_SIGNERS = "senders of transactions and their signatures"
 SENDERS = "senders of transactions, which were not compared with signatures"
-MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+MALFORMED = (ValueError, KeyError, TypeError)
 BLOBS = 3  # the type of transactions with blobs (EIP-4844)
 
 
@@ -94,9 +94,9 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
     """Return what proves a transaction in a node's JSON, and look for no more than `most`. Raises
     Contradiction where its hash or signature is another's."""
     try:
-        type_ = type_number(answer.get("type"))
         # Its hash does not cover blobs, which test nodes keep in it.
-        answer = {name: value for name, value in answer.items() if name != "blobs"}
+        answer = {name: value for name, value in json_object(answer).items() if name != "blobs"}
+        type_ = type_number(answer.get("type"))
         transaction = read_json(answer, TransactionJson, 0)
         if type_ not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson.plain:
             return Proof.NOTHING
@@ -185,9 +185,7 @@ def _check_senders(
             placeholder = words
         else:
             _require_signer(transaction, leaf, transaction_type)
-    return placeholder, [
-        f"senders of transactions of type {type_}" for type_ in sorted(unsigned_types)
-    ]
+    return placeholder, [*map("senders of transactions of type {}".format, sorted(unsigned_types))]
 
 
 def _signature(transaction: Any) -> tuple[bytes, bytes]:

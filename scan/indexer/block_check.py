@@ -85,7 +85,7 @@ class BlockChecker:
         try:
             is_proven = self._proves(number, header)
             verdict = Verdict() if is_proven else self._other_proof(number, header, raw)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError) as error:
             return Verdict(f"malformed fields of the header ({type(error).__name__})")
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
             return verdict

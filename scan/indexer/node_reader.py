@@ -107,7 +107,7 @@ def encoded_receipts(
     for receipt in receipts:
         try:
             leaves.append(block_hashing.receipt_leaf(receipt))
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError) as error:
             name = type(error).__name__
             raise blocks.MalformedBlock(f"block {number}: a receipt: {name}") from None
         read.append(receipt)

@@ -123,7 +123,7 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
     encoding = [form for form in FORMS if own_types and own_types <= {*map(hex, form.encodings)}]
     # Of several forms that give the root, the one that encodes the fewest types.
     for form in sorted(encoding, key=lambda form: len(form.encodings)):
-        with suppress(ValueError, TypeError, AttributeError, block_encoding.Unencodable):
+        with suppress(ValueError, TypeError, block_encoding.Unencodable):
             leaves = block_encoding.encode_transactions(block.transactions, form.encodings)
             if rlp_and_tries.list_root(leaves) == data(block.transactionsRoot):
                 return Match(form, True)

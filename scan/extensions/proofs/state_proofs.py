@@ -89,7 +89,7 @@ def account_call(address: bytes, block: BlockId, slot: int | None = None) -> Cal
 def proven_header(block: BlockId, answer: Any) -> bytes:
     """Return the header in a result of eth_getBlockByHash as RLP, whose hash is the block's. Raises
     ImproperProof where no encoding of its fields has this hash."""
-    with suppress(MalformedBlock, ValueError, TypeError, AttributeError):
+    with suppress(MalformedBlock, ValueError, TypeError):
         header = read_json({**answer, "transactions": []}, BlockJson, block.number)
         if data(header.hash) == block.hash:
             encoded = encoded_header(header) or encoded_with_unknown_fields(header)

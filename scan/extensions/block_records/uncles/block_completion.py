@@ -132,7 +132,7 @@ class BlockCompleter:
                     return ()
                 if answer is None or isinstance(answer, RpcError):
                     raise NodeError(f"the node lacks an uncle of block {block.number}: {answer}")
-            with suppress(BadHex, ValueError, TypeError, AttributeError, MalformedBlock):
+            with suppress(ValueError, TypeError, MalformedBlock):
                 headers = [read_json(answer, UncleJson, block.number) for answer in answers]
                 if block_hashing.uncles_hash(headers) == data(header.sha3Uncles, 32):
                     _uncles_of(block, headers)

@@ -214,11 +214,7 @@ class ItemMedia:
                 return media
             uri = item_metadata.item_uri(metadata.image, token_id)
             svg = item_metadata.inline_svg(uri)
-            image = (
-                self._content(uri, item_metadata.MAX_PICTURE_BYTES)
-                if svg is None
-                else _Content(svg)
-            )
+            image = _Content(svg) if svg else self._content(uri, item_metadata.MAX_PICTURE_BYTES)
             media = media._replace(is_of_chain=document.is_of_chain and image.is_of_chain)
             if image.body is None:
                 return media._replace(problem=image.problem, is_pending=image.is_pending)

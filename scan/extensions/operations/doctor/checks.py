@@ -289,7 +289,7 @@ def _check_places(node: Node, newest: int) -> Findings:
             fields = fields_out_of_place(
                 header.transactions, read_json(receipts, ReceiptsJson, number)
             )
-        except (MalformedBlock, ValueError, TypeError, AttributeError):
+        except (MalformedBlock, ValueError, TypeError):
             return
         if fields:
             text = f"block {number} has another {fields} than its order says"
