@@ -46,18 +46,11 @@ class AccountStates:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
         self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
-    def at(
-        self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
-    ) -> AccountState | None:
-        """Return the state of an address; None if the node gives no valid response within
-        TIMEOUT_S."""
-        return self.all_at(node, [address], block_number, block_hash).get(address)
-
     def all_at(
         self, node: NodeSession, addresses: Sequence[bytes], block_number: int, block_hash: bytes
     ) -> dict[bytes, AccountState]:
-        """Return the states by address, read in one batch. Addresses for which at() would return
-        None are missing."""
+        """Return the states by address, read in one batch. Those are missing of which the node
+        gives no valid response within TIMEOUT_S."""
         cached = {address: self._cache.get((address, block_hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]

@@ -25,7 +25,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
+from scan.pages.records import NAMELESS, Record, address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, holdings, tokens
@@ -37,11 +37,18 @@ FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After b
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     """Return the list; `at` is the block that it is of, None for the newest."""
     address = to_hex(key)
-    read: list[BlockId] = []
+    block: BlockId | None = None
+
+    def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
+        nonlocal block
+        block = _block(window, arguments)
+        if block is None:
+            return tokens_held(key, window, holdings.unit_prices(reader()))
+        return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
+
     path, api_path = f"/address/{address}", f"/addresses/{address}/tokens"
-    page_of = partial(_page, key, read)
     token_list = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
-    at = read[0].number if read else None
+    at = block and block.number
     if at is not None:
         token_list = replace(token_list, api_arguments={"block": str(at)})
     elif isinstance(token_list.source, holdings.WorthPage):
@@ -72,14 +79,6 @@ def tokens_held(
         except Unavailable:
             reader().do_not_cache()
     return addresses.tokens_held(reader(), key, window)
-
-
-def _page(key: bytes, read: list[BlockId], window: Window, arguments: Mapping[str, str]) -> Page:
-    block = _block(window, arguments)
-    if block is None:
-        return tokens_held(key, window, holdings.unit_prices(reader()))
-    read.append(block)
-    return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
 
 def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
@@ -232,7 +231,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
     address = to_hex(key)
     path, api_path, fixed = f"/address/{address}", f"/addresses/{address}/{tab}", "address"
     left_out: Sequence[str] = ("maker",)
-    if tab == "trades" and is_pool(address):
+    if tab == "trades" and names_of((), address).get(address, NAMELESS)["pool"]:
         api_path, fixed, left_out = f"/dex-trades?pool={address}", "pool", ("dex", "tokenAddress")
     tab_list = entity_list(
         ENTITIES[tab], path, api_path, tab=tab, left_out=left_out, fixed={fixed: address}

@@ -6,13 +6,14 @@ HTML, and macros.html under the same names as its macros.
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from markupsafe import escape
 
 from scan.ethereum.display_text import COIN_DECIMALS, checksummed
 from scan.pages import formatting
-from scan.pages.records import Names, Record
+from scan.pages.records import NAMELESS, Names, Record
 from scan.queries import holdings, transactions
 
 NO_NAMES: Mapping[str, Any] = {}
@@ -132,13 +133,68 @@ def row_id(id: str, hash: str = "") -> str:
     return f'id="{_escaped(id)}{f"-{_escaped(hash[2:])}" if hash else ""}"'
 
 
+def worth(prices: holdings.UnitPrices, total: Decimal | str) -> str:
+    text = _escaped(formatting.worth(total))
+    return f'<span class="quiet">≈ {text} {named(prices.currency)}</span>'
+
+
 def coin_below(prices: holdings.UnitPrices | None, wei: str) -> str:
     """Return the worth of an amount of the coin on a line of its own, below it in a table."""
     if prices is None or prices.coin is None or wei == "0":
         return ""
-    worth = _escaped(formatting.worth(formatting.coin_worth(wei, prices.coin)))
-    currency = named(prices.currency)
-    return f'<span class="below"> <span class="quiet">≈ {worth} {currency}</span></span>'
+    of_coin = worth(prices, formatting.coin_worth(wei, prices.coin))
+    return f'<span class="below"> {of_coin}</span>'
+
+
+def token_worth(
+    prices: holdings.UnitPrices | None, value: int | str, decimals: int | None, address: str
+) -> str:
+    """Return the worth of an amount of a token, to stand beside it, where there is one."""
+    total = prices.token_worth(address, value, decimals) if prices else None
+    return "" if prices is None or total is None else f" {worth(prices, total)}"
+
+
+def token_amount(value: int | str, address: str, names: Names) -> str:
+    """Return an amount of a token, in its own units where it is known."""
+    token = names.get(address, NAMELESS)["token"]
+    return amount(value, token["decimals"], token["symbol"]) if token else amount(value, 0)
+
+
+def token_link(address: str, names: Names) -> str:
+    """Return the link to a token, by its symbol."""
+    token = names.get(address, NAMELESS)["token"]
+    symbol = token and (token["symbol"] or token["name"])
+    text = named(symbol) if symbol else shortened(checksummed(address), 6)
+    attributes = f'href="/token/{_escaped(address)}" class="symbol"{title_of(symbol or "", 7)}'
+    return f"<a {attributes}>{logo(token)}{text}</a>{namesake(token)}"
+
+
+def logo(token: Mapping[str, Any] | None, size: int = 16) -> str:
+    """Return the logo of a token list, to stand before the name of the token."""
+    if not token or not token.get("logoUrl"):
+        return ""
+    attributes = f'src="{_escaped(token["logoUrl"])}" alt="" width="{size}" height="{size}"'
+    return f'<img class="logo" {attributes} loading="lazy"> '
+
+
+def namesake(token: Mapping[str, Any] | None) -> str:
+    """Return the mark of a token whose symbol stands for another one."""
+    if not token or not token["largerNamesake"]:
+        return ""
+    other = token["largerNamesake"]
+    title = f"{_escaped(checksummed(other))} is in a token list, or has more holders"
+    link = f'<a class="badge bad" href="/token/{_escaped(other)}" title="{title}">'
+    return f" {link}symbol of another token</a>"
+
+
+def since(record: Record) -> str:
+    """Return the mark of a token whose events do not add up, or that is older than the index, where
+    its balance could not be read."""
+    if "inconsistentSince" in record:
+        return ' <span class="quiet">by events, which do not add up</span>'
+    if "balanceSince" in record:
+        return f' <span class="quiet">since block {block(record["balanceSince"])}</span>'
+    return ""
 
 
 def succeeded(status: object) -> str:
@@ -216,4 +272,5 @@ def transaction_rows(
 </tr>
 """
         )
-    return "".join(rows)
+    # Each row has a link, and so no other stops: fitted() would look for links row by row.
+    return "".join(rows).replace(formatting.STOP, formatting.NO_STOP)

@@ -48,13 +48,11 @@ def grouped(value: int | str) -> str:
 
 def counted(number: int | str, noun: str) -> str:
     """Return a number with its noun: `1 transfer`, `2,001 transfers`."""
-    return f"{grouped(number)} {noun if int(number) == 1 else plural(noun)}"
-
-
-def plural(noun: str) -> str:
-    if noun.endswith("y") and noun[-2] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+    if int(number) != 1:
+        if noun.endswith("y") and noun[-2] not in "aeiou":
+            noun = f"{noun[:-1]}ie"
+        noun = f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+    return f"{grouped(number)} {noun}"
 
 
 def amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:

@@ -78,8 +78,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records and of `more`. Links show `name`: the
     operator's label, else a pool's pair, else a token's own name, else that of the verified
     source. Beside addresses without one they show `claim`, a name that the address has chosen."""
-    named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
-    named |= {address for address in more if address}
+    of_records = [record.get(field) for record in records for field in ADDRESS_FIELDS]
+    named = {address for address in (*of_records, *more) if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
     names = dict(orjson.loads(addresses.names(reader(), keys)))
     for name in names.values():
@@ -112,10 +112,6 @@ def finality_of(number: int, confirmations: int) -> str:
     such blocks, or the node does not answer."""
     tag = blocks.finality_of(reader(), number, confirmations) or ""
     return "not final" if tag == "latest" else tag
-
-
-def is_pool(address: str) -> bool:
-    return bool(names_of((), address).get(address, {}).get("pool"))
 
 
 def hash_of(text: str) -> bytes:

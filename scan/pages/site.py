@@ -56,12 +56,6 @@ def icon_of(brand: Brand) -> str:
     return ICON if brand.logo is None else brand.logo.name
 
 
-def preview_of(brand: Brand) -> str | None:
-    """Return the picture for previews of links; None where the operator's logo is an SVG."""
-    name = PREVIEW if brand.logo is None else brand.logo.name
-    return None if name.endswith(".svg") else name
-
-
 def url_of(name: str, brand: Brand = UNBRANDED) -> str:
     return f"{PREFIX}/{files(brand)[name].version}/{name}"
 
@@ -174,13 +168,14 @@ class Site:
         for name, file in MACROS.items():
             self._templates.globals[name] = self._templates.get_template(file).make_module()
         brand = settings.brand
+        preview = PREVIEW if brand.logo is None else brand.logo.name
         self._brand = {
             "brand": brand,
             "brand_styles": url_of(BRAND_STYLES, brand) if brand.css else None,
             "icon": url_of(icon_of(brand), brand),
             "url_of": partial(url_of, brand=brand),
             "site_url": f"{brand.url}{settings.base_path}" if brand.url else "",
-            "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
+            "preview": None if preview.endswith(".svg") else url_of(preview, brand),
         }
 
     def interface(self) -> request_state.Interface:

@@ -172,8 +172,7 @@ def newest_common_block(reader: Reader, block: BlockId) -> BlockId | None:
     """Return the block itself where it is in the chain, or the newest block before an orphaned one
     that is, which is not stored if it precedes the first indexed one; None for a block that is not
     known, or no longer."""
-    number, block_hash = reader.row("queries/blocks_get_newest_common", **block._asdict())
-    return BlockId.of(number, block_hash)
+    return BlockId.of(*reader.row("queries/blocks_get_newest_common", **block._asdict()))
 
 
 # A replica that is behind may still have the other branch here.

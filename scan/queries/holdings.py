@@ -269,22 +269,16 @@ def _held(
 
 
 def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:
-    """Return the prices of the tokens held, and what of the index is whole, as the statement takes
-    them."""
-    prices_of_held = [(token, *_price_of(prices, to_hex(token))) for token in held.tokens]
-    priced = [(token, price, depth) for token, price, depth in prices_of_held if price is not None]
+    """Return the prices of the tokens held, each with the depth of its pool unless it is the
+    operator's, and what of the index is whole, as the statement takes them."""
+    priced = {token: to_hex(token) for token in held.tokens if prices.has_price(to_hex(token))}
+    depths = [None if t in prices.tokens else prices.pools[t].depth for t in priced.values()]
     return {
-        "tokens": [token for token, _, _ in priced],
-        "prices": [price for _, price, _ in priced],
-        "depths": [depth for _, _, depth in priced],
+        "tokens": [*priced],
+        "prices": [*map(prices.price_of, priced.values())],
+        "depths": depths,
         "alike": held.alike,
         "is_whole": reader.first_block == 0 and reader.kept_from is None,
         "most": held.most,
         "most_rows": MAX_ROWS,
     }
-
-
-def _price_of(prices: UnitPrices, token: str) -> tuple[Decimal | None, Decimal | None]:
-    """Return the price of a token, and the depth of its pool unless it is the operator's."""
-    by = None if token in prices.tokens else prices.pools.get(token)
-    return prices.price_of(token), None if by is None else by.depth

@@ -225,8 +225,9 @@ class RequestPlaces:
         if self._turn is not None:
             self._turn.leave()
             self._turn = None
-        for places in [*self.held]:
-            self.give_back(places)
+        while self.held:
+            places, client = self.held.popitem()
+            places.give_back(client)
 
     def give_back(self, places: "QueuedPlaces") -> None:
         """Give back one place where the request holds it."""

@@ -32,6 +32,6 @@ def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens():
     assert isinstance(spec, ModuleSpec) and spec.loader
     spec.loader.exec_module(account_state := module_from_spec(spec))
     states, node = account_state.AccountStates(), Silent()
-    assert states.at(node, ADDRESS, 1, HASH) is None
+    assert states.all_at(node, [ADDRESS], 1, HASH) == {}
     assert states.words_at(node, [(ADDRESS, "0x")], 1, HASH) == {}
     assert node.waited_s == [0.5, 0.5]

@@ -176,13 +176,16 @@ def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
 def test_no_name_or_value_of_a_row_is_markup():
     """Cells are made without Jinja, which would escape what strangers write."""
     hostile, key = "\"><script>'&", "0x" + "ab" * 20
-    names = {key: {"name": hostile, "claim": hostile}}
+    token = dict.fromkeys(("symbol", "name", "logoUrl", "largerNamesake"), hostile)
+    names = {key: {"name": hostile, "claim": hostile, "token": {**token, "decimals": 18}}}
     of_names = (
         cells.address(key, names),
         cells.party(key, names, None),
         cells.address(key, {key: {"name": None, "claim": hostile}}, whole=True),
         cells.amount("7" * 40, 18, hostile),
         cells.title_of(hostile * 2),
+        cells.token_amount("7" * 40, key, names),
+        cells.token_link(key, names),
     )
     of_values = (
         cells.address(hostile),
@@ -193,7 +196,7 @@ def test_no_name_or_value_of_a_row_is_markup():
         cells.row_id(hostile, hostile),
     )
     for cell in (*of_names, *of_values):
-        text = re.sub(r"</?(a|bdi|data|span|time)( [a-z-]+(=\"[^\"]*\")?)*>", "", cell)
+        text = re.sub(r"</?(a|bdi|data|img|span|time)( [a-z-]+(=\"[^\"]*\")?)*>", "", cell)
         assert not set("<>\"'") & set(
             text.removeprefix('id="').removesuffix('"').replace(' title="', "")
         ), cell

@@ -250,16 +250,13 @@ class Names(AddressNames):
         hosted = [
             address
             for address, claim in claims.items()
-            if claim is node_names.Problem.OFF_CHAIN and not self._was_hosted(address)
+            if claim is node_names.Problem.OFF_CHAIN
+            and not ((kept := self._kept.get(address)) and kept.is_hosted)
         ][: node_names.MAX_LOOKUPS]
         if not hosted:
             return {}
         read = self._by_gateways(reader, service, block, lambda names: names.claims(hosted))
         return self._keep(read or {}, block, is_hosted=True)
-
-    def _was_hosted(self, address: bytes) -> bool:
-        kept = self._kept.get(address)
-        return kept is not None and kept.is_hosted
 
     def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
         read_at = time.monotonic()

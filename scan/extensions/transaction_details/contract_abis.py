@@ -83,12 +83,11 @@ class ContractAbis:
         codes = self._delegations(rows)
         clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
         abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
-        contracts = {
-            address: Contract(
-                _first_two(abis, address, clones.get(address)), row["tokenType"], codes[address]
-            )
-            for address, row in rows.items()
-        }
+        contracts = {}
+        for address, row in rows.items():
+            own_and_lent = (address, clones.get(address, b""))
+            of_contract = tuple(abis[code] for code in own_and_lent if code in abis)
+            contracts[address] = Contract(of_contract, row["tokenType"], codes[address])
         if blocks.COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
             contracts[blocks.COIN_EMITTER] = Contract((_coin_abi(),))
         return contracts
@@ -265,11 +264,3 @@ class ContractAbis:
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
             kept.store(emitter, stored, size)
         return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}
-
-
-def _first_two(
-    abis: Mapping[bytes, AbiIndex], address: bytes, implementation: bytes | None
-) -> tuple[AbiIndex, ...]:
-    """Return at most two ABIs of a contract, its own before its implementation's."""
-    keys = [address] if implementation is None else [address, implementation]
-    return tuple(abis[key] for key in keys if key in abis)

@@ -72,8 +72,16 @@ class PriceSource(Prices):
         self._by_pools = PoolPrices(now)
 
     def read(self, reader: Reader) -> Reading:
-        """Return the newest prices; those of pools may be of an older version of the index."""
-        prices, problem = self._given(reader)
+        """Return the newest prices; those of pools may be of an older version of the index, except
+        the operator's, where that is a pool's."""
+        if self._source.startswith("0x"):
+            prices, problem = _of_pool(reader, *self._source.split("/"))
+        else:
+            if self._source:
+                self._read_when_due()
+            prices, problem = self._reading
+            if problem == UNREAD:
+                reader.do_not_cache()
         if prices is None:
             return Reading(None, problem)
         prices = self._by_pools.add_to(prices, reader)
@@ -89,16 +97,6 @@ class PriceSource(Prices):
         if problem in (UNREAD, pool_prices.UNREAD):
             raise Unavailable(problem)
         return None if prices is None else day_prices(reader, prices)
-
-    def _given(self, reader: Reader) -> Reading:
-        """Return the operator's prices. A pool's price is of the reader's version of the index."""
-        if self._source.startswith("0x"):
-            return _of_pool(reader, *self._source.split("/"))
-        if self._source:
-            self._read_when_due()
-        if self._reading.problem == UNREAD:
-            reader.do_not_cache()
-        return self._reading
 
     def _read_when_due(self) -> None:
         with self._lock:

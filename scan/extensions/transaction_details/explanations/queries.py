@@ -188,14 +188,14 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
 def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
     """Return whether the sender's account had code after the block; None where the node does not
     answer."""
-    address = data(record["fromAddress"], 20)
-    state = reader.sources.account_states.at(
-        reader.node, address, record["blockNumber"], data(record["blockHash"], 32)
+    address, block_hash = data(record["fromAddress"], 20), data(record["blockHash"], 32)
+    states = reader.sources.account_states.all_at(
+        reader.node, [address], record["blockNumber"], block_hash
     )
-    if state is None:
+    if address not in states:
         reader.do_not_cache()
         return None
-    return state.has_code
+    return states[address].has_code
 
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
