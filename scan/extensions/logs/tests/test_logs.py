@@ -349,12 +349,10 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
     def behind(calls, forward):
         if any(max(blocks) > head for blocks in ranges_of(calls)):
             return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            is_block = call["method"] == "eth_getBlockByNumber"
-            if is_block and int(call["params"][0], 16) > head:
-                answer["result"] = None
-        return faulty_node.Reply(body=answers)
+        return faulty_node.replacing(is_newer_block, None)(calls, forward)
+
+    def is_newer_block(call):
+        return call["method"] == "eth_getBlockByNumber" and int(call["params"][0], 16) > head
 
     node.fault = behind
     query = dict.fromkeys(of, newest["address"])
