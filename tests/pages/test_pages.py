@@ -92,8 +92,7 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
 
 def test_malformed_finality_is_read_again(scenario, indexed):
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        settings = indexing.settings_for(indexed.url, node.url)
-        client = create_app(settings).test_client()
+        client = indexing.client_over(indexed.url, node.url)
         path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
         for lie in ("[]", '{"number":"0xzz"}', "7"):
             node.fault = faulty_node.every_result(lie)

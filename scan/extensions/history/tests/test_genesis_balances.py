@@ -9,8 +9,7 @@ DEV_BALANCE = 10_000 * 10**18
 
 def history(indexing, address):
     """By a service of its own, which remembers nothing."""
-    path = f"/api/v1/addresses/{address}/history"
-    return indexing.client().get(path).json
+    return indexing.client().get(f"/api/v1/addresses/{address}/history").json
 
 
 def stored(indexing):

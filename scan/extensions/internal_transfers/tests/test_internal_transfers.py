@@ -36,8 +36,7 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         node.send(node.accounts[0], contract, value=5)
         node.mine()
         with Indexing(database_url, node.url, until=2) as indexing:
-            path = f"/api/v1/addresses/{contract}/history"
-            body = indexing.client().get(path).get_json()
+            body = indexing.client().get(f"/api/v1/addresses/{contract}/history").get_json()
         burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
         assert burnt == (0 if hardfork == "cancun" else 5)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]

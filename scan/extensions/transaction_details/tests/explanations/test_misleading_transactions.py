@@ -60,8 +60,7 @@ def played(postgres, template):
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
-            client = indexing.client()
-            yield Played(anvil, client, contracts, sent, url)
+            yield Played(anvil, indexing.client(), contracts, sent, url)
 
 
 def play(anvil):
