@@ -1,7 +1,8 @@
-"""Hex of JSON-RPC: quantities and data become ints and bytes here, or raise BadHex."""
+"""Values of JSON-RPC: quantities and data become ints and bytes here, or raise BadHex."""
 
 import re
 from binascii import unhexlify
+from typing import Any
 
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}\Z").match
 
@@ -33,6 +34,20 @@ def data(value: object, length: int | None = None) -> bytes:
     if length is not None and len(decoded) != length:
         raise BadHex(f"expected {length} bytes of hex: {excerpt(value)}")
     return decoded
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """Return a value that is a JSON object. Raises BadHex."""
+    if not isinstance(value, dict):
+        raise BadHex(f"not an object: {excerpt(value)}")
+    return value
+
+
+def json_array(value: object) -> list[Any]:
+    """Return a value that is a JSON array. Raises BadHex."""
+    if not isinstance(value, list):
+        raise BadHex(f"not an array: {excerpt(value)}")
+    return value
 
 
 def excerpt(value: object, max_characters: int = 80) -> str:

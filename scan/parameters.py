@@ -16,6 +16,8 @@ MAX_LIMIT = 100
 DEFAULT_LIMIT = 25
 BIGINT_MAX = 2**63 - 1
 MAX_TIME_S = 10**12 - 1  # a larger number is in milliseconds
+LAST_TIME_S = 253_402_300_799  # of datetime: in the year 9999
+GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 LONGEST_NAME = 50  # of an unknown name, in an error
 
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
@@ -82,6 +84,14 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
             field=name,
         )
     return value
+
+
+def unix_seconds(moment: str) -> int:
+    """Return a record's time in Unix seconds, also of a year after 9999, datetime's last."""
+    year, _, rest = moment.partition("-")
+    cycles = int(year) // 400 - 5
+    alike = datetime.fromisoformat(f"{int(year) - 400 * cycles}-{rest}")
+    return int(alike.timestamp()) + cycles * GREGORIAN_CYCLE_S
 
 
 def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
@@ -232,9 +242,10 @@ def without_ignored(query: str, *, is_page: bool) -> str:
     campaigns and trackers, so that neither views nor keys of cached responses have them."""
     if not query or not (is_page or "_" in query or "%" in query):
         return query
-    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
-
-
-def _is_ignored(field: str, is_page: bool) -> bool:
-    name = unquote_plus(field.partition("=")[0]).lower()
-    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
+    ignored = ("_", "utm_") if is_page else "_"
+    kept = []
+    for field in query.split("&"):
+        name = unquote_plus(field.partition("=")[0]).lower()
+        if not name.startswith(ignored) and not (is_page and name in TRACKERS):
+            kept.append(field)
+    return "&".join(kept)

@@ -193,7 +193,10 @@ class ApiKeyLookup:
 
 def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
     row = database.row("accounts/api_keys_find", key_hash=hashed)
-    return ApiKey(row[0], bytes(row[1]), row[2]) if row else None
+    if row is None:
+        return None
+    id_, owner, limit = row
+    return ApiKey(id_, bytes(owner), limit)
 
 
 log = logging.getLogger(__name__)

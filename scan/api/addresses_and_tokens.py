@@ -99,7 +99,7 @@ def get_address(address: str) -> requests.Response:
     }
     detail |= {**account.more, **_names([key])[0]}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
-        detail["creation"] = contracts.creation_record(contracts.indexed(requests.reader(), key))
+        detail["creation"] = contracts.creation_record(account.creation)
     return requests.json_value(detail)
 
 

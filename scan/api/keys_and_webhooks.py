@@ -17,6 +17,7 @@ from scan.http import credentials_and_limits, requests
 from scan.http.request_state import services
 from scan.outbound import allowed_urls
 from scan.queries.pages import Page
+from scan.rate_limits.client_address import is_of_one_client
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
 
@@ -210,7 +211,7 @@ def _requester() -> wallet_signatures.Requester:
         requests.api_key(),
         requests.client_address(),
         request.headers.get("X-Webhook-Secret"),
-        credentials_and_limits.is_of_one_client(request.environ, proxies),
+        is_of_one_client(request.environ, proxies),
     )
 
 

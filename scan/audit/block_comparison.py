@@ -228,9 +228,9 @@ def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) ->
         ),
     ):
         expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
-    for *position, first_topic, address, topics, data in rows.logs:
-        values = (*position, address, (first_topic or b"") + topics, data)
-        expected["logs"].append(dict(zip(block_rows.LOG_COLUMNS, values, strict=True)))
+    for values in rows.logs:
+        log = dict(zip(block_rows.LOG_COLUMNS, values, strict=True))
+        expected["logs"].append(log | {"topics": (log.pop("topic0") or b"") + log["topics"]})
 
 
 def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
@@ -336,16 +336,16 @@ def _differences(
     name: str, entity: Entity, expected: _Rows, stored: _Rows, owner: str
 ) -> Iterator[str]:
     for key in sorted(expected.keys() | stored.keys()):
-        other, row = expected.get(key), stored.get(key)
-        if other is not None and row is not None and other.items() <= row.items():
+        expected_row, row = expected.get(key), stored.get(key)
+        if expected_row is not None and row is not None and expected_row.items() <= row.items():
             continue  # most rows
         row_name = f"{name} {' '.join(str(_in_words(value)) for value in key)}"
         if row is None:
             yield f"{row_name} is missing"
-        elif other is None:
+        elif expected_row is None:
             yield f"{row_name} is not {owner}'s"
         else:
-            for column, other_value in other.items():
-                if row[column] != other_value and column not in entity.key:
-                    value, other_value = _in_words(row[column]), _in_words(other_value)
-                    yield f"{row_name}: {column} is {value}, {owner} has {other_value}"
+            for column, value in expected_row.items():
+                if row[column] != value and column not in entity.key:
+                    words = f"{column} is {_in_words(row[column])}, {owner} has {_in_words(value)}"
+                    yield f"{row_name}: {words}"

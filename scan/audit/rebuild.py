@@ -32,7 +32,7 @@ NUMBERED: Mapping[str, Sequence[str]] = {
     "transactions": block_rows.TRANSACTION_COLUMNS,
     "token_transfers": block_rows.TRANSFER_COLUMNS,
     "dex_trades": block_rows.TRADE_COLUMNS,
-    "logs": ("topic_id", *block_rows.LOG_COLUMNS),
+    "logs": block_rows.LOG_COLUMNS,
 }
 OF_BLOCKS = (*NUMBERED, "contract_creations", "log_emitters")
 # What SCAN_LOGS may become: the logs that it adds follow from stored blocks.
@@ -50,13 +50,15 @@ class _Forked(Exception):
 
 
 class Step(NamedTuple):
-    """A table that is derived again, in a range of blocks from the next one on."""
+    """A table that is derived again, in a range of blocks from the next one on; the numbers are
+    null where it is to begin."""
 
     table: str
     first: int
     last: int
     next: int
     selection: str | None  # of logs
+    is_to_begin: bool  # for the first time, or anew after a fork
 
 
 def from_blocks() -> list[str]:
@@ -77,8 +79,14 @@ def is_needed(database: connection.Database) -> bool:
     stored = _stored_blocks(database)
     missing = database.rows("queries/filled_tables_list", tables=[*block_rows.WRITTEN])
     are_stored = stored is not None and any(stored[0] < begins for _, begins in missing)
-    known = {*from_blocks(), *derived_tables.DERIVED}
-    return are_stored or any(row[0] in known for row in database.rows("audit/rebuilds_list"))
+    derivable = {*from_blocks(), *derived_tables.DERIVED}
+    return are_stored or not derivable.isdisjoint(_requested(database))
+
+
+def _requested(database: connection.Database | transaction.Transaction) -> dict[str, Step]:
+    """Return what is to be done of each table."""
+    steps = (Step(*row) for row in database.rows("audit/rebuilds_list"))
+    return {step.table: step for step in steps}
 
 
 def _stored_blocks(database: connection.Database) -> tuple[int, int] | None:
@@ -128,8 +136,8 @@ class Rebuild:
         row = self._database.row("indexer/chain_get")
         _, _, start_block, stored = row or (None, None, 0, "none")
         first, last = _stored_blocks(self._database) or (0, -1)
-        begun = {row[0]: row[4] for row in self._database.rows("audit/rebuilds_list")}
-        if logs == stored or begun.get("logs") == logs:
+        begun = _requested(self._database).get("logs")
+        if logs == stored or (begun and begun.selection == logs):
             return
         if logs not in WIDER[stored]:
             raise CannotRebuild(f"logs: {stored} ones are stored, which cannot become {logs}")
@@ -147,7 +155,7 @@ class Rebuild:
         stored = _stored_blocks(self._database)
         if stored is None:
             return
-        begun = {row[0] for row in self._database.rows("audit/rebuilds_list")}
+        begun = _requested(self._database)
         for table, first in self._database.rows(
             "queries/filled_tables_list", tables=[*block_rows.WRITTEN]
         ):
@@ -168,7 +176,7 @@ class Rebuild:
                 log.info("a reorganisation took back blocks; deriving their rows anew")
                 for step in of_range:
                     self._begin(step.table, _stored_blocks(self._database), step.selection)
-        requested = {row[0] for row in self._database.rows("audit/rebuilds_list")}
+        requested = _requested(self._database)
         derived = [table for table in derived_tables.DERIVED if table in requested]
         if derived and not self._stop.is_set():
             with self._database.transaction() as tx:
@@ -185,13 +193,11 @@ class Rebuild:
         """Return what is to be done, in the order of the blocks. Raises CannotRebuild where rows
         of older blocks are removed."""
         self._require_all_rows()
-        known = from_blocks()
-        rows = [row for row in self._database.rows("audit/rebuilds_list") if row[0] in known]
-        for table, first, _, _, selection, is_replaced in rows:
-            if first is None or is_replaced:
-                self._begin(table, _stored_blocks(self._database), selection)
-        rows = self._database.rows("audit/rebuilds_list")
-        steps = [Step(*row[:5]) for row in rows if row[0] in known]
+        tables = {*from_blocks()}
+        for table, step in _requested(self._database).items():
+            if table in tables and step.is_to_begin:
+                self._begin(table, _stored_blocks(self._database), step.selection)
+        steps = [step for table, step in _requested(self._database).items() if table in tables]
         return sorted(steps, key=lambda step: (step.selection or "", *step[1:4]))
 
     def _begin(
@@ -211,7 +217,7 @@ class Rebuild:
             )
 
     def _derive(self, steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
-        _, first, last, following, selection = steps[0]
+        _, first, last, following, selection, _ = steps[0]
         tables = [step.table for step in steps]
         for end, lines in self._lines(tables, _ranges(following, last), selection):
             with self._database.transaction() as tx:
@@ -226,7 +232,7 @@ class Rebuild:
         self, tables: Sequence[str], ranges: Iterator[tuple[int, int]], selection: str | None
     ) -> Iterator[tuple[int, Lines]]:
         """Yield the last block of each range with its rows, in the order of the ranges."""
-        if self._workers == 1 or "logs" in tables:  # which give numbers to topics
+        if self._workers == 1:
             for first, last in ranges:
                 yield last, _lines_in_snapshot(self._database, tables, first, last, selection)
             return
@@ -236,7 +242,9 @@ class Rebuild:
             try:
                 while True:
                     for first, last in islice(ranges, 2 * self._workers - len(waiting)):
-                        future = pool.submit(_lines_in_worker, tables, first, last)
+                        future = pool.submit(
+                            _lines_in_snapshot, None, tables, first, last, selection
+                        )
                         waiting.append((last, future))
                     if not waiting:
                         return
@@ -251,8 +259,8 @@ class Rebuild:
             tx.execute("indexer/writes_lock")
             derived = {step.table for step in steps}
             _advance(tx, [*derived], steps[0].last + 1, steps[0].last + 1)
-            replaced = {row[0] for row in tx.rows("audit/rebuilds_list") if row[5]}
-            if not replaced.isdisjoint(derived):
+            requested = _requested(tx)
+            if any(requested[table].is_to_begin for table in derived):
                 raise _Forked
             for step in steps:
                 if step.table in NUMBERED:
@@ -300,18 +308,15 @@ def _open(url: str) -> None:
     _database = connection.Database(url, statement_timeout_ms=0, name="scan-rebuild")
 
 
-def _lines_in_worker(tables: Sequence[str], first: int, last: int) -> Lines:
-    assert _database is not None
-    return _lines_in_snapshot(_database, tables, first, last, None)
-
-
 def _lines_in_snapshot(
-    database: connection.Database,
+    database: connection.Database | None,  # None: a worker's
     tables: Sequence[str],
     first: int,
     last: int,
     selection: str | None,
 ) -> Lines:
+    database = database or _database
+    assert database is not None
     with database.transaction(snapshot=True) as tx:
         return _lines_of(tx, tables, first, last, selection)
 
@@ -340,26 +345,17 @@ def _lines_of(
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
         events = block_comparison.events_of(tx, [block.block for block in fetched], made)
-    return {
-        table: "".join(map(transaction.line, _rows(tx, table, made, events))) for table in tables
-    }
+    return {table: "".join(map(transaction.line, _rows(table, made, events))) for table in tables}
 
 
 def _rows(
-    tx: transaction.Transaction,
     table: str,
     made: Sequence[block_rows.TableRows],
     events: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> Iterator[Sequence[Any]]:
     """Yield the rows of a table in the chain's order, with the columns of _columns()."""
-    if table == "transactions":
-        yield from (row for rows in made for row in rows.transactions)
-    elif table == "logs":
-        logs = [row for rows in made for row in rows.logs]
-        topics = [*{row[3] for row in logs if row[3] is not None}]
-        numbered = tx.rows("indexer/event_topics_insert", topics=topics) if topics else []
-        numbers = {bytes(topic): number for topic, number in numbered}
-        yield from ((numbers.get(row[3]), *row[:3], *row[4:]) for row in logs)
+    if table in ("transactions", "logs"):
+        yield from (row for rows in made for row in getattr(rows, table))
     elif table in NUMBERED:
         for row in events[table]:
             # The first of a batch has no index in it.

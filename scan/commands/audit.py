@@ -196,7 +196,7 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
                 derived_tables.contradictions_of_kept_rows(tx, *kept),
             )
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
-        _write_section(title, sum(row[1] for row in wrong), began, lines)
+        _write_section(title, sum(rows for _, rows, _ in wrong), began, lines)
         if wrong:
             _write_line("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS

@@ -37,7 +37,7 @@ class Commands(Part, module="command_options"):
     """Options by the command that has them, and what it does with them."""
 
 
-class AutomaticBackfill(Part, module="automatic_backfill"):
+class AutomaticBackfill(Part, module="indexing"):
     """Filling an empty index that is far behind."""
 
     run: Callable[[Settings, threading.Event], BackfillEnd]

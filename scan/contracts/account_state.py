@@ -61,8 +61,19 @@ class AccountStates:
         cached = {address: self._cache.get((address, block_hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
+        calls = [
+            client.Call(method, (to_hex(address), hex(block_number)))
+            for address in missing
+            for method in ("eth_getBalance", "eth_getCode")
+        ]
         try:
-            read = _read(node.within(TIMEOUT_S), missing, block_number) if missing else {}
+            results = node.within(TIMEOUT_S).results(calls)
+            pairs = zip(results[::2], results[1::2], strict=True)
+            read = {
+                address: state_of(*pair)
+                for address, pair in zip(missing, pairs, strict=True)
+                if not any(isinstance(result, client.RpcError) for result in pair)
+            }
         except (UpstreamFailed, Unavailable, BadHex):
             return states
         for address, state in read.items():
@@ -94,23 +105,6 @@ class AccountStates:
                     words[view] = number
                     self._words.store((*view, block_hash), number, ENTRY_BYTES)
         return words
-
-
-def _read(
-    node: NodeSession, addresses: Sequence[bytes], block_number: int
-) -> dict[bytes, AccountState]:
-    block = hex(block_number)
-    calls = [
-        client.Call(method, (to_hex(address), block))
-        for address in addresses
-        for method in ("eth_getBalance", "eth_getCode")
-    ]
-    results = node.results(calls)
-    return {
-        address: state_of(balance, code)
-        for address, balance, code in zip(addresses, results[::2], results[1::2], strict=True)
-        if not isinstance(balance, client.RpcError) and not isinstance(code, client.RpcError)
-    }
 
 
 def state_of(balance: object, code: object) -> AccountState:
@@ -181,4 +175,7 @@ def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
         Database(database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-chain")
     ) as database:
         row = database.row("contracts/chain_get_identity")
-    return None if row is None else served_chain.ChainIdentity(int(row[0]), bytes(row[1]))
+    if row is None:
+        return None
+    chain_id, genesis_hash = row
+    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash))

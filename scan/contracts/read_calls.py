@@ -115,10 +115,11 @@ class ReadCalls:
             with suppress(abi_json.NoSuchFunction):
                 if contract_function is not None:
                     return by(contract_function), None
-            row = self._database.row("contracts/contracts_get_code", address=address)
-            proxy = (
-                proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
-            )
+            if row := self._database.row("contracts/contracts_get_code", address=address):
+                _, code, _ = row
+                proxy = proxy_at(node, address, bytes(code))
+            else:
+                proxy = delegating_account(node, address)
             unknown: abi_json.NoSuchFunction | None = None
             ends_at = time.monotonic() + FACETS_S
             for implementation in proxy.implementations if proxy else ():

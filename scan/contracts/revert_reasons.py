@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts import abi, abi_decoding, abi_json
+from scan.contracts import abi_decoding
 from scan.ethereum.node_errors import KINDS, OTHER, REVERT, CallFailure
 from scan.hex import to_hex
 
@@ -33,10 +33,15 @@ _TABLE = tomllib.loads(Path(__file__).with_name("reasons.toml").read_text(encodi
 _SENTENCES: Mapping[str, str] = _TABLE["sentences"]
 _PANICS: Mapping[str, str] = _TABLE["panics"]
 _REVERTED = "The call reverted: "  # the contract's own words follow
-_BUILT_IN = {
-    bytes.fromhex("08c379a0"): (ERROR, "Error", "string", "message"),
-    bytes.fromhex("4e487b71"): (PANICKED, "Panic", "uint256", "code"),
-}
+_ERROR_SELECTOR = bytes.fromhex("08c379a0")
+_BUILT_IN_KINDS = {"Error(string)": ERROR, "Panic(uint256)": PANICKED}
+_BUILT_IN = abi_decoding.index_abi(
+    [
+        {"type": "error", "name": "Error", "inputs": [{"name": "message", "type": "string"}]},
+        {"type": "error", "name": "Panic", "inputs": [{"name": "code", "type": "uint256"}]},
+    ],
+    "standard",
+)
 
 
 class Reason(NamedTuple):
@@ -70,7 +75,8 @@ class Reason(NamedTuple):
 
 def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
     """Return the selectors of the failures' custom errors, which imported signatures may decode."""
-    return {f.data[:4] for f in failures if len(f.data) >= 4 and f.data[:4] not in _BUILT_IN}
+    selectors = {failure.data[:4] for failure in failures if len(failure.data) >= 4}
+    return selectors - _BUILT_IN.errors.keys()
 
 
 def decode_reason(
@@ -102,8 +108,8 @@ def decode_reason(
 def _cut_text(returned: bytes) -> str | None:
     """Return the beginning of the text where `returned` is a cut Error(string); None otherwise."""
     words, text = returned[4:68], returned[68:]
-    is_error = returned[:4] in _BUILT_IN and _BUILT_IN[returned[:4]][0] == ERROR
-    if not is_error or words[:32] != (32).to_bytes(32) or int.from_bytes(words[32:]) <= len(text):
+    is_error = returned[:4] == _ERROR_SELECTOR and words[:32] == (32).to_bytes(32)
+    if not is_error or int.from_bytes(words[32:]) <= len(text):
         return None
     return codecs.getincrementaldecoder("utf-8")("replace").decode(text) + "…"
 
@@ -115,19 +121,15 @@ def _decoded(
     budget: abi_decoding.DecodingBudget,
 ) -> tuple[str, abi_decoding.Decoded | None]:
     selector = returned[:4]
-    if selector in _BUILT_IN:
-        kind, name, type_name, label = _BUILT_IN[selector]
-        types = abi.parse_types([{"type": type_name}])
-        try:
-            [value] = abi.decode(types, returned[4:])
-        except abi.AbiError:
-            return UNKNOWN_DATA, None
-        argument = abi_decoding.Argument(label, type_name, abi_json.render(types[0], value))
-        return kind, abi_decoding.Decoded(name, f"{name}({type_name})", [argument], "standard")
-    decoded = abi_decoding.decode_error(returned, abis, budget=budget)
+    if selector in _BUILT_IN.errors:  # one value, which needs no budget
+        decoded = abi_decoding.decode_error(returned, [_BUILT_IN])
+    else:
+        decoded = abi_decoding.decode_error(
+            returned, abis, budget=budget
+        ) or abi_decoding.decode_call_by(returned, imported.get(selector, ()), budget=budget)
     if decoded is None:
-        decoded = abi_decoding.decode_call_by(returned, imported.get(selector, ()), budget=budget)
-    return (UNKNOWN_DATA, None) if decoded is None else (CUSTOM, decoded)
+        return UNKNOWN_DATA, None
+    return _BUILT_IN_KINDS.get(decoded.signature, CUSTOM), decoded
 
 
 def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:

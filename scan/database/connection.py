@@ -86,8 +86,8 @@ class Database:
 
     def value(self, statement: str, **params: object) -> Any:
         """Return the first column of the first row, or None without a row."""
-        row = self.row(statement, **params)
-        return None if row is None else row[0]
+        rows = self.rows(statement, **params)
+        return rows[0][0] if rows else None
 
     def row(self, statement: str, *preceding: Call, **params: object) -> Row | None:
         rows = self.rows(statement, *preceding, **params)

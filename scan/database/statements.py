@@ -250,8 +250,8 @@ def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], nam
     statement.require(params)
     positional = [param for param in params if param not in statement.literals]
     numbered = {
-        param: AsIs(f"${number}::{statement.types[param]}")
-        for number, param in enumerate(positional, start=1)
+        param: AsIs(f"${position}::{statement.types[param]}")
+        for position, param in enumerate(positional, start=1)
     }
     text: bytes = cursor.mogrify(statement.text, {**params, **numbered})
     types = ", ".join(statement.types[param] for param in positional)

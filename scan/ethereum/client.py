@@ -18,6 +18,7 @@ from scan.ethereum.node_errors import RpcError as RpcError
 from scan.ethereum.node_errors import StateUnavailable as StateUnavailable
 from scan.ethereum.node_errors import TimedOut as TimedOut
 from scan.ethereum.node_errors import WrongChain as WrongChain
+from scan.ethereum.node_errors import too_large
 from scan.ethereum.transport import Call as Call
 from scan.ethereum.transport import Transport, results_of
 
@@ -136,13 +137,7 @@ class Node:
     ) -> list[Any]:
         """Return the results of calls as a list, as results() yields them. Raises AnswerTooLarge
         where one answer, or all together, are above `most_bytes`."""
-        results: list[Any] = []
-        size = 0
-        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
-            size += answer_bytes
-            if most_bytes is not None and size > most_bytes:
-                raise AnswerTooLarge(0, "the node's responses are too large")
-            results += chunk_results
+        results = [*self.results(calls, timeout_s, most_bytes, most_bytes)]
         for result in results:
             if isinstance(result, AnswerTooLarge):
                 raise result
@@ -153,19 +148,27 @@ class Node:
         calls: Sequence[Call],
         timeout_s: float | None = None,
         most_bytes: int | None = None,
+        most_bytes_in_all: int | None = None,
         *,
         raw: bool = False,
     ) -> Iterator[Any]:
         """Yield results in the order of the calls; a call that the node refused gives an RpcError
-        value.
+        value, one with which answers are above `most_bytes_in_all`, and those after it,
+        AnswerTooLarge.
 
         With `raw`, other results may be msgspec.Raw, for a caller who knows their types.
         Batches halve when the node refuses or breaks one, or its answer is too large, and grow
         back as they pass. `timeout_s` bounds all exchanges together; without it, each exchange has
         the timeout of this Node.
         """
-        for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes, raw):
+        done = size = 0
+        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes, raw):
+            size += answer_bytes
+            if most_bytes_in_all is not None and size > most_bytes_in_all:
+                yield from [too_large(most_bytes_in_all)] * (len(calls) - done)
+                return
             yield from chunk_results
+            done += len(chunk_results)
 
     def _exchanges(
         self,

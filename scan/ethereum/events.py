@@ -129,6 +129,10 @@ class PoolEvent(NamedTuple):
     token0: bytes  # zero: the coin
     token1: bytes
 
+    @property
+    def manager(self) -> bytes:
+        return self.pool[:20]
+
 
 def pool_event(log: EventLog) -> PoolEvent | None:
     """Return the pool that a log begins, or None. Its id is the hash of what defines it."""
@@ -153,7 +157,7 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     if topic == TRANSFER:
         if form[0] == 3 and form[1] >= 32:
             shape, parties, value = TransferShape.AMOUNT, topics[1:], data[:32]
-        elif form == (4, 0):
+        elif form[0] == 4:
             shape, parties, value = TransferShape.ID, topics[1:3], topics[3]
         elif form in ((1, 96), (2, 64)):
             shape = TransferShape.PACKED

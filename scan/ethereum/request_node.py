@@ -25,6 +25,7 @@ PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its ch
 CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
+MOST_BYTES_IN_ALL = 2 * MOST_BYTES  # of the answers to one read, parsed up to five times as many
 NO_NODE = "This service has no node (RPC_URL), which this needs."
 NOT_ANSWERING = "The node does not respond; try again shortly."
 OTHER_FORK = "The node does not have the state of this block now; try again shortly."
@@ -124,7 +125,15 @@ class NodeGateway:
             began_at = time.monotonic()
             try:
                 if self._is_away:
-                    self._probe()
+                    # A cheap call tells whether the node is back: a client's own call, which may be
+                    # slow, must not decide how long others are rejected.
+                    if not self._probing.acquire(blocking=False):
+                        raise NodeAway
+                    try:
+                        self._node.once([Call("eth_chainId", ())], PROBE_TIMEOUT_S)
+                        self._is_away = False
+                    finally:
+                        self._probing.release()
                 yield self._node
                 self._answered_at = time.monotonic()
             except StateUnavailable:  # the node answers, so it is not away
@@ -143,17 +152,6 @@ class NodeGateway:
 
     def _is_known_away(self) -> bool:
         return self._is_away and self._probing.locked()
-
-    def _probe(self) -> None:
-        """Make a cheap call to learn whether the node is back: a client's own call, which may be
-        slow, must not decide how long others are rejected."""
-        if not self._probing.acquire(blocking=False):
-            raise NodeAway
-        try:
-            self._node.once([Call("eth_chainId", ())], PROBE_TIMEOUT_S)
-            self._is_away = False
-        finally:
-            self._probing.release()
 
 
 @dataclass
@@ -228,10 +226,15 @@ class NodeSession:
 
     def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
         """Return the results in the order of the calls, with an RpcError in place of the result of
-        a call that failed, AnswerTooLarge where its response alone is above `most_bytes`."""
+        a call that failed, AnswerTooLarge where its response alone is above `most_bytes`, or those
+        before it are above MOST_BYTES_IN_ALL."""
         if not calls:
             return []
-        return self._read(calls, lambda node: [*node.results(calls, self._time_s(), most_bytes)])
+
+        def read(node: Node) -> list[Any]:
+            return [*node.results(calls, self._time_s(), most_bytes, MOST_BYTES_IN_ALL)]
+
+        return self._read(calls, read)
 
     def _read(self, calls: Sequence[Call], read: Callable[[Node], list[Any]]) -> list[Any]:
         is_optional, costly = self._outcome.is_optional, any(map(is_costly, calls))

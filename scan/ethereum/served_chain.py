@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from scan.ethereum.node_errors import NodeError, RpcError, StateUnavailable, WrongChain
 from scan.hex import BadHex, data, quantity, to_hex
@@ -77,31 +77,24 @@ class ServedChain:
         check = self._checks.get(url, _NONE)
         if not anew and not check.problem and time.monotonic() - check.at <= CHECK_AGAIN_S:
             return
-        began_at = time.monotonic()
-        problem = self._find_problem(url, ask)
+        began_at, identity, problem = time.monotonic(), self._identity(), ""
+        if identity is not None:
+            # As far as the node says anything: one that has pruned block 0 is known by its id.
+            served = identity
+            with suppress(BadHex):
+                served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
+            header = ask("eth_getBlockByNumber", ("0x0", False))
+            with suppress(BadHex, TypeError, KeyError):
+                served = served._replace(genesis_hash=data(header["hash"], 32))
+            if served != identity:
+                number, of = self._urls.index(url) + 1, len(self._urls)
+                name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
+                problem = mismatch(identity, served, name)
         if problem not in ("", check.problem):
             log.warning("refused: %s", problem)
         self._checks[url] = _Check(began_at, problem)
         if problem:
             raise WrongChain(problem)
-
-    def _find_problem(self, url: str, ask: Ask) -> str:
-        """Return "" where what the node says of itself is right, as far as it says anything: one
-        that has pruned block 0 is known by its chain id."""
-        identity = self._identity()
-        if identity is None:
-            return ""
-        served = identity
-        with suppress(BadHex):
-            served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
-        header = ask("eth_getBlockByNumber", ("0x0", False))
-        with suppress(BadHex, TypeError, KeyError):
-            served = served._replace(genesis_hash=data(header["hash"], 32))
-        if served == identity:
-            return ""
-        number, of = self._urls.index(url) + 1, len(self._urls)
-        name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
-        return mismatch(identity, served, name)
 
 
 def mismatch(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> str:
@@ -121,6 +114,11 @@ RequestBlock = Callable[[str, tuple[object, ...]], Any]  # returns the result, o
 class BlockId(NamedTuple):
     number: int
     hash: bytes
+
+    @classmethod
+    def of(cls, number: int | None, block_hash: bytes | None) -> Self | None:
+        """Return the block of a row's columns; None where these are null."""
+        return None if number is None or block_hash is None else cls(number, bytes(block_hash))
 
 
 def write(params: Iterable[object], *, by_hash: bool) -> list[object]:

@@ -115,12 +115,13 @@ def address(result: bytes | None) -> bytes | None:
 
 def text(result: bytes | None, max_characters: int) -> str:
     """Return an ABI-encoded string or bytes32 without control characters, cut to
-    `max_characters`; "" if it is neither."""
+    `max_characters`; "" if it is neither. Zeros may follow a bytes32: the
+    proxies that early Vyper makes, as Uniswap V1's, return 4,096 bytes of any call."""
     if not result:
         return ""
     raw = _dynamic(result)
     if raw is None:
-        raw = result.rstrip(b"\0") if len(result) == 32 else b""
+        raw = b"" if len(result) < 32 or any(result[32:]) else result[:32].rstrip(b"\0")
     return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:max_characters]
 
 

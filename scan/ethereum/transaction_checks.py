@@ -94,21 +94,23 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
     """Return what proves a transaction in a node's JSON, and look for no more than `most`. Raises
     Contradiction where its hash or signature is another's."""
     try:
-        number = type_number(answer.get("type"))
+        type_ = type_number(answer.get("type"))
         # Its hash does not cover blobs, which test nodes keep in it.
         answer = {name: value for name, value in answer.items() if name != "blobs"}
         transaction = read_json(answer, TransactionJson, 0)
-        if number not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson.plain:
+        if type_ not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson.plain:
             return Proof.NOTHING
         [encoded] = encode_transactions([transaction])
         if rlp_and_tries.keccak256(encoded) != data(transaction.hash):
             if _is_signed(transaction):
                 raise Contradiction("a transaction and its hash")
             return Proof.NOTHING
-        is_signed = most > Proof.HASH and not _signature_fault(transaction, encoded, number)
+        if most == Proof.HASH or _placeholder(transaction):
+            return Proof.HASH
+        _require_signer(transaction, encoded, type_)
     except (*MALFORMED, MalformedBlock, Unencodable) as error:
         raise Contradiction(f"a transaction and its form: {error!r}") from error
-    return Proof.SIGNATURE if is_signed else Proof.HASH
+    return Proof.SIGNATURE
 
 
 def check_sent(
@@ -158,48 +160,56 @@ def check_sent(
         return Sent(leaves, unknown)
     if not computes_senders:
         return Sent(leaves, unknown, excusable, (SENDERS,))
-    fault, words = _check_senders(transactions, leaves, form, others)
-    return Sent(leaves, unknown, excusable or fault, tuple(words))
+    placeholder, unproven = _check_senders(transactions, leaves, form, others)
+    return Sent(leaves, unknown, excusable or placeholder, tuple(unproven))
 
 
 def _check_senders(
     transactions: Sequence[Any], leaves: Sequence[bytes | None], form: Form, without: Set[int]
 ) -> tuple[str, list[str]]:
-    """Compare senders with signatures. Return how signatures of test nodes are not valid, "" where
-    all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
-    have no signature. Raises Contradiction."""
-    fault, unsigned_types = "", set()
-    numbers = {type_: type_number(type_) for type_ in {t.type for t in transactions}}
+    """Compare senders with signatures. Return what test nodes have in place of signatures, "" where
+    all are ones; and whose senders nothing proves, in words. The transactions at the indexes
+    `without` have no signature. Raises Contradiction."""
+    placeholder, unsigned_types = "", set()
+    types = {type_: type_number(type_) for type_ in {t.type for t in transactions}}
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
-        number = numbers[transaction.type]
-        encoding = form.encodings.get(number)
+        transaction_type = types[transaction.type]
+        encoding = form.encodings.get(transaction_type)
         has_sender = encoding and "from" in encoding.transaction
         if has_sender or leaf is None or index in without:  # the block is not proven for the last
             continue
         is_signed = encoding is None or encoding.transaction[-2:] == ("r", "s")
-        if (encoding or number in TRANSACTION_FIELDS) and is_signed:
-            fault = _signature_fault(transaction, leaf, number) or fault
+        if not (is_signed and (encoding or transaction_type in TRANSACTION_FIELDS)):
+            unsigned_types.add(transaction_type)
+        elif words := _placeholder(transaction):
+            placeholder = words
         else:
-            unsigned_types.add(number)
-    return fault, [f"senders of transactions of type {number}" for number in sorted(unsigned_types)]
+            _require_signer(transaction, leaf, transaction_type)
+    return placeholder, [
+        f"senders of transactions of type {type_}" for type_ in sorted(unsigned_types)
+    ]
 
 
-def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
-    """Return how a transaction's signature is none, "" where its sender signed. Raises
-    Contradiction where somebody else did."""
-    v = int(transaction.yParity if number else transaction.v, 16)
-    r, s = (
-        unhexlify(text[2:].zfill(2 * _WORD)).lstrip(b"\0")
-        for text in (transaction.r, transaction.s)
-    )
-    sender = data(getattr(transaction, "from"), 20)
-    if r == s and not r:
+def _signature(transaction: Any) -> tuple[bytes, bytes]:
+    """Return r and s without leading zeros."""
+    r, s = (unhexlify(text[2:].zfill(2 * _WORD)) for text in (transaction.r, transaction.s))
+    return r.lstrip(b"\0"), s.lstrip(b"\0")
+
+
+def _placeholder(transaction: Any) -> str:
+    """Return what a test node has in place of a signature, in words; "" for a signature."""
+    r, s = _signature(transaction)
+    if r == s == b"":
         return UNSIGNED_SENDERS
-    if r == s == sender.lstrip(b"\0"):
-        return ADDRESSES_AS_SIGNATURES
-    if signer(leaf, v, r, s) != sender:
+    is_sender = r == s == data(getattr(transaction, "from"), 20).lstrip(b"\0")
+    return ADDRESSES_AS_SIGNATURES if is_sender else ""
+
+
+def _require_signer(transaction: Any, encoded: bytes, transaction_type: int) -> None:
+    """Raise Contradiction unless a transaction's sender signed it."""
+    v = int(transaction.yParity if transaction_type else transaction.v, 16)
+    if signer(encoded, v, *_signature(transaction)) != data(getattr(transaction, "from"), 20):
         raise Contradiction(OTHER_SIGNERS)
-    return ""
 
 
 def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:

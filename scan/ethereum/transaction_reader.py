@@ -2,7 +2,7 @@
 are compared with the indexed transactions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,14 +11,12 @@ from scan.ethereum import client, request_node, transaction_checks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.stored_blocks import Receipt, StoredTransaction, TransactionLog
-from scan.hex import BadHex, data, quantity, quantity_or_none
+from scan.hex import BadHex, data, json_array, json_object, quantity, quantity_or_none
 
 # In a node's JSON a log takes 400 to 800 bytes besides its data.
 MOST_BYTES = 16 * 1024 * 1024
 AT_ONCE = 200
-METHODS = ("eth_getTransactionReceipt", "eth_getTransactionByHash")
 NO_RECEIPT = Receipt(None, 0, None, None)
-NOT_NEEDED = object()
 
 REFUSED = "The node does not return this transaction."
 MISSING = "The node does not have this transaction now."
@@ -46,40 +44,40 @@ def read(
     *,
     with_receipts: bool = True,
 ) -> Iterator[tuple[IndexedTransaction, StoredTransaction]]:
-    """Yield transactions, read in batches; those that are too large have NO_RECEIPT.
+    """Yield transactions, read in batches; those of which receipts are not read, or are too large,
+    have NO_RECEIPT.
 
     Raises TransactionUnavailable, also where the node has one in another block, and the errors of
     NodeSession.
     """
     for start in range(0, len(needed), AT_ONCE):
         batch = needed[start : start + AT_ONCE]
-        # The receipts come first: batches of their method shrink where its answers are large.
-        methods = METHODS if with_receipts else METHODS[1:]
-        calls = [client.Call(method, (indexed.hash,)) for indexed in batch for method in methods]
+        hashes = [(indexed.hash,) for indexed in batch]
+        calls = [client.Call("eth_getTransactionByHash", hash_) for hash_ in hashes]
+        if with_receipts:  # the last, which may be left out where all together are too large
+            calls += [client.Call("eth_getTransactionReceipt", hash_) for hash_ in hashes]
         results = node.results(calls, MOST_BYTES)
-        try:
-            for number, indexed in enumerate(batch):
-                *receipt, sent = results[number * len(methods) : (number + 1) * len(methods)]
-                yield indexed, _transaction(indexed, sent, *receipt)
-        except (BadHex, KeyError, TypeError, AttributeError, ValueError):
-            raise TransactionUnavailable(MALFORMED) from None
+        receipts = results[len(batch) :] if with_receipts else [None] * len(batch)
+        for indexed, sent, receipt in zip(batch, results[: len(batch)], receipts, strict=True):
+            has_receipt = with_receipts and not isinstance(receipt, client.AnswerTooLarge)
+            try:
+                yield indexed, _transaction(indexed, sent, receipt, has_receipt=has_receipt)
+            except (BadHex, KeyError, transaction_checks.Contradiction):
+                raise TransactionUnavailable(MALFORMED) from None
 
 
 def _transaction(
-    indexed: IndexedTransaction, sent: Any, receipt: Any = NOT_NEEDED
+    indexed: IndexedTransaction, sent: Any, receipt: Any, *, has_receipt: bool
 ) -> StoredTransaction:
     require_same(indexed, sent)
-    try:
-        transaction_checks.proof_of(sent, transaction_checks.Proof.HASH)
-    except transaction_checks.Contradiction:
-        raise TransactionUnavailable(MALFORMED) from None
+    transaction_checks.proof_of(sent, transaction_checks.Proof.HASH)
     if sent.get("type") not in ETHEREUM_TYPES:  # others may lack what Ethereum's all have
         sent = {"nonce": "0x0", "gas": "0x0", "input": "0x", **sent}
     fixed = quantity(sent["nonce"]), quantity(sent["gas"]), data(sent["input"])
-    if receipt is NOT_NEEDED or isinstance(receipt, client.AnswerTooLarge):
+    if not has_receipt:
         return StoredTransaction(*fixed, NO_RECEIPT, sent)
     require_same(indexed, receipt, "transactionHash")
-    logs = tuple(_log(indexed, log) for log in _list(receipt["logs"]))
+    logs = tuple(_log(indexed, json_object(log)) for log in json_array(receipt["logs"]))
     if any(after.log_index <= before.log_index for before, after in pairwise(logs)):
         raise TransactionUnavailable(MALFORMED)
     gas = quantity(receipt["cumulativeGasUsed"])
@@ -96,6 +94,7 @@ def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "has
         raise TransactionUnavailable(REFUSED)
     if answer is None:
         raise TransactionUnavailable(MISSING)
+    answer = json_object(answer)
     if data(answer["blockHash"], 32) != data(indexed.block_hash):
         raise TransactionUnavailable(OTHER_BLOCK)
     to = answer.get("to")
@@ -107,14 +106,8 @@ def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "has
         raise TransactionUnavailable(MALFORMED)
 
 
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise BadHex("not a list")
-    return value
-
-
-def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:
-    topics = tuple(data(topic, 32) for topic in _list(log["topics"]))
+def _log(indexed: IndexedTransaction, log: Mapping[str, Any]) -> TransactionLog:
+    topics = tuple(data(topic, 32) for topic in json_array(log["topics"]))
     index = quantity(log["logIndex"])
     is_foreign = data(log["transactionHash"], 32) != data(indexed.hash)
     if len(topics) > MAX_TOPICS or log.get("removed") is True or is_foreign or index >= 2**31:

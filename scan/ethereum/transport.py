@@ -120,8 +120,8 @@ class Transport:
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
         """
         requests_ = [
-            {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
-            for number, call in enumerate(calls)
+            {"jsonrpc": "2.0", "id": index, "method": call.method, "params": list(call.params)}
+            for index, call in enumerate(calls)
         ]
         body = orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
         began = time.monotonic()

@@ -1,5 +1,5 @@
-"""Who sends a request, its client's address and its API key, and its charge: each request is
-charged once, to its key or to its address, before it is served.
+"""Who sends a request, its API key, and its charge: each request is charged once, to its key or to
+its client's address, before it is served.
 
 Clients on a developer's own machine are told the setting that lifts a bound. Behind a proxy every
 client seems to come from loopback: it is not told the setting, since its request has a header of
@@ -7,14 +7,12 @@ the proxy or another host's name, or Scan listens or trusts proxies beyond this 
 """
 
 import io
-import ipaddress
 import re
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from gunicorn.http.errors import ParseException
@@ -23,75 +21,11 @@ from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
 from scan.environment import is_loopback
 from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanError, Unavailable
 from scan.http import request_state
+from scan.rate_limits.client_address import OF_PROXIES
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.storage import RateLimitResult, Window
 from scan.server import connection, responses
 from scan.settings import Settings
-
-# Some load balancers include the port: 192.0.2.1:4711, [2001:db8::1]:4711.
-_WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
-# Headers of requests that came through a proxy.
-OF_PROXIES = tuple(
-    """
-    HTTP_FORWARDED HTTP_VIA HTTP_X_FORWARDED_FOR HTTP_X_FORWARDED_HOST HTTP_X_FORWARDED_PROTO
-    HTTP_X_REAL_IP HTTP_X_SCAN_LIMIT_KEY
-    """.split()
-)
-_TOO_LONG = len("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535") + 1
-
-
-def client_address(environ: Mapping[str, Any], trusted_proxies: int) -> str:
-    """Return an IPv4 address, or the /64 of an IPv6 address, that a client cannot forge, by the
-    environ of its request.
-
-    Each proxy appends the address of its peer, so the outermost of N trusted proxies wrote the Nth
-    entry from the right; entries to the left of it come from outside. With fewer or malformed
-    entries a proxy was bypassed, and the peer is charged.
-    """
-    if trusted_proxies > 0:
-        forwarded_for: str = environ.get("HTTP_X_FORWARDED_FOR", "")
-        entries = forwarded_for.rsplit(",", trusted_proxies)[-trusted_proxies:]
-        if len(entries) == trusted_proxies and (
-            address := _network(entries[0].strip()[:_TOO_LONG])
-        ):
-            return address
-    return _network((environ.get("REMOTE_ADDR") or "")[:_TOO_LONG]) or "unknown"
-
-
-def is_of_one_client(environ: Mapping[str, Any], trusted_proxies: int) -> bool:
-    """Return whether client_address() is no proxy's: it is that of a trusted proxy's peer, or the
-    peer's own, which sent no header of a proxy."""
-    peer = client_address(environ, 0)
-    if trusted_proxies > 0:
-        return client_address(environ, trusted_proxies) != peer
-    return peer != "unknown" and not any(name in environ for name in OF_PROXIES)
-
-
-def network_around(client: str) -> str:
-    """Return the network of a client_address() that one subscriber may have whole: an IPv4 /24, or
-    an IPv6 /48."""
-    try:
-        network = ipaddress.ip_network(client)
-    except ValueError:
-        return client
-    return str(network.supernet(new_prefix=24 if network.version == 4 else 48))
-
-
-# Parsing an address takes 3 us, the cache 0.1 us; hostile headers fill at most 0.5 MB of it, since
-# they are cut to a length that no address has.
-@lru_cache(maxsize=2048)
-def _network(text: str) -> str | None:
-    match = _WITH_PORT.fullmatch(text)
-    try:
-        address = ipaddress.ip_address(match[1] or match[2] if match else text)
-    except ValueError:
-        return None
-    if isinstance(address, ipaddress.IPv4Address):
-        return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.IPv6Network((address.packed[:8] + bytes(8), 64)))
-
 
 RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
 RAISE_PAGES = "SCAN_RATE_LIMIT_PAGES=100000/minute"

@@ -14,11 +14,11 @@ import time
 from collections.abc import Collection, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.database import connection, notifications
 from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.parameters import unix_seconds
 from scan.rate_limits.concurrency import WaitingThreads
 
 CHANNEL = "scan_chain"
@@ -128,8 +128,9 @@ class IndexVersion:
         with suppress(Unavailable):
             row = self._listener.connect("http/chain_get_version")
             if row is not None:
+                chain, labels = row
                 with self._lock:
-                    self._note(chain=int(row[0]), labels=int(row[1]))
+                    self._note(chain=int(chain), labels=int(labels))
                     self._notified_at = time.monotonic()
 
     def _record_notification(self, payload: str) -> None:
@@ -165,7 +166,7 @@ class Position(NamedTuple):
 
     version: int
     block: int
-    time: datetime | None = None
+    time: str | None = None
     lag: int | None = None
     quiet_after_s: float | None = None
 
@@ -173,7 +174,7 @@ class Position(NamedTuple):
     def staleness(self) -> str:
         """Why later activity may be missing: `behind` the node, its head is `unknown`, or the chain
         itself is `quiet`; "" where none is."""
-        age_s = 0.0 if self.time is None else (datetime.now(UTC) - self.time).total_seconds()
+        age_s = 0.0 if self.time is None else time.time() - unix_seconds(self.time)
         if age_s <= LEAST_STALE_S:
             return ""
         if self.lag is None:

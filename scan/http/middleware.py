@@ -25,6 +25,7 @@ from scan.observability import logs, metrics
 from scan.parameters import without_ignored
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits import concurrency
+from scan.rate_limits.client_address import client_address
 from scan.server import responses
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", index.SHOWN)
@@ -103,7 +104,7 @@ class Middleware:
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
-        return credentials_and_limits.client_address(environ, self.trusted_proxies)
+        return client_address(environ, self.trusted_proxies)
 
     def step(
         self, environ: responses.Environ, start_response: Any
@@ -137,7 +138,7 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         method, began = environ["REQUEST_METHOD"], time.perf_counter()
-        client = credentials_and_limits.client_address(environ, self.trusted_proxies)
+        client = client_address(environ, self.trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = request_state.RequestState(

@@ -38,8 +38,7 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 def read_stored(database: connection.Database | transaction.Transaction) -> LogSelection:
     """Return the selection of this database, which is fixed with its first block."""
-    row = database.row("indexer/chain_get")
-    stored = row[3] if row else "none"
+    *_, stored = database.row("indexer/chain_get") or ("none",)
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
     return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
 
@@ -94,7 +93,8 @@ TRADE_COLUMNS = (
     *"block_number log_index transaction_index pool_address maker dex_id".split(),
     *events.Trade._fields,
 )
-LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
+# The writer puts a number in place of the first topic.
+LOG_COLUMNS = tuple("topic0 block_number log_index transaction_index address topics data".split())
 BODIES = "block_bodies"
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
@@ -161,7 +161,7 @@ class TableRows(NamedTuple):
     transactions: Rows
     internal_transfers: Rows
     unnumbered: dict[str, Rows]  # of each table of UNNUMBERED
-    logs: Rows  # of stored logs: LOG_COLUMNS with the first topic before the address
+    logs: Rows  # of stored logs
     possible_contracts: tuple[bytes, ...]  # as BlockContracts has them
     created: frozenset[bytes]
     changed: frozenset[bytes]
@@ -228,8 +228,8 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         },
         logs=[
             (
-                *(number, log.log_index, log.transaction_index),
                 log.topics[0] if log.topics else None,
+                *(number, log.log_index, log.transaction_index),
                 *(log.address, b"".join(log.topics[1:]), log.data),
             )
             for log in stored
@@ -337,8 +337,8 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         transactions=list(map(line, rows.transactions)),
         internal_transfers=list(map(line, rows.internal_transfers)),
         unnumbered={table: "".join(map(line, of)) for table, of in rows.unnumbered.items() if of},
-        logs=[line((*row[:3], *row[4:])) for row in rows.logs],
-        first_topics=tuple([topics.setdefault(row[3], row[3]) for row in rows.logs]),
+        logs=[line(columns) for _, *columns in rows.logs],
+        first_topics=tuple([topics.setdefault(topic, topic) for topic, *_ in rows.logs]),
         watched_logs=watched,
         body=b"".join(map(transaction.binary_row, bodies)),
     )

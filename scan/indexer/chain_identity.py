@@ -68,7 +68,9 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    stored = StoredChain(served_chain.ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
+    chain_id, genesis_hash, start_block, logs = row
+    identity = served_chain.ChainIdentity(chain_id, bytes(genesis_hash))
+    stored = StoredChain(identity, start_block, logs)
     others = node.single_nodes()
     nodes = {"the node at RPC_URL": node}
     if len(others) > 1:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum import client, events, rlp_and_tries, token_metadata
@@ -16,6 +16,14 @@ TOKENS_AT_ONCE = 100
 
 Batch = Sequence[BlockContracts]
 _Tried = dict[bytes, tuple[int, int]]  # the first and last block of each contract
+
+
+class _PoolClaim(NamedTuple):
+    """What a contract says to be, and the query of its factory that confirms it."""
+
+    pool: state.NewPool
+    family: str
+    confirmation: state.StateQuery
 
 
 class ContractInspector:
@@ -63,13 +71,13 @@ class ContractInspector:
     def _between_changes(self, batch: Batch) -> Iterator[Batch]:
         """Yield the blocks of a batch up to each one that may change what a token is."""
         first, emitters = 0, set[bytes]()
-        for number, block in enumerate(batch):
-            if number > first and any(
+        for index, block in enumerate(batch):
+            if index > first and any(
                 address in emitters or self._contracts[address].token_type
                 for address in block.changed | block.created
             ):
-                yield batch[first:number]
-                first = number
+                yield batch[first:index]
+                first = index
             emitters |= {log.token for log in block.transfer_logs}
         yield batch[first:]
 
@@ -123,16 +131,14 @@ class ContractInspector:
         unknown = [address for address in addresses if address not in self._contracts]
         if not unknown:
             return
-        for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
-            contract = self._contracts[bytes(row[0])] = state.InspectedContract()
-            contract.token_type, contract.item_type, contract.wraps_since = row[1:4]
-            contract.may_begin_at = row[4]
-            if row[5] is not None:
-                contract.pool = state.NewPool(
-                    bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7])
-                )
-            contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
-            contract.code_hash = None if row[9] is None else bytes(row[9])
+        for address, *token, dex, token0, token1, rejected, code_hash in self._database.rows(
+            "indexer/emitters_list_known", addresses=unknown
+        ):
+            contract = self._contracts[bytes(address)] = state.InspectedContract(*token)
+            if dex is not None:
+                contract.pool = state.NewPool(bytes(address), 0, dex, bytes(token0), bytes(token1))
+            contract.rejected = {claim: (first, last) for claim, (first, last) in rejected.items()}
+            contract.code_hash = None if code_hash is None else bytes(code_hash)
 
     # Code
 
@@ -177,12 +183,13 @@ class ContractInspector:
         at = state.block_id(block)
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
+        without_token = ended | block.created  # until a transfer shows another one
         present = self._metadata_at(contracts, at)
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
             for address, contract in contracts.items()
-            if address in ended | block.created
+            if address in without_token
             or events.token_type(shapes[address], present[address]) != contract.token_type
         ]
         before = state.BlockId(number - 1, block.parent_hash)
@@ -191,9 +198,8 @@ class ContractInspector:
             contracts[address].end_life(end_block)
             labels = last.name, last.symbol, last.decimals, last.total_supply
             findings.ends.append(state.TokenEnd(address, number, end_block, *labels))
-            if address not in ended | block.created:
-                since = number, 0
-                token = self._new_token(address, since, shapes[address], present[address])
+            if address not in without_token:
+                token = self._new_token(address, (number, 0), shapes[address], present[address])
                 findings.tokens.append(token)
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
 
@@ -260,9 +266,9 @@ class ContractInspector:
                     token = self._new_token(log.token, since, log.shape, metadata)
                     findings.tokens.append(token)
 
-    def _is_due(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
-        """Return whether a contract is to be tried in a block as what it claims to be, all but the
-        first time on the condition that it was refused before, and note it in `tried`."""
+    def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
+        """Note in `tried` that a contract is tried in a block as what it claims to be, all but the
+        first time on the condition that it was refused before; return False if it is not due."""
         first, last = tried.get(
             address, self._contracts[address].rejected.get(claim, (number, number - 1))
         )
@@ -295,7 +301,7 @@ class ContractInspector:
                 elif (
                     contract.token_type in (None, "BEP20")
                     and contract.wraps_since is None
-                    and self._is_due("token", tried, log.token, block.number)
+                    and self._begin_try("token", tried, log.token, block.number)
                 ):
                     wraps.append((block, log))
         logs = [*firsts.values(), *wraps]
@@ -304,14 +310,27 @@ class ContractInspector:
     # Pools
 
     def _find_pools(self, batch: Batch, findings: state.ContractFindings) -> None:
-        pools: list[state.NewPool] = []
         for block in batch:
-            for address, token0, token1 in block.pool_events:  # of managers, which begin them
-                manager, contract = address[:20], self._contracts[address]
+            for event in block.pool_events:
+                contract = self._contracts[event.pool]
                 if contract.pool is None:
-                    dex = self._factories.get(manager) or f"v4-{to_hex(manager)}"
-                    contract.pool = state.NewPool(address, block.number, dex, token0, token1)
-                    pools.append(contract.pool)
+                    dex = self._factories.get(event.manager) or f"v4-{to_hex(event.manager)}"
+                    contract.pool = state.NewPool(
+                        event.pool, block.number, dex, event.token0, event.token1
+                    )
+                    findings.pools.append(contract.pool)
+        claims = self._pool_claims(batch, findings)
+        confirmed = self._state.read(claim.confirmation for claim in claims)
+        for pool, family, confirmation in claims:
+            # Any contract can claim any factory, so the factory is asked for its pool.
+            if token_metadata.address(confirmed[confirmation]) != pool.address:
+                pool = pool._replace(dex=f"{family}-unconfirmed")
+            self._contracts[pool.address].pool = pool
+            findings.pools.append(pool)
+
+    def _pool_claims(self, batch: Batch, findings: state.ContractFindings) -> list[_PoolClaim]:
+        """Return the claim of each contract that swaps and is not known as a pool; those that
+        answer like none are rejected. Pools of managers (v4) are no contracts and claim nothing."""
         tried: _Tried = {}
         swaps = [
             (swap.pool, state.block_id(block), swap.family)
@@ -319,33 +338,26 @@ class ContractInspector:
             for swap, _ in block.swap_logs
             if self._contracts[swap.pool].pool is None
             and swap.family != "v4"
-            and self._is_due("pool", tried, swap.pool, block.number)
+            and self._begin_try("pool", tried, swap.pool, block.number)
         ]
         results = self._state.read(
             state.StateQuery(pool, data, at)
             for pool, at, family in swaps
             for data in token_metadata.pool_calls(family)
         )
-        confirmations: dict[bytes, state.StateQuery] = {}
-        families: dict[bytes, str] = {}
+        claims: dict[bytes, _PoolClaim] = {}
         for address, at, family in swaps:
-            if address in confirmations:
+            if address in claims:
                 continue
             tokens, factory, variant = state.pool_fields(family, address, at, results)
             if tokens is None:
                 self._reject(address, "pool", at.number, findings)
-            else:
-                families[address] = family
-                call = token_metadata.get_pool(family, *tokens, variant)
-                confirmations[address] = state.StateQuery(factory, call, at)
-                dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-                pools.append(state.NewPool(address, at.number, dex, *tokens))
-        confirmed = self._state.read(confirmations.values())
-        for number, pool in enumerate(pools):
-            if pool.address not in confirmations:
                 continue
-            # Any contract can claim any factory, so the factory is asked for its pool.
-            if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
-                pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
-            self._contracts[pool.address].pool = pools[number]
-        findings.pools.extend(pools)
+            dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
+            call = token_metadata.get_pool(family, *tokens, variant)
+            claims[address] = _PoolClaim(
+                state.NewPool(address, at.number, dex, *tokens),
+                family,
+                state.StateQuery(factory, call, at),
+            )
+        return [*claims.values()]

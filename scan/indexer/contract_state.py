@@ -6,6 +6,7 @@ A token has lives: its contract or delegation may end and begin anew, and be of 
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -307,24 +308,19 @@ class TokenLife(NamedTuple):
     wraps_since: int | None  # block number
 
 
+@dataclass(slots=True)
 class InspectedContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
-    __slots__ = (
-        *"code_hash ended_lives item_type may_begin_at pool rejected".split(),
-        *"token_since token_type wraps_since".split(),
-    )
-
-    def __init__(self) -> None:
-        self.token_type: str | None = None
-        self.token_since = (-1, -1)  # block number and log index from which it counts as a token
-        self.item_type: str | None = None  # of a BEP20 that has items
-        self.wraps_since: int | None = None  # block number
-        self.may_begin_at: int | None = None  # the first block after a token's last life
-        self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
-        self.pool: NewPool | None = None
-        self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
-        self.code_hash: bytes | None = None
+    token_type: str | None = None
+    item_type: str | None = None  # of a BEP20 that has items
+    wraps_since: int | None = None  # block number
+    may_begin_at: int | None = None  # the first block after a token's last life
+    token_since: tuple[int, int] = (-1, -1)  # block number and log index that make it a token
+    ended_lives: list[tuple[int, TokenLife]] = field(default_factory=list)  # since it is known
+    pool: NewPool | None = None
+    rejected: dict[str, tuple[int, int]] = field(default_factory=dict)  # first and last block
+    code_hash: bytes | None = None
 
     def end_life(self, end_block: int) -> None:
         assert self.token_type is not None

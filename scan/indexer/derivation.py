@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Return the range of the blocks first..last, which must be written already."""
-    [row] = tx.rows("indexer/blocks_get_range", block_from=first, block_to=last)
-    return BlockRange(Span(*row[:-1]), row[-1])
+    [(*span, listed)] = tx.rows("indexer/blocks_get_range", block_from=first, block_to=last)
+    return BlockRange(Span(*span), listed)
 
 
 class RowsRemoved(Exception):
@@ -97,7 +97,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):
         extension.unwind(tx, orphaned)
-    others = [bytes(row[0]) for row in tx.rows("indexer/tokens_unwind", last_kept=last_kept)]
+    others = [bytes(token) for (token,) in tx.rows("indexer/tokens_unwind", last_kept=last_kept)]
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, span=orphaned.span)
     if others:
         derive_anew(tx, others)
@@ -159,7 +159,7 @@ def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) 
 
 
 def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    types = {row[0] for row in tx.rows("indexer/token_items_list_types", span=blocks.span)}
+    types = {type_ for (type_,) in tx.rows("indexer/token_items_list_types", span=blocks.span)}
     if not types:
         return []
     grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
@@ -222,5 +222,5 @@ def unwind(tx: Transaction, last_kept: int) -> None:
     if queues:
         tx.defer("indexer/delivery_ids_advance")
         tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
-        tx.execute("webhooks/queues_count_waiting", webhook_ids=[row[0] for row in queues])
+        tx.execute("webhooks/queues_count_waiting", webhook_ids=[id_ for id_, *_ in queues])
         tx.defer("webhooks/events_notify")

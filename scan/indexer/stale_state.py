@@ -122,37 +122,34 @@ class StaleStateRefresher:
         return self._refresh_tokens(head) or self._refresh_balances(head)
 
     def _refresh_tokens(self, head: IndexedHead) -> bool:
-        """Store supplies as of blocks that do not depend on when they are read,
-        where they are due names and decimals, and whether events add up; and decimals before
-        changes. Return whether there were any."""
-        limit = BATCH_TOKENS
-        rows = self._database.rows("indexer/tokens_list_stale", limit=limit)
+        """Store the supplies of stale tokens, names and decimals of those that are due, and whether
+        their events add up; and decimals before contracts changed. All are as of blocks that do not
+        depend on when they are read. Return whether there were any."""
+        rows = self._database.rows("indexer/tokens_list_stale", limit=BATCH_TOKENS)
         # As many drawn balances as one request has calls for beside supplies, one at least.
         drawn = max(1, contract_state.CHUNK_CALLS // len(rows) - 1) if rows else 0
         tokens = [StaleToken(*row) for row in rows]
         tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
-        changes = [
-            (
-                contract_state.StateQuery(
-                    bytes(address), DECIMALS, contract_state.BlockId(before, bytes(block_hash))
-                ),
-                changed_in,
-            )
-            for address, changed_in, before, block_hash in self._database.rows(
-                "indexer/contract_changes_list_unread", limit=limit
-            )
-        ]
-        results = self._state.read(
-            [*(query for token in tokens for query in token.queries()), *(q for q, _ in changes)]
-        )
+        queries = [query for token in tokens for query in token.queries()]
+        changes = []
+        for address, changed_in, before, block_hash in self._database.rows(
+            "indexer/contract_changes_list_unread", limit=BATCH_TOKENS
+        ):
+            block = contract_state.BlockId(before, bytes(block_hash))
+            changes.append((contract_state.StateQuery(bytes(address), DECIMALS, block), changed_in))
+        results = self._state.read([*queries, *(query for query, _ in changes)])
         statements = []
         if tokens:
             refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
             statements.append(("indexer/tokens_refresh", refreshed))
         if changes:
             decimals = [
-                (q.address, n, None if word(results[q]) is None else decimal_places(results[q]))
-                for q, n in changes
+                (
+                    query.address,
+                    changed_in,
+                    None if word(results[query]) is None else decimal_places(results[query]),
+                )
+                for query, changed_in in changes
             ]
             read_before = _columns(READ_BEFORE, decimals)
             statements.append(("indexer/contract_changes_store_read", read_before))
@@ -162,7 +159,7 @@ class StaleStateRefresher:
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
-        addresses = [bytes(row[0]) for row in rows]
+        addresses = [bytes(address) for (address,) in rows]
         balances = self._state.balances(addresses, contract_state.BlockId(head.number, head.hash))
         if addresses:
             row = {"addresses": addresses, "balances": balances, "block_number": head.number}

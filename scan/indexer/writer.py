@@ -14,13 +14,13 @@ from scan.indexer import block_rows, derivation, partitions
 from scan.indexer.contract_state import ContractChange, ContractFindings, NewToken, RejectedEmitter
 from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.observability import metrics
+from scan.parameters import GREGORIAN_CYCLE_S
 from scan.settings import Keep
 
 # Up to so many rows, updating derived tables takes less time than planning how: a block of 50
 # transactions took 20 of 32 ms of PostgreSQL's. So plans are kept, which are made for few rows.
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
-GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
 TOKEN_COLUMNS = (*NewToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
@@ -233,9 +233,9 @@ class Writer:
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
             derivation.unwind(tx, last_kept)
-            ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
+            ends = tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)
             last = head.number
-            for end in (*ends, last_kept):
+            for (end,) in (*ends, (last_kept,)):
                 unwind_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
             tx.execute("indexer/filled_tables_unwind", last_kept=last_kept)
@@ -384,7 +384,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRow
     _copy_numbered(
         tx,
         "logs",
-        ("topic_id", *block_rows.LOG_COLUMNS),
+        ("topic_id", *block_rows.LOG_COLUMNS[1:]),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )

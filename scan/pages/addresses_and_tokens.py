@@ -28,7 +28,7 @@ from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_lis
 from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import page_tabs, requested, titles
-from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
+from scan.queries import addresses, blocks, contracts, holdings, tokens
 from scan.queries.pages import Page, Window
 
 FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
@@ -136,10 +136,8 @@ def address_head(
     a proxy runs: the page has it where nothing but the proxy's own source names the address."""
     prices = holdings.unit_prices(reader())
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
-    account = addresses.get(reader(), key)
-    created = contracts.indexed(reader(), key)
-    of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
-    counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
+    account = addresses.get(reader(), key, lists=_counted_lists())
+    counts, created = account.counts, account.creation
     makers = (created.creator, created.factory) if created else ()
     of_extensions = (value for value in account.more.values() if isinstance(value, str))
     others = (*map(to_hex, filter(None, makers)), *of_extensions, *more)
@@ -164,19 +162,21 @@ def address_head(
     address_name = names.get(to_hex(key), NAMELESS)
     has_name = address_name["label"] or address_name["token"] or address_name["pool"]
     values["heading"] = (not has_name and values["implementation_name"]) or address_name["name"]
-    lengths = _lengths(counts) | {"tokens": held.total}
+    lengths = {"tokens": held.total}
+    if reader().kept_from is None:  # the lengths of lists that have all rows
+        for name in _counted_lists():
+            if name in all_lists() and all_lists()[name].table not in reader().incomplete:
+                lengths[name] = counts.get(name, 0)
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)
     return {**values, "tab_titles": titles(address_tabs(), tab, values, lengths)}
 
 
-def _lengths(counts: Mapping[str, int]) -> dict[str, int | None]:
-    """Return the lengths of the lists on tabs, where these have all rows."""
-    if reader().kept_from is not None:
-        return {}
-    names = [tab.length_name for tab in address_tabs() if tab.length_name in all_lists()]
-    whole = (name for name in names if all_lists()[name].table not in reader().incomplete)
-    return {name: counts.get(name, 0) for name in whole}
+@cache
+def _counted_lists() -> Sequence[str]:
+    """Return the names of the lists whose lengths the page has on its tabs or as links."""
+    of_tabs = (name for tab in address_tabs() for name in (tab.list, tab.length_name) if name)
+    return (*all_links(), *of_tabs)
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:
@@ -238,7 +238,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
         ENTITIES[tab], path, api_path, tab=tab, left_out=left_out, fixed={fixed: address}
     )
     if tab == "transactions":
-        hooks.complete_transactions(tab_list.records)
+        hooks.complete_transactions(reader(), tab_list.records)
     return tab_list
 
 

@@ -36,7 +36,7 @@ def get_block(block: str) -> Response:
     api_path = f"/blocks/{number}/transactions"
     tab = records.requested_tab(("transactions",))
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
-    hooks.complete_transactions(sent.records)
+    hooks.complete_transactions(reader(), sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[records.Record]] = {}
     for section in hooks.sections_of(hooks.BlockSection):
@@ -62,7 +62,7 @@ ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 @blueprint.get("/txs")
 def list_transactions() -> Response:
     transactions = entity_list("transactions", "/txs", "/transactions")
-    hooks.complete_transactions(transactions.records)
+    hooks.complete_transactions(reader(), transactions.records)
     return transactions.show("transactions.html", prices=unit_prices(reader()))
 
 

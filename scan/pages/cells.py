@@ -4,6 +4,7 @@ these, so they are functions, which return plain text; templates have them as `c
 HTML, and macros.html under the same names as its macros.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,17 +16,18 @@ from scan.pages.records import Names, Record
 from scan.queries import holdings, transactions
 
 NO_NAMES: Mapping[str, Any] = {}
+_MARKUP = re.compile("[&<>'\"]")
 
 
 def _escaped(value: object) -> str:
-    """Return a value as HTML: of letters and digits it is its text, and most are such."""
+    """Return a value as HTML: most have nothing to escape, which markupsafe finds out slowly."""
     text = str(value)
-    return text if text.isalnum() else str(escape(text))
+    return text if text.isalnum() or not _MARKUP.search(text) else str(escape(value))
 
 
 def named(text: str) -> str:
     """Return a name, which anybody may have chosen, isolated from the direction of its line."""
-    return f"<bdi>{escape(formatting.short_name(text))}</bdi>"
+    return f"<bdi>{_escaped(formatting.short_name(text))}</bdi>"
 
 
 def shortened(value: str, head: int = 8, style: str = "") -> str:
@@ -40,7 +42,7 @@ def shortened(value: str, head: int = 8, style: str = "") -> str:
 def title_of(text: str, most: int = 12) -> str:
     """Return the whole of what style may cut: it is shown under the pointer, and where the link has
     the focus."""
-    return f' title="{escape(formatting.visible(text[:300]))}"' if len(text) > most else ""
+    return f' title="{_escaped(formatting.visible(text[:300]))}"' if len(text) > most else ""
 
 
 def claimed(name: str, address: str) -> str:
@@ -52,7 +54,7 @@ def claimed(name: str, address: str) -> str:
             ' one">not its address</span>'
         )
     return (
-        f'<span class="claim" title="{escape(formatting.visible(name[:300]))}: a name that the'
+        f'<span class="claim" title="{_escaped(formatting.visible(name[:300]))}: a name that the'
         f' address has chosen">{named(name)}</span>{warning}'
     )
 
@@ -94,7 +96,7 @@ def block(number: int) -> str:
 
 def age(time: str) -> str:
     """Return a time (ISO 8601), which a script shows as an age."""
-    text = str(escape(time))
+    text = _escaped(time)
     return f'<time datetime="{text}" data-age>{formatting.day_time(text)}</time>'
 
 
@@ -103,11 +105,11 @@ def digits(value: int | str, amount: formatting.AlignedAmount, unit: str | None)
     all of them are shown where the pointer, a finger or the focus is."""
     full = ""
     if amount.full:
-        of_unit = f" {escape(formatting.short_name(unit))}" if unit else ""
+        of_unit = f" {_escaped(formatting.short_name(unit))}" if unit else ""
         full = f' tabindex="0" data-full="{amount.full}{of_unit}"'
     return (
         f'<data class="amount" value="{_escaped(value)}"{full}>{_escaped(amount.whole)}'
-        f'<span class="fraction">{escape(amount.fraction)}</span></data>'
+        f'<span class="fraction">{_escaped(amount.fraction)}</span></data>'
     )
 
 
@@ -134,7 +136,7 @@ def coin_below(prices: holdings.UnitPrices | None, wei: str) -> str:
     """Return the worth of an amount of the coin on a line of its own, below it in a table."""
     if prices is None or prices.coin is None or wei == "0":
         return ""
-    worth = escape(formatting.worth(formatting.coin_worth(wei, prices.coin)))
+    worth = _escaped(formatting.worth(formatting.coin_worth(wei, prices.coin)))
     currency = named(prices.currency)
     return f'<span class="below"> <span class="quiet">≈ {worth} {currency}</span></span>'
 
@@ -146,22 +148,22 @@ def succeeded(status: object) -> str:
 def reason(record: Record) -> str:
     """Return why a transaction failed, as far as its list knows; its page knows more."""
     why = f"{title_of(record['reason'], 60)}>{named(record['reason'] or 'Why?')}"
-    link = f'<a href="/tx/{escape(record["hash"])}#reason"{why}</a>'
+    link = f'<a href="/tx/{_escaped(record["hash"])}#reason"{why}</a>'
     return f'<span class="reason">{succeeded(record["status"])}{link}</span>'
 
 
 def method(record: Record) -> str:
     """Return what a transaction calls: a text, a method, or nothing."""
     if "memo" in record:
-        memo = escape(formatting.short_name(record["memo"]))
-        title = f"Text, not a call: it begins with {escape(record['methodId'])}"
+        memo = _escaped(formatting.short_name(record["memo"]))
+        title = f"Text, not a call: it begins with {_escaped(record['methodId'])}"
         cell = f'<span class="badge" title="{title}">“<bdi>{memo}</bdi>”</span>'
-        is_long, full = len(record["memo"]) > 14, str(memo)
+        is_long, full = len(record["memo"]) > 14, memo
     elif "method" in record:
-        name = escape(formatting.short_name(record["method"]))
+        name = _escaped(formatting.short_name(record["method"]))
         is_long = len(record["method"]) > 16
-        full = escape(formatting.visible(record["method"][:300])) if is_long else ""
-        title = "" if is_long else f' title="{escape(record["methodId"])}"'
+        full = _escaped(formatting.visible(record["method"][:300])) if is_long else ""
+        title = "" if is_long else f' title="{_escaped(record["methodId"])}"'
         cell = f'<code class="badge"{title}>{name}</code>'
     elif record["toAddress"]:
         return '<span class="badge">Coin transfer</span>'
@@ -189,7 +191,7 @@ def transaction_rows(
     prices: holdings.UnitPrices | None = None,
 ) -> str:
     """Return the rows of a table of transactions, for which macros take four times as long."""
-    rows, unit = [], escape(symbol)
+    rows, unit = [], _escaped(symbol)
     for record in records:
         failed = "" if record["status"] else ' class="failed"'
         before, after = succeeded(record["status"]), ""

@@ -72,7 +72,7 @@ RANGES = (
 DIRECTION = Field("direction", "Direction", "direction", {"out": "out", "in": "in"})
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # frozen, it would be made four times as slowly
 class FilteredList:
     """A page of a list with its form. `arguments` are the query string's without the position in
     the list; `source` is the page of the API that it shows; `error` is why there are no records,
@@ -220,25 +220,22 @@ def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
 def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
     """Return the fields of an entity's filters, without those that the path of a page fixes."""
     filters = {filter_.param: filter_ for filter_ in pages.FILTERS[entity]}  # without synonyms
-    fields = [
-        Field(f.key, f.label, f.kind, *_choices(f.kind, f.words))
-        for f in filters.values()
-        if f.key not in fixed
-    ]
+    fields = []
+    for filter_ in filters.values():
+        if filter_.key in fixed:
+            continue
+        choices, are_all = filter_.words, True
+        if filter_.kind == "transaction_type":  # a chain may have more of its own
+            choices, are_all = TRANSACTION_TYPES, False
+        elif filter_.kind == "token_type":
+            choices = {name: site().chain().standard(name) for name in pages.TOKEN_TYPES}
+        elif filter_.kind == "dex":
+            names, are_all = tokens.exchanges(requests.reader())
+            choices = {name: formatting.exchange_name(name) for name in names}
+        fields.append(Field(filter_.key, filter_.label, filter_.kind, choices, are_all))
     if "address" in fixed and {"from", "to"} <= filters.keys():
         fields = [DIRECTION, *(field for field in fields if field.key not in ("from", "to"))]
     return fields
-
-
-def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bool]:
-    if kind == "transaction_type":  # a chain may have more of its own
-        return TRANSACTION_TYPES, False
-    if kind == "token_type":
-        return {name: site().chain().standard(name) for name in pages.TOKEN_TYPES}, True
-    if kind == "dex":
-        names, are_all = tokens.exchanges(requests.reader())
-        return {name: formatting.exchange_name(name) for name in names}, are_all
-    return words, True
 
 
 def entity_list(

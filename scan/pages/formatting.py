@@ -9,9 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -103,16 +101,17 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     """Return an amount that nobody can spend any more, such as a fee, rounded half up to the width
     of a column."""
     full = amount(value, decimals)
-    whole, _, fraction = full.partition(".")
+    whole, point, fraction = full.partition(".")
     places = _places(whole, decimals)
-    if len(fraction) <= places:
-        return aligned(value, decimals)
-    step = 10 ** (decimals - places)
-    rounded = amount((int(value) + step // 2) // step, places)
-    if rounded == "0":
-        return aligned(value, decimals)
-    whole, point, fraction = rounded.partition(".")
-    return AlignedAmount(whole, point + fraction, full)
+    if len(fraction) > places:
+        step = 10 ** (decimals - places)
+        rounded = amount((int(value) + step // 2) // step, places)
+        if rounded != "0":
+            whole, point, fraction = rounded.partition(".")
+            return AlignedAmount(whole, point + fraction, full)
+    elif len(whole) <= MAX_WHOLE_DIGITS:
+        return AlignedAmount(whole, point + fraction, None)
+    return aligned(value, decimals)
 
 
 def _places(whole: str, decimals: int | None) -> int:
@@ -195,11 +194,6 @@ def percent(part: int | str, whole: int | str, places: int = 1) -> str:
     if some < total and steps == most:
         return f">{amount(most - 1, places)} %"
     return f"{Decimal(steps).scaleb(-places):.{places}f} %"
-
-
-@lru_cache(16)  # a page has the newest block's several times
-def iso(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def day_time(iso: str) -> str:
@@ -334,17 +328,20 @@ def fitted(table: str) -> Markup:
 
     Rows with a link are no stop of the Tab key for each of their cut values: they show all of them
     while a link has the focus (scan.css)."""
-    rows: list[list[str]] = []
+    if STOP in table:
+        rows = str.split(table, "<tr")
+        table = "<tr".join([r.replace(STOP, NO_STOP) if "<a " in r else r for r in rows])
+    before, *pieces = str.split(table, FRACTION)
+    columns, column, fitted = [], 0, [before]
     widths: dict[int, int] = defaultdict(int)
-    for row in str.split(table, "<tr"):
-        cells = (row.replace(STOP, NO_STOP) if "<a " in row else row).split("<td")
-        for column, cell in enumerate(cells):
-            for after in cell.split(FRACTION)[1:]:
-                fraction, _, _ = after.partition("<")
-                widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
-        rows.append(cells)
-    marks = {column: f'{FRACTION[:-2]} w{width}">' for column, width in widths.items() if width}
-    for cells in rows:
-        for column in marks.keys() & range(len(cells)):
-            cells[column] = cells[column].replace(FRACTION, marks[column])
-    return Markup("<tr".join("<td".join(cells) for cells in rows))
+    for piece in pieces:
+        row = before.rfind("<tr")
+        column = before.count("<td", row) if row >= 0 else column + before.count("<td")
+        columns.append(column)
+        end = piece.index("<")
+        widths[column] = max(widths[column], end + piece.count(WIDE, 0, end))
+        before = piece
+    marks = {c: f'{FRACTION[:-2]} w{width}">' if width else FRACTION for c, width in widths.items()}
+    for column, piece in zip(columns, pieces, strict=True):
+        fitted += marks[column], piece
+    return Markup("".join(fitted))

@@ -43,7 +43,7 @@ def _newest() -> dict[str, Any]:
     newest_transactions = orjson.loads(
         pages.filtered_page(reader(), "transactions", {}, NEWEST).data
     )
-    hooks.complete_transactions(newest_transactions)
+    hooks.complete_transactions(reader(), newest_transactions)
     of_extensions: dict[str, Any] = {}
     for section in hooks.sections_of(hooks.LiveSection):
         of_extensions |= section.read(newest_blocks)

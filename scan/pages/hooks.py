@@ -34,9 +34,8 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """The templates that a page includes, by the place on it: `head` is in the head of every page,
-    `foot` among the links of its footer, `list` beside the count of every list. `read` of the
-    others returns what the templates show."""
+    """The templates that a page includes, by the place on it: `list` is beside the count of every
+    list. `read` of the others returns what the templates show."""
 
     templates: Mapping[str, str]
 
@@ -118,9 +117,6 @@ class Tab(NamedTuple):
     def length_name(self) -> str:
         return self.counted or self.list
 
-    def has_link(self, head: Mapping[str, Any]) -> bool:
-        return self.is_linked(head) and (not self.list or self.list in head["counts"])
-
 
 class AddressTab(Tab):
     """A tab that an extension adds to an address's page."""
@@ -167,8 +163,10 @@ class Pages(Part, module="pages", chapter="views"):
     page_of_missing: Callable[[bytes], Response | None] = lambda transaction_hash: None
     """The page of a transaction that is not indexed; raises UpstreamFailed or Unavailable where
     the node does not say whether it has it."""
-    add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
-    """Adds to records of transactions what lists show besides."""
+    add_to_transactions: Callable[[Reader, Sequence[Record]], None] | None = None
+    """Adds what lists show besides."""
+    feeds: Callable[[str, bool], Iterable[tuple[str, str]]] | None = None
+    """Paths and titles of a page's feeds, by its path and whether all logs are stored."""
 
 
 class Markdown(Part, module="markdown"):
@@ -197,8 +195,8 @@ def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
     return [tab for tab in tabs if isinstance(tab, kind)]
 
 
-def complete_transactions(records: Iterable[Record]) -> None:
+def complete_transactions(reader: Reader, transactions: Sequence[Record]) -> None:
     """Add to records of transactions what lists show besides, such as the names of methods."""
-    transactions = [*records]
     for pages in registry.parts(Pages):
-        pages.add_to_transactions(transactions)
+        if pages.add_to_transactions is not None:
+            pages.add_to_transactions(reader, transactions)

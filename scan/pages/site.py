@@ -205,7 +205,11 @@ class Site:
     ) -> str:
         """Return a template as HTML; `path` is the page's, for previews of links to it, and
         `newest` the position that it shows."""
-        context = {"chain": chain, "path": path, "newest": newest, **self._brand, **values}
+        are_all_stored = bool(values.get("are_all_stored"))
+        readers = [pages.feeds for pages in registry.parts(hooks.Pages) if pages.feeds is not None]
+        feeds = [feed for read in readers for feed in read(path.lower(), are_all_stored)]
+        of_page = {"chain": chain, "path": path, "newest": newest, "feeds": feeds}
+        context = {**of_page, **self._brand, **values}
         text = self._templates.get_template(template).render(context)
         base_path = self._settings.base_path
         return self._local_link.sub(rf'\1="{base_path}/', text) if base_path else text
@@ -283,10 +287,10 @@ def _menu(title: str) -> list[tuple[str, str]]:
 
 
 def _sections() -> Mapping[str, Sequence[str]]:
-    """Return the templates of the sections that extensions add to a page, by the page's name, to
-    the count of each list, or to the head or the footer of all."""
+    """Return the templates of the sections that extensions add to a page, by the page's name, or to
+    the count of each list."""
     names = (
-        "address address_balance code_hash foot head block block_facts home list live status"
+        "address address_balance code_hash block block_facts home list live status"
         " transaction transaction_call transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
@@ -325,7 +329,7 @@ def _templates() -> Environment:
     names = """
         grouped counted amount short_amount fitted
         short_address checksummed_text gwei percent short_price pair_name
-        exchange_name worth coin_worth day_time iso visible sentence
+        exchange_name worth coin_worth day_time visible sentence
         visible_block as_json short_name short_id token_name word text_in
     """
     environment.filters |= {

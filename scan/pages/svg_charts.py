@@ -12,6 +12,7 @@ from itertools import count
 from typing import NamedTuple
 
 from scan.pages.formatting import amount, compact
+from scan.parameters import LAST_TIME_S
 
 WIDTH, HEIGHT = 640, 160
 MAX_TICKS = 5  # above the lowest
@@ -90,28 +91,30 @@ def spread_over_seconds(times_s: Sequence[int]) -> list[float]:
 def bar_chart(
     points: Sequence[Point], *, title: str, span_s: int, decimals: int = 0
 ) -> Chart | None:
-    """Return bars for equal spans of time; `decimals` are those of the values."""
-    if not points:
+    """Return bars for equal spans of time, None where there are none, or datetime does not know
+    the times; `decimals` are those of the values."""
+    if not points or points[-1].time_s > LAST_TIME_S:
         return None
     ticks = _ticks(points, 0)
     step = WIDTH / len(points)
     width = min(step * BAR_SHARE, WIDEST_BAR)
     bars = "".join(
-        f"M{pixel(number * step + width / 2)} {HEIGHT}V{pixel(_y(point.value, ticks))}"
-        for number, point in enumerate(points)
+        f"M{pixel(index * step + width / 2)} {HEIGHT}V{pixel(_y(point.value, ticks))}"
+        for index, point in enumerate(points)
     )
     moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
-    times = [axis_time(points[number].time_s, span_s) for number in moments]
+    times = [axis_time(points[index].time_s, span_s) for index in moments]
     chart = _chart(title, points, ticks, span_s, decimals, times)
     return chart._replace(bars=bars, bar_width=round(width, 1))
 
 
 def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
-    """Return a line through points in order of time; None if there is nothing to draw.
+    """Return a line through points in order of time; None if there is nothing to draw, or datetime
+    does not know the times.
 
     Its axis begins at zero, unless all values are above half of the largest.
     """
-    if len(points) < 2 or points[0].time_s == points[-1].time_s:
+    if len(points) < 2 or points[0].time_s == points[-1].time_s or points[-1].time_s > LAST_TIME_S:
         return None
     start, length = points[0].time_s, points[-1].time_s - points[0].time_s
     least, most = (choose(point.value for point in points) for choose in (min, max))

@@ -53,23 +53,14 @@ def titles(
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the groups that have tabs which a page links, its current one among them, each with
     its title and the names and titles of these tabs. Titles have the lengths that are known."""
-    linked = [tab for tab in tabs if tab.name == current or tab.has_link(values)]
-    of_groups = [
-        (
-            group,
-            [
-                (tab.name, _title(tab, lengths.get(tab.length_name)))
-                for tab in linked
-                if tab.group == group
-            ],
-        )
-        for group in GROUPS
-    ]
-    return [(group, of_group) for group, of_group in of_groups if of_group]
-
-
-def _title(tab: Tab, length: int | None) -> str:
-    return tab.title if length is None else f"{tab.title} ({formatting.grouped(length)})"
+    groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+    for tab in tabs:
+        has_entries = not tab.list or tab.list in values["counts"]
+        if tab.name == current or (has_entries and tab.is_linked(values)):
+            length = lengths.get(tab.length_name)
+            counted = "" if length is None else f" ({formatting.grouped(length)})"
+            groups[tab.group].append((tab.name, tab.title + counted))
+    return [(group, titled) for group, titled in groups.items() if titled]
 
 
 OVERVIEW = TransactionTab("overview", "Overview")

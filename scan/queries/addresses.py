@@ -5,7 +5,8 @@ Primary names are there where an extension reads them from a name service. A nam
 whoever has the address: it is shown beside the address, never instead of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -16,18 +17,12 @@ from scan.ethereum import client, request_node
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, cursors
+from scan.queries import balances, blocks, cursors
+from scan.queries.contracts import IndexedCreation, creation_of
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 UNREAD = "The node does not respond, and this balance has not been read yet."
-
-
-class Head(NamedTuple):
-    """The newest indexed block; None where nothing is indexed."""
-
-    number: int | None
-    hash: bytes | None
 
 
 class KnownBalance(NamedTuple):
@@ -61,23 +56,25 @@ def stored_balance(
 
 
 def at_head(
-    reader: Reader, addresses: Sequence[bytes], indexed: Sequence[Balance], head: Head
+    reader: Reader, addresses: Sequence[bytes], indexed: Sequence[Balance], head: BlockId | None
 ) -> list[Balance]:
-    """Return indexed balances where they were read at the head, else the node's, else older ones.
+    """Return indexed balances where they were read at the head, which is None where nothing is
+    indexed, else the node's, else older ones.
 
     An older one is the head's, too, where no indexed row has changed it since it was read.
     """
     stale = [
         address
         for address, balance in zip(addresses, indexed, strict=True)
-        if not balance.is_current or balance.known is None or balance.known.block != head.number
+        if not balance.is_current
+        or balance.known is None
+        or head is None
+        or balance.known.block != head.number
     ]
     states = {}
     # A node that has failed this request once would cost each page of a file its time-out.
-    if stale and not reader.has_node_failed and head.number is not None and head.hash is not None:
-        states = reader.sources.account_states.all_at(
-            reader.node, stale, head.number, bytes(head.hash)
-        )
+    if stale and not reader.has_node_failed and head is not None:
+        states = reader.sources.account_states.all_at(reader.node, stale, *head)
         contracts = {
             a
             for a, balance_read in zip(addresses, indexed, strict=True)
@@ -93,10 +90,10 @@ def at_head(
     for address, balance in zip(addresses, indexed, strict=True):
         state = states.get(address)
         balance_read, is_contract, is_current = balance
-        if head.number is not None and state is not None:
+        if head is not None and state is not None:
             balance_read = KnownBalance(str(state.balance), head.number)
             is_contract, is_current = state.is_contract, True
-        elif head.number is not None and balance_read is not None and is_current:
+        elif head is not None and balance_read is not None and is_current:
             balance_read = balance_read._replace(block=head.number)
         balances.append(Balance(balance_read, is_contract, is_current))
     return balances
@@ -126,16 +123,20 @@ def tokens_held(
     """Return the tokens of one type, or of all; an address never seen holds none."""
     filters = {"address": address, "type": token_type}
     traversal = window.traversal("tokens held", filters, (cursors.ADDRESS,), has_blocks=False)
-    row = reader.row(
+    read_page = partial(
+        reader.row,
         "queries/addresses_list_tokens",
         address=address,
         type=token_type,
         has_type=token_type is not None,
-        **balances.held(reader, address),
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,
+        most_compared=balances.MOST_HELD,
     )
+    *row, inconsistent = read_page(**balances.held(reader, address, tokens=()))
+    if inconsistent:
+        *row, _ = read_page(**balances.held(reader, address, tokens=inconsistent))
     return balances.completed(reader, Page.keyed(traversal, row), holder=address)
 
 
@@ -143,7 +144,8 @@ class Address(NamedTuple):
     """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
     `recent` has its newest 25 transactions as JSON text, None where they were not asked for, `more`
-    the fields that extensions add.
+    the fields that extensions add, `counts` the numbers of entries of the lists that were asked
+    for, by name, without empty ones.
     """
 
     balance: Balance
@@ -153,6 +155,8 @@ class Address(NamedTuple):
     last_seen: str | None
     recent: str | None
     more: Mapping[str, Any]
+    counts: Mapping[str, int]
+    creation: IndexedCreation | None
 
 
 class Summary(NamedTuple):
@@ -188,23 +192,31 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
 
 
 def get(
-    reader: Reader, address: bytes, block: BlockId | None = None, *, has_recent: bool = False
+    reader: Reader,
+    address: bytes,
+    block: BlockId | None = None,
+    *,
+    has_recent: bool = False,
+    lists: Collection[str] = (),
 ) -> Address:
-    """Return an address, seen or not, with its balance after `block`, or at the head."""
-    *row, head_number, head_hash = reader.row(
+    """Return an address, seen or not, with its balance after `block`, or at the head; `lists` are
+    names of lists that addresses or list_counts count."""
+    row = reader.row(
         "queries/addresses_get",
         address=address,
         state_block=block.number if block else BIGINT_MAX,
         has_recent=has_recent,
+        lists=[*lists],
     )
-    count, label, first_seen, last_seen, recent, more, *stored = row
-    head = Head(head_number, head_hash)
+    count, label, first_seen, last_seen, recent, more, counts, *stored = row[:11]
+    head, creation = BlockId.of(*row[11:13]), creation_of(*row[13:])
+    reader.keep(blocks.newest, head)
     if block is None:
         [balance] = at_head(reader, [address], [stored_balance(*stored)], head)
     else:
         balance = at_block(reader, address, block)
     seen = count or 0, label, first_seen, last_seen, recent
-    return Address(balance, *seen, orjson.loads(more))
+    return Address(balance, *seen, orjson.loads(more), counts, creation)
 
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
@@ -217,7 +229,7 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
         )
         for record in records
     ]
-    current = at_head(reader, addresses, of_index, Head(*head))
+    current = at_head(reader, addresses, of_index, BlockId.of(*head))
     return [
         Summary(
             balance,

@@ -56,13 +56,19 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
 
 
-def held(reader: Reader, address: bytes, block: served_chain.BlockId | None = None) -> Read:
-    """Return what an address holds of such tokens after a block, by default the newest, as
-    parameters: of the first MOST_HELD, as far as it is given."""
-    (tokens,) = reader.row("queries/addresses_list_inconsistent", address=address, most=MOST_HELD)
-    if not tokens:
-        return {"read_tokens": [], "read_balances": []}
-    balances, _ = read(reader, [(bytes(token), address) for token in tokens], block)
+def held(
+    reader: Reader,
+    address: bytes,
+    block: served_chain.BlockId | None = None,
+    tokens: Sequence[bytes] | None = None,
+) -> Read:
+    """Return what an address holds of such `tokens` after a block, by default the newest, as
+    parameters, as far as it is given; by default of those among the first MOST_HELD."""
+    if tokens is None:
+        (tokens,) = reader.row(
+            "queries/addresses_list_inconsistent", address=address, most_compared=MOST_HELD
+        )
+    balances, _ = read(reader, [(bytes(token), address) for token in tokens or ()], block)
     return {"read_tokens": [t for t, _ in balances], "read_balances": [*balances.values()]}
 
 
@@ -171,7 +177,7 @@ def _inconsistent(
         "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
     )
     marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
-    return marked, None if number is None else served_chain.BlockId(number, bytes(hash_))
+    return marked, served_chain.BlockId.of(number, hash_)
 
 
 def _bytes(address: str) -> bytes:

@@ -87,8 +87,7 @@ def find(reader: Reader, block: int | bytes) -> served_chain.BlockId:
 
 def newest(reader: Reader) -> served_chain.BlockId | None:
     """Return the newest block; None before the first one."""
-    number, block_hash = reader.row("queries/blocks_find", number=None, hash=None)
-    return None if number is None else served_chain.BlockId(number, bytes(block_hash))
+    return served_chain.BlockId.of(*reader.row("queries/blocks_find", number=None, hash=None))
 
 
 def not_indexed(reader: Reader, block: int | bytes | None, field: str | None = None) -> NotFound:

@@ -230,9 +230,13 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
 
 def indexed(reader: Reader, address: bytes) -> IndexedCreation | None:
     """Return the creation, or None where neither a transaction nor an indexed trace shows it."""
-    creator, factory, transaction_hash, *block = reader.row(
-        "queries/contracts_get_creation", address=address
-    )
+    return creation_of(*reader.row("queries/contracts_get_creation", address=address))
+
+
+def creation_of(
+    creator: bytes | None, factory: bytes | None, transaction_hash: bytes, *block: Any
+) -> IndexedCreation | None:
+    """Return the creation in the columns of queries/contracts_get_creation."""
     if creator is None:
         return None
     made_by = None if factory is None else bytes(factory)

@@ -173,7 +173,7 @@ def newest_common_block(reader: Reader, block: BlockId) -> BlockId | None:
     that is, which is not stored if it precedes the first indexed one; None for a block that is not
     known, or no longer."""
     number, block_hash = reader.row("queries/blocks_get_newest_common", **block._asdict())
-    return None if number is None else BlockId(number, bytes(block_hash))
+    return BlockId.of(number, block_hash)
 
 
 # A replica that is behind may still have the other branch here.

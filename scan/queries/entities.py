@@ -1,6 +1,6 @@
 """The entities of /query and of other lists that can be filtered, each with its pages."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scan import registry
@@ -34,14 +34,6 @@ def _pages() -> Mapping[str, ReadEntity]:
 
 
 PAGES = LazyMapping(_pages)
-
-
-def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:
-    """Return the lengths of an address's lists by name, without empty ones; `lists` are names of
-    lists that addresses or list_counts count."""
-    by_list: Mapping[str, int]
-    (by_list,) = reader.row("queries/list_counts_get", key=address, lists=[*lists])
-    return by_list
 
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:

@@ -272,7 +272,7 @@ def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, An
     """Return the prices of the tokens held, and what of the index is whole, as the statement takes
     them."""
     prices_of_held = [(token, *_price_of(prices, to_hex(token))) for token in held.tokens]
-    priced = [row for row in prices_of_held if row[1] is not None]
+    priced = [(token, price, depth) for token, price, depth in prices_of_held if price is not None]
     return {
         "tokens": [token for token, _, _ in priced],
         "prices": [price for _, price, _ in priced],

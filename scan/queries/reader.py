@@ -213,6 +213,10 @@ class Reader:
         kept: T = self._once[read]
         return kept
 
+    def keep(self, read: Callable[["Reader"], T], value: T) -> None:
+        """Have once() return what another statement has read."""
+        self._once[read] = value
+
     @property
     def first_block(self) -> int:
         """Return the block at which the index begins."""

@@ -119,19 +119,17 @@ class ConcurrencyLimit:
             self.taken -= 1
             self._changed_hands_at = time.monotonic()
             if client is not None:
-                self._pause(client, self._changed_hands_at)
+                if self.pause_factor:
+                    now = self._changed_hands_at
+                    paused = {c: until for c, until in self._paused_until.items() if until > now}
+                    held_s = now - self._changed_hands_of[client]
+                    self._paused_until = paused | {client: now + held_s * self.pause_factor}
                 self._taken_by[client] -= 1
                 self._changed_hands_of[client] = self._changed_hands_at
                 # So that nothing is kept of clients that hold none.
                 if not self._taken_by[client]:
                     del self._taken_by[client], self._changed_hands_of[client]
             self._changed.notify_all()
-
-    def _pause(self, client: Hashable, now: float) -> None:
-        if self.pause_factor:
-            paused = {c: until for c, until in self._paused_until.items() if until > now}
-            held_s = now - self._changed_hands_of[client]
-            self._paused_until = paused | {client: now + held_s * self.pause_factor}
 
     def _is_free_for(self, client: Hashable) -> bool:
         free = self.places - self.taken

@@ -101,15 +101,12 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         self.watch(conn, 0)
         if conn.open_response is not None:
             conn.open_response.close()
-        self._forget_received(conn)
+        self._received_bytes -= conn.received_bytes
+        conn.received_bytes = 0
         conn.forget_request()
         conn.to_send.close()
         self.nr_conns -= 1
         conn.sock.close()
-
-    def _forget_received(self, conn: Connection) -> None:
-        self._received_bytes -= conn.received_bytes
-        conn.received_bytes = 0
 
     def watch(
         self, conn: Connection, events: int, callback: Callable[..., None] | None = None

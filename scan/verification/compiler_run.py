@@ -6,6 +6,7 @@ the same two kinds of arguments.
 """
 
 import json
+import logging
 import re
 import tempfile
 import threading
@@ -21,6 +22,8 @@ import orjson
 from scan.errors import Unavailable, VerificationFailed
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.verification import confined_process, sandbox, settings_search
+
+log = logging.getLogger(__name__)
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
@@ -102,6 +105,7 @@ def _output(finished: sandbox.Finished) -> dict[str, Any]:
     """Return the compiler's output. Raises OutOfLimits: the compiler reports bad_alloc as a JSON
     error with exit status 0, and crashes at other limits."""
     if finished.status in (confined_process.CANNOT_CONFINE, 126, 127):
+        log.error("the compiler ended with status %d: %r", finished.status, finished.output[:300])
         raise Unavailable("The compiler cannot be started.", retry_after_s=60)
     if len(finished.output) >= sandbox.OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")

@@ -1,8 +1,8 @@
 """Executes another program with resource limits and no network; sandbox.py runs this file.
 
-Arguments: optionally KEEP_NETWORK, the name and value of each
-resource limit, `--`, the program and its arguments. Exits with CANNOT_CONFINE if this kernel or
-processor does not support the limits, with 127 if there is no such program.
+Arguments: optionally KEEP_NETWORK, resource limits such as RLIMIT_CPU=20, `--`, the program and its
+arguments. Exits with CANNOT_CONFINE if this kernel or processor does not support the limits, and
+writes why, with 127 if there is no such program.
 
 A system call filter (seccomp) needs no privileges, so it also works where a unit or a container
 forbids namespaces; unlike a network namespace it also denies Unix sockets. A Landlock domain denies
@@ -45,30 +45,33 @@ _REFUSED = {
 
 def main(arguments: list[str]) -> int:
     split = arguments.index("--")
-    limits = arguments[:split]
-    command = arguments[split + 1 :]
-    keeps_network = limits[:1] == [KEEP_NETWORK]
-    if keeps_network:
-        del limits[0]
+    options, command = arguments[:split], arguments[split + 1 :]
     try:
-        for name, value in zip(limits[::2], limits[1::2], strict=True):
-            kind = getattr(resource, name)
-            _, hard = resource.getrlimit(kind)
-            limit = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
-            resource.setrlimit(kind, (limit, limit))
+        for option in options:
+            if option != KEEP_NETWORK:
+                _limit_resource(*option.split("="))
         os.nice(NICENESS)
         with suppress(OSError):  # without memory, the kernel then kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         _hide_other_processes()
         _drop_capabilities()
-        if not keeps_network:
+        if KEEP_NETWORK not in options:
             _refuse_calls()
-    except (OSError, ValueError, KeyError, AttributeError):
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        print(repr(error))
         return CANNOT_CONFINE
     try:
         os.execvp(command[0], command)
     except OSError:
         return 127
+
+
+def _limit_resource(name: str, value: str) -> None:
+    """Limit a resource to a value, or to this process's own limit where that is lower."""
+    kind = getattr(resource, name)
+    _, hard = resource.getrlimit(kind)
+    limit = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
+    resource.setrlimit(kind, (limit, limit))
 
 
 def can_hide_processes() -> bool:

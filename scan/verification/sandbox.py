@@ -85,13 +85,12 @@ class Program(NamedTuple):
                 "RLIMIT_CPU": int(timeout_s * 2) + 1,
                 "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
             }
-            limit_arguments = [str(part) for limit in limits.items() for part in limit]
             if not confined_process.can_hide_processes():
                 confined_process.hide_this_process()
             keeps_network = [] if can_deny_network() else [confined_process.KEEP_NETWORK]
             command = ["--", str(self.executable), *arguments]
             process = start(
-                [*_CONFINED, *keeps_network, *limit_arguments, *command],
+                [*_CONFINED, *keeps_network, *(f"{k}={v}" for k, v in limits.items()), *command],
                 stdin=source,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
@@ -163,8 +162,8 @@ def can_deny_network() -> bool:
     """Return whether this kernel and processor support the system call filter that denies the
     network; True on a time-out, as a slow machine must not give compilers the network."""
     with suppress(subprocess.TimeoutExpired):
-        status = subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode
-        if status == confined_process.CANNOT_CONFINE:
-            log.warning("%s", NETWORK_IS_KEPT)
+        tried = subprocess.run([*_CONFINED, "--", "true"], stdout=subprocess.PIPE, timeout=10)
+        if tried.returncode == confined_process.CANNOT_CONFINE:
+            log.warning("%s (%s)", NETWORK_IS_KEPT, tried.stdout.decode().strip())
             return False
     return True

@@ -169,8 +169,9 @@ def candidate_settings(
 def _metadata(given: Mapping[str, Any], of_code: Mapping[str, Any]) -> dict[str, Any]:
     """Return `settings.metadata` as submitted, or as the code has it where it has other metadata:
     tools send settings that a contract was not compiled with."""
+    is_bare = given.get("appendCBOR") is False is of_code.get("appendCBOR")  # of any hash
     needed = {**_DEFAULT_METADATA, **of_code}
-    if needed.items() <= {**_DEFAULT_METADATA, **given}.items():
+    if is_bare or needed.items() <= {**_DEFAULT_METADATA, **given}.items():
         return dict(given)
     return {n: v for n, v in given.items() if n not in _DEFAULT_METADATA} | dict(of_code)
 

@@ -155,7 +155,7 @@ CREATE TABLE IF NOT EXISTS contract_creations (
     creator bytea NOT NULL,        -- who sent the transaction
     factory bytea                  -- the contract that created it; null: the transaction did
 );
--- serves queries/contracts_get_creation
+-- serves queries/contracts_get_creation, queries/addresses_get
 CREATE INDEX IF NOT EXISTS contract_creations_by_address ON contract_creations (address, ordinal);
 -- serve the lists that sql/lists.toml reads from them
 CREATE INDEX IF NOT EXISTS contract_creations_by_creator ON contract_creations (creator, ordinal);

@@ -62,7 +62,7 @@ END
 $$;
 
 -- Begins to derive the rows of a table in a range of blocks from stored blocks: they are copied to the table
--- expected_<table>, which has these columns.
+-- expected_<table>, which has these columns. Logs have their first topics, which number_rebuilt() numbers.
 CREATE OR REPLACE FUNCTION begin_rebuild(
     rebuilt text, columns name[], first bigint, last bigint, selection text)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -70,8 +70,8 @@ DECLARE
     derived text := format('%I.%I', current_schema(), 'expected_' || rebuilt);
 BEGIN
     EXECUTE format('DROP TABLE IF EXISTS %s', derived);
-    EXECUTE format('CREATE TABLE %s AS SELECT %s FROM %I WITH NO DATA', derived,
-        format_names(columns, '%I', ', '), rebuilt);
+    EXECUTE format('CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA', derived, format_names(columns, '%I', ', '),
+        CASE rebuilt WHEN 'logs' THEN 'logs JOIN event_topics USING (topic_id)' ELSE rebuilt END);
     DELETE FROM table_rebuilds WHERE name = rebuilt;
     INSERT INTO table_rebuilds (name, first_block, last_block, last_hash, next_block, selection)
     SELECT rebuilt, first, last, b.hash, first, selection FROM blocks b WHERE b.number = last;
@@ -82,16 +82,22 @@ $$;
 CREATE OR REPLACE FUNCTION number_rebuilt(rebuilt text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     derived text := format('%I.%I', current_schema(), 'expected_' || rebuilt);
+    unnumbered text := derived;
     first_ordinal bigint;
     entries bigint;
 BEGIN
     EXECUTE format('SELECT b.%I FROM table_rebuilds r JOIN blocks b ON b.number = r.first_block'
         ' WHERE r.name = %L', rebuilt || '_before', rebuilt) INTO STRICT first_ordinal;
+    IF rebuilt = 'logs' THEN
+        EXECUTE format('INSERT INTO event_topics (topic0) SELECT topic0 FROM %s WHERE topic0 IS NOT NULL'
+            ' EXCEPT SELECT topic0 FROM event_topics', derived);
+        unnumbered := format('(SELECT l.*, e.topic_id FROM %s l LEFT JOIN event_topics e USING (topic0))', derived);
+    END IF;
     EXECUTE format('CREATE TABLE %s AS SELECT %s - 1 + row_number() OVER (ORDER BY block_number, %s)'
         ' AS ordinal, r.* FROM %s r', derived || '_numbered', first_ordinal,
         CASE rebuilt WHEN 'transactions' THEN 'transaction_index'
             WHEN 'token_transfers' THEN 'log_index, batch_index NULLS FIRST'
-            ELSE 'log_index' END, derived);
+            ELSE 'log_index' END, unnumbered);
     GET DIAGNOSTICS entries = ROW_COUNT;
     EXECUTE format('DROP TABLE %s', derived);
     EXECUTE format('ALTER TABLE %s RENAME TO %I', derived || '_numbered', 'expected_' || rebuilt);

@@ -9,7 +9,7 @@ import pytest
 
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, served_chain
-from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
+from scan.ethereum.client import MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
 from scan.rate_limits.concurrency import Postponed, RequestPlaces, WaitingThreads
@@ -80,12 +80,19 @@ def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, 
     assert session.failed
 
 
-def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
+def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway, monkeypatch):
     node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
     with pytest.raises(AnswerTooLarge):
         gateway.session("a").call("eth_getCode", most_bytes=1000)
     node.fault = None
-    assert failure(gateway.session("a")) is None
+    monkeypatch.setattr(request_node, "MOST_BYTES_IN_ALL", 15_000)
+    session = gateway.session("a")
+    calls = [Call("x" * 20, ())] * (3 * MAX_BATCH)  # whose answers take 10 KB a batch
+    results = session.results(calls)
+    assert results[:MAX_BATCH] == ["x" * 20] * MAX_BATCH
+    assert {*map(type, results[MAX_BATCH:])} == {AnswerTooLarge} and len(results) == len(calls)
+    assert len(node.methods) == 2 * MAX_BATCH
+    assert failure(session) is None
 
 
 def test_one_client_holds_three_places_and_all_hold_four(node, gateway):

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from scan.http.credentials_and_limits import client_address
+from scan.rate_limits.client_address import client_address
 
 pytestmark = pytest.mark.check
 

@@ -1,5 +1,6 @@
 """What every page says of the newest block: when it is from, and why nothing newer is shown."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,10 +11,21 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 
+ENDLESS = {"stream", "events", "websocket"}
+ETHERSCAN_LISTS = [
+    "module=account&action=txlist&address={me}",
+    "module=account&action=tokentx&address={person}",
+    "module=account&action=fundedby&address={person}",
+    "module=transaction&action=gettxinfo&txhash={sent}",
+    "module=logs&action=getLogs&address={coin}",
+    "module=stats&action=dailytx&startdate=2023-01-01&enddate=9999-12-31",
+]
+
 
 def staleness(age_s, lag, quiet_after_s):
     made_at = datetime.now(UTC) - timedelta(seconds=age_s)
-    return index_version.Position(1, 9, made_at, lag, quiet_after_s).staleness
+    text = f"{made_at:%Y-%m-%dT%H:%M:%SZ}"
+    return index_version.Position(1, 9, text, lag, quiet_after_s).staleness
 
 
 @pytest.mark.check
@@ -68,3 +80,34 @@ def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypat
         again = client.get("/tokens", headers={"If-None-Match": fresh.headers["ETag"]})
         assert (again.status_code == 304) is is_known
         assert ("and the node&#39;s is not known: later activity" in again.text) is not is_known
+
+
+def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database_url):
+    """As of chains that count milliseconds. The dates are those of PostgreSQL."""
+    me, person = anvil.accounts[:2]
+    coin = anvil.deploy(me, "Coin", "Coin", "COIN", 18)
+    anvil.call("anvil_removeBlockTimestampInterval")
+    for time_s in (253_402_300_800, 8_000_000_000_000):
+        anvil.call("evm_setNextBlockTimestamp", time_s)
+        sent = anvil.transact(me, coin, "mint", person, 5)
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        [newest, earlier] = client.get("/api/v1/blocks?limit=2").json["blocks"]
+        times = [earlier["timestamp"], newest["timestamp"]]
+        assert times == ["10000-01-01T00:00:00Z", "255479-11-28T14:13:20Z"]
+        assert f'<time datetime="{times[1]}" data-age>' in client.get("/block/0").text
+        values = {"block": newest["number"], "transaction": sent, "hash": sent, "owner": person}
+        values |= {"transaction_hash": sent, "address": coin.address, "address_hash": person}
+        paths = [
+            re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values.get(m[1], 1)), rule.rule)
+            for rule in client.application.url_map.iter_rules()
+            if "GET" in rule.methods and not ENDLESS & {*rule.rule.split("/")}
+        ]
+        for path in [*paths, *map("/api?{}".format, ETHERSCAN_LISTS)]:
+            path = path.format(coin=coin.address, person=person, me=me, sent=sent)
+            assert client.get(path).status_code != 500, path
+        if "/api" in paths:
+            asked = f"/api?module=proxy&action=eth_getTransactionByHash&txhash={sent}"
+            told = anvil.call("eth_getTransactionByHash", sent)
+            assert client.get(asked).json["result"] == told

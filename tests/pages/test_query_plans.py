@@ -40,12 +40,14 @@ STATEMENTS = [
     ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
     ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
     (
-        "queries/list_counts_get",
+        "queries/addresses_get",
         {
-            "key": b"\x01" * 20,
+            "address": b"\x01" * 20,
+            "state_block": 0,
+            "has_recent": False,
             "lists": ["transactions_by_address", "contract_creations_by_creator"],
         },
-        20,
+        100,
     ),
     ("queries/addresses_list_names", {"addresses": [bytes([n]) * 20 for n in range(100)]}, 3_000),
     (
@@ -118,6 +120,21 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
         ("queries/transactions_get_events", {"hash": bytes.fromhex(sent["hash"][2:])}, 2_000),
     ):
         bounded_row(database, most_buffers, statement, **params)
+
+
+def test_the_page_of_an_address_reads_each_thing_once(service):
+    """Its list and what completes that, the tokens held, the address with its creation and the
+    numbers of its lists, and names."""
+    sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    plans, page = service.plans(f"/address/{sent['fromAddress']}")
+    statements = [plan.statement for plan in plans if plan.statement.startswith("queries/")]
+    assert f"/tx/{sent['hash']}" in page
+    assert len(statements) == len({*statements})
+    assert {"queries/addresses_get", "queries/addresses_list_names"} <= {*statements}
+    assert {"queries/blocks_find", "queries/contracts_get_creation"}.isdisjoint(statements)
+    assert len(statements) <= 6
+    for plan in plans:
+        plan.require_indexes()
 
 
 def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):

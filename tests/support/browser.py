@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import select
 import subprocess
 import tempfile
 import time
@@ -149,11 +150,13 @@ class Browser:
     def send(self, message):
         """The number that the answer will have."""
         number = next(self._numbers)
-        os.write(self._write, json.dumps({"id": number, **message}).encode() + b"\0")
+        self._write.write(json.dumps({"id": number, **message}).encode() + b"\0")
+        self._write.flush()  # all of it, though a signal interrupts
         return number
 
     def receive(self):
         while b"\0" not in self._pending:
+            assert select.select([self._read], [], [], PATIENCE_S)[0], "the browser does not answer"
             part = os.read(self._read, 1 << 20)
             assert part, "the browser ended"
             self._pending += part
@@ -176,7 +179,7 @@ def chromium():
         os.close(to_read)
         os.close(from_write)
         try:
-            yield Browser(to_write, from_read)
+            yield Browser(os.fdopen(to_write, "wb", closefd=False), from_read)
         finally:
             process.terminate()
             process.wait(PATIENCE_S)

@@ -232,10 +232,11 @@ def test_a_crash_is_told_as_one(tmp_path, script):
         run(fake(tmp_path, script), "")
 
 
-def test_a_compiler_that_cannot_start_is_our_fault(tmp_path):
+def test_a_compiler_that_cannot_start_is_our_fault(tmp_path, caplog):
     compilers = fake(tmp_path, "exec /nowhere/node")
     with pytest.raises(Unavailable, match="cannot be started"):
         run(compilers, "")
+    assert "ended with status 127" in caplog.text
 
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
@@ -248,11 +249,14 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
 
 def test_a_lower_limit_of_the_system_stays_and_a_higher_one_is_lowered():
     """Only a privileged process may raise one, and then none could compile."""
-    confined = [sys.executable, sandbox.confined_process.__file__, "RLIMIT_NOFILE", "900"]
+    confined = [sys.executable, sandbox.confined_process.__file__, "RLIMIT_NOFILE=900"]
     for hard, open_files in (("700", "700\n"), ("1100", "900\n")):
         limits = ["bash", "-c", f'ulimit -n {hard} && exec "$@"', "_", *confined]
         shown = subprocess.check_output([*limits, "--", "bash", "-c", "ulimit -Hn"], text=True)
         assert shown == open_files
+    refused = subprocess.run([*confined, "RLIMIT_CPU=x", "--", "true"], stdout=subprocess.PIPE)
+    assert refused.returncode == sandbox.confined_process.CANNOT_CONFINE
+    assert b"ValueError" in refused.stdout  # why, which is logged
 
 
 def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch):

@@ -80,6 +80,15 @@ def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
 
 
+@pytest.mark.parametrize(
+    "given", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
+)
+def test_code_without_metadata_is_of_whatever_hash_was_submitted(given):
+    inferred = InferredSettings({"bytecodeHash": "none", "appendCBOR": False}, push0=True)
+    [chosen, *_] = first(1, {"metadata": given}, (0, 8, 28), inferred)
+    assert chosen["metadata"] == given
+
+
 NEWEST_EVM = [
     ((0, 4, 21), "byzantium"),
     ((0, 5, 13), "petersburg"),

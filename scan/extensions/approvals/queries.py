@@ -16,6 +16,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.approvals import events
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN
 from scan.hex import BadHex, data, to_hex
+from scan.parameters import LAST_TIME_S
 from scan.queries.cursors import ORDINAL
 from scan.queries.pages import WITH_AMOUNTS, Page, Window
 from scan.queries.reader import Reader
@@ -162,7 +163,6 @@ MOST_ROWS = 100  # of a page, also of a file: each takes two or three calls of t
 MOST_TRANSFERS = 5_000  # of the owner, which uses are found among
 MOST_SPENDERS = 100  # by Permit2, of a token approved for it
 UNPROVEN = ("tokenSymbol", "tokenDecimals", "inForce", "amountNow", "difference", "atRisk")
-MOST_TIME_S = 253_402_300_799  # a later expiry is none that is shown as a time
 
 
 @dataclass
@@ -355,6 +355,6 @@ def _difference(event: events.Event, state: State) -> str | None:
 
 
 def _moment(seconds: int | None) -> str | None:
-    if seconds is None or seconds > MOST_TIME_S:
-        return None
+    if seconds is None or seconds > LAST_TIME_S:
+        return None  # a later expiry is none that is shown as a time
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -96,25 +96,26 @@ class ChainBackfill:
         """
         return self._attempts.run(lambda: self._begin(folder, range_blocks, last_block))
 
+    def _require_continuable(self, plan: Plan) -> None:
+        """Raise CannotBackfill where an unfinished one has other settings, or needs more memory."""
+        forget_others(self._database)
+        stored = chain_identity.check(self._node, self._database)
+        if stored is not None and self._settings.logs not in ("", stored.logs):
+            raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+        began = "off" if self._database.value("indexer/bodies_from_get") is None else "on"
+        if self._settings.stores_bodies != (began == "on"):
+            raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
+        needs = plan.stage, plan.first_block, plan.last_block, plan.range_blocks
+        self.requirements.require_memory(*needs)
+
     def _begin(self, folder: Path, range_blocks: int, last_block: int | None) -> Plan:
         self._acquire_lock()
-        settings = self._settings
         if (plan := read_plan(self._database)) is not None:
-            forget_others(self._database)
-            stored = chain_identity.check(self._node, self._database)
-            if stored is not None and settings.logs not in ("", stored.logs):
-                raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
-            stores_bodies = self._database.value("indexer/bodies_from_get") is not None
-            if settings.stores_bodies != stores_bodies:
-                began = "on" if stores_bodies else "off"
-                raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
-            self.requirements.require_memory(
-                plan.stage, plan.first_block, plan.last_block, plan.range_blocks
-            )
+            self._require_continuable(plan)
             return plan
-        chain = chain_identity.store_or_check(
-            self._node, self._database, settings.start_block, settings.logs
-        )
+        settings = self._settings
+        identity = settings.start_block, settings.logs
+        chain = chain_identity.store_or_check(self._node, self._database, *identity)
         if not self._database.value("bulk/index_is_empty"):
             if self._history is not None:
                 self._history.end()  # what a run left that was killed at its end

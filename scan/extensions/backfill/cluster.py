@@ -7,6 +7,7 @@ environment, or else the nodes of the main process.
 
 import functools
 import logging
+import os
 import time
 from collections import defaultdict
 from collections.abc import Collection
@@ -31,7 +32,8 @@ class ClusterTask(NamedTuple):
     """A range for a worker of a cluster."""
 
     range_task: spool.RangeTask
-    files: str  # the path or URI where the archive is to be written
+    files: str  # the path or URI of the storage
+    name: str  # of the backfill's folder there, for the archive
     version: str  # of Scan: all machines must decode alike
 
 
@@ -70,7 +72,7 @@ def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) 
     if _chain(range_task.rpc_urls, range_task.ca_bundle) != range_task.chain:
         raise plan.SpoolFailed("its node serves another chain")
     transactions = spool.spool_range(range_task, files.folder)
-    digest = range_files.RangeStore(task.files).put(files, range_task.blocks)
+    digest = range_files.RangeStore(task.files, task.name).put(files, range_task.blocks)
     return StoredRange(worker, transactions, digest)
 
 
@@ -105,7 +107,12 @@ class ClusterPool:
         self._failed: defaultdict[plan.Range, set[str]] = defaultdict(set)  # workers
         self._workers: dict[str, int] = {}  # threads by address
         self._workers_at = self._without_since = float("-inf")
-        self._store = range_files.RangeStore(cluster.files)
+        name_file = files.folder / "storage"
+        if not name_file.exists():
+            files.folder.mkdir(parents=True, exist_ok=True)
+            name_file.write_text(os.urandom(8).hex())
+        self._name = name_file.read_text()  # the same for a run after a kill
+        self._store = range_files.RangeStore(cluster.files, self._name)
         self._store.make()
         self._client = _connect(cluster)
         self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
@@ -132,7 +139,7 @@ class ClusterPool:
         remote = self._ask(
             "submit",
             store_range,
-            ClusterTask(task, self._cluster.files, version("scan")),
+            ClusterTask(task, self._cluster.files, self._name, version("scan")),
             key=f"blocks-{task.blocks.first}-{task.blocks.last}-{next(self._numbers)}",
             pure=False,
             workers=others,

@@ -259,4 +259,4 @@ def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None 
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:
-    return [row[0] for row in rows], [row[1] for row in rows]
+    return [key for key, _ in rows], [count for _, count in rows]

@@ -108,9 +108,9 @@ class StoreFailed(SpoolFailed):
 
 
 class RangeStore:
-    """A folder of its own for archives, at a URI or a path."""
+    """The folder of one backfill's archives, at a URI or a path, which others may share."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, name: str) -> None:
         if urlsplit(uri).username:
             message = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not keys in --files"
             raise StoreFailed(message)
@@ -118,7 +118,7 @@ class RangeStore:
             self._filesystem, folder = fs.FileSystem.from_uri(uri)
         except (pyarrow.ArrowException, OSError) as error:
             raise StoreFailed(f"--files {uri}: {error}") from None
-        self._folder = f"{folder.rstrip('/')}/{FOLDER}"
+        self._folder = f"{folder.rstrip('/')}/{FOLDER}-{name}"
 
     def make(self) -> None:
         """Make the folder, empty. Raises StoreFailed."""

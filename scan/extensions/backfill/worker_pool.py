@@ -235,13 +235,13 @@ class WorkerPool:
         self._pools = [_start(processes)]
 
     def slots(self) -> int:
-        for number, pool in enumerate(self._pools):
+        for index, pool in enumerate(self._pools):
             if not pool.active:  # pebble gives a pool up when a worker ends before it has a task
                 _end(pool)
                 for future, submitted in self._written.items():
                     if submitted.pool is pool and not future.done():  # it would wait for ever
                         future.set_exception(BrokenProcessPool())
-                self._pools[number] = _start(1 if number else self._processes)
+                self._pools[index] = _start(1 if index else self._processes)
         return self._processes
 
     def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:

@@ -7,7 +7,6 @@ Messages to L1 in Blockscout's forms for the OP Stack and for Arbitrum.
 A chain's messages have one of the two forms; the paths of the other form are not found.
 """
 
-from datetime import datetime
 from pathlib import Path
 
 import orjson
@@ -51,7 +50,7 @@ NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the m
 renamed = paths.renaming(
     Path(__file__).with_suffix(".toml"),
     nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
-    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
+    seconds=parameters.unix_seconds,
     version=lambda nonce: int(nonce) >> NONCE_BITS,
 )
 

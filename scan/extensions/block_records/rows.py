@@ -333,20 +333,20 @@ def _split(content: bytes, *sizes: int) -> Iterator[bytes]:
 def requests_in(
     number: int, submitted: Mapping[bytes, Sequence[ExecutionRequest]]
 ) -> list[ExecutionRequest]:
-    """Return the requests that block `number` takes.
+    """Return the requests that block `number` includes.
 
     `submitted` has the requests of each type up to the block, oldest first, beginning with one
     that was submitted to an empty queue.
     """
-    taken = list(submitted.get(DEPOSIT, ()))
+    included = list(submitted.get(DEPOSIT, ()))
     for type_, most in MOST_IN_BLOCK.items():
         blocks: list[int] = []
         for index, request in enumerate(submitted.get(type_, ())):
             earliest = blocks[index - most] + 1 if index >= most else 0
             blocks.append(max(request.block_number, earliest))
             if blocks[index] == number:
-                taken.append(request)
-    return taken
+                included.append(request)
+    return included
 
 
 def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:

@@ -3,17 +3,13 @@ delegate to the code of a contract; blobs; requests to the consensus layer (EIP-
 L1; and what producers earned by day, at /stats/earnings and on the page /earnings."""
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import partial
 
-import orjson
 from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.extensions.block_records.rows import ExecutionRequest, requests_hash, requests_in
-from scan.hex import data, to_hex
+from scan.extensions.block_records import queries
 from scan.http.request_state import PARAMETER
 from scan.http.requests import (
     Response,
@@ -26,93 +22,7 @@ from scan.http.requests import (
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.queries import blocks, cursors, hooks, pages, transactions
-from scan.queries.reader import Reader
-
-
-def page(reader: Reader, window: pages.Window, **filters: pages.Value | None) -> pages.Page:
-    """Return a page; a transaction's authorizations are read from its block alone."""
-    blocks = 0, parameters.BIGINT_MAX
-    transaction_hash = filters.get("transaction")
-    if isinstance(transaction_hash, bytes):
-        record = transactions.get(reader, transaction_hash)
-        block = parameters.BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
-        blocks = block, block
-    return pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
-
-
-MOST_DAYS = 31  # whose blocks one page reads; of one producer, an index has them apart
-MOST_DAYS_OF_MINER = 366
-
-
-def earnings_page(window: pages.Window, arguments: Mapping[str, str]) -> pages.Page:
-    """Return a page of days between two dates (UTC), both included, the newest first, by the
-    parameters of a request. It may end before it is full; its cursor goes on. Raises
-    InvalidParameter."""
-    miner = parameters.optional_address(arguments, "miner")
-    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
-    filters = {"miner": miner, "first": first, "last": last}
-    kinds = (cursors.ORDINAL, cursors.ORDINAL, cursors.ADDRESS)
-    traversal = window.traversal("earnings", filters, kinds, has_blocks=False)
-    after_day, after_blocks, after_miner = traversal.position(3)
-    data, count, *following = reader().row(
-        "queries/earnings_list",
-        is_unbounded=True,
-        miner=miner,
-        has_miner=miner is not None,
-        date_from=first,
-        date_to=last,
-        after_day=after_day,
-        after_blocks=after_blocks,
-        after_miner=after_miner,
-        limit=window.limit,
-        most_days=MOST_DAYS if miner is None else MOST_DAYS_OF_MINER,
-    )
-    day, blocks, address = following
-    return pages.Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
-
-
-MOST_DEPOSITS = 8192  # of a block (EIP-6110)
-MOST_QUEUED = 1000  # of each type: in a longer queue the fee would exceed all coin there is
-
-
-class TakenRequests(NamedTuple):
-    """Records of the requests that a block included; None where logs do not show them."""
-
-    block_number: int
-    requests_hash: bytes | None  # of its header
-    records: list[Any] | None
-
-
-def taken_by(reader: Reader, number_or_hash: int | bytes) -> TakenRequests | None:
-    """Return the requests of a block by its number or hash; None where there is no such block.
-
-    Requests are returned only where their hash is the one in the block's header.
-    """
-    number, hash_, rows = reader.row(
-        "queries/execution_requests_get_taken",
-        number=number_or_hash if isinstance(number_or_hash, int) else None,
-        hash=number_or_hash if isinstance(number_or_hash, bytes) else None,
-        most_deposits=MOST_DEPOSITS,
-        most_queued=MOST_QUEUED,
-    )
-    if number is None:
-        return None
-    if hash_ is None:
-        return TakenRequests(number, None, None)
-    submitted: dict[bytes, list[ExecutionRequest]] = defaultdict(list)
-    records = {}
-    for row in orjson.loads(rows):
-        columns: dict[str, Any] = row["columns"]
-        columns |= {name: data(value) for name, value in columns.items() if isinstance(value, str)}
-        request = ExecutionRequest(**columns)
-        submitted[request.type].append(request)
-        records[request.ordinal] = row["record"]
-    taken = requests_in(number, submitted)
-    if requests_hash(taken) != bytes(hash_):
-        return TakenRequests(number, bytes(hash_), None)
-    return TakenRequests(number, bytes(hash_), [records[request.ordinal] for request in taken])
-
+from scan.queries import hooks, pages
 
 api_views = Blueprint("block_records", __name__)
 add_list(api_views, "/authorizations", "authorizations")
@@ -124,7 +34,9 @@ add_list(api_views, "/blobs", "blobs")
 @api_views.get("/stats/earnings")
 def list_earnings() -> Response:
     arguments = query_arguments("miner", "from", "to", "limit", "cursor", PARAMETER)
-    return list_response("earnings", arguments, lambda window: earnings_page(window, arguments))
+    return list_response(
+        "earnings", arguments, lambda window: queries.earnings_page(reader(), window, arguments)
+    )
 
 
 add_list(api_views, "/execution-requests", "execution_requests")
@@ -132,19 +44,8 @@ add_list(api_views, "/execution-requests", "execution_requests")
 
 @api_views.get("/blocks/<block>/execution-requests")
 def list_execution_requests_of_block(block: str) -> Response:
-    """Return the requests that a block included, which may be of older transactions."""
     query_arguments()
-    number_or_hash = parameters.block_number_or_hash(block)
-    taken = taken_by(reader(), number_or_hash)
-    if taken is None:
-        raise blocks.not_indexed(reader(), number_or_hash)
-    hash_ = taken.requests_hash
-    shown = {
-        "blockNumber": taken.block_number,
-        "requestsHash": None if hash_ is None else to_hex(hash_),
-        "requests": taken.records,
-    }
-    return json_value(shown)
+    return json_value(queries.included_requests(reader(), parameters.block_number_or_hash(block)))
 
 
 add_list(api_views, "/messages-to-l1", "messages_to_l1")
@@ -172,8 +73,9 @@ FIELDS = (
 
 @page_views.get("/earnings")
 def show_earnings() -> Response:
+    read = partial(queries.earnings_page, reader())
     earnings_list = filtered_lists.filtered_list(
-        "/earnings", "/stats/earnings", FIELDS, earnings_page, paging=("limit", "cursor")
+        "/earnings", "/stats/earnings", FIELDS, read, paging=("limit", "cursor")
     )
     return earnings_list.show("earnings.html")
 
@@ -193,7 +95,7 @@ def transaction_messages(transaction: Record) -> Shown:
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    hooks.Entities(pages={"authorizations": page}),
+    hooks.Entities(pages={"authorizations": queries.authorizations_page}),
     Pages(
         blueprints=(page_views,),
         menu=(("Chain", "/earnings", "Fee recipients"),),

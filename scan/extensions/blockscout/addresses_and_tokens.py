@@ -11,7 +11,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths, transaction_lists
 from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
-from scan.extensions.blockscout.decoded_objects import log_objects
+from scan.extensions.blockscout.decoded_objects import log_objects, log_position
 from scan.extensions.blockscout.paths import Object, renamed, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -38,14 +38,13 @@ def get_address(address_hash: str) -> Response:
     party = addresses.parties(reader(), [key])[shown]
     counts = addresses.counts(reader(), key, 0)
     token = tokens.records_of(reader(), [key]).get(shown)
-    created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
     fields = {
         **address_and_token_objects.address_object(shown, party, names.get(key)),
         **_proxy(key, account),
-        **_creation(created),
+        **_creation(account.creation),
         "token": None if token is None else address_and_token_objects.token_object(token),
         "coin_balance": balance.wei,
         "exchange_rate": None,
@@ -56,7 +55,7 @@ def get_address(address_hash: str) -> Response:
         "has_token_transfers": counts["tokenTransfers"] > 0,
         "watchlist_address_id": None,
         "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
-        "creation_status": creation_status(created, account.balance.is_contract),
+        "creation_status": creation_status(account.creation, account.balance.is_contract),
     }
     return json_value(fields)
 
@@ -144,15 +143,10 @@ def list_logs(address_hash: str) -> Response:
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(paths.path_address(address_hash), [first, None, None, None])
     window = paths.first_window()._replace(position=paths.position("logs"))
-    records, _, following = logs.records(reader(), window, log_filter)
-    context_of = paths.contexts_of(records)
-    hashes = {key: context["blockHash"] for key, context in context_of.items()}
-    recipients = {key: context["toAddress"] for key, context in context_of.items()}
-    items = log_objects(records, logs.events(reader(), records), hashes, recipients)
-    last = None
-    if following is not None:
-        last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
-    return paths.list_response(items, last)
+    page = logs.records(reader(), window, log_filter)
+    events = logs.events(reader(), page.records)
+    items = log_objects(page.records, events, paths.contexts_of(page.records))
+    return paths.list_response(items, log_position(items[-1]) if page.next else None)
 
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")

@@ -10,13 +10,14 @@ from typing import Any
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.account_state import ViewCall
 from scan.ethereum import blocks, display_text, node_errors
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
     AddressObjects,
     TokenObjects,
 )
-from scan.extensions.blockscout.paths import NAMES, Object, Record, renamed
+from scan.extensions.blockscout.paths import NAMES, Object, Position, Record, renamed
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import state_changes, transaction_summary
@@ -49,7 +50,8 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
         argument["value"] = argument["value"] if len(values) == 1 else " or ".join(values)
     # Its declaration in its ABI; of tuples the names of members are not known here.
     inputs = [{"name": a.name, "type": a.type, "indexed": a.indexed} for a in decoded.arguments]
-    abi = {"type": "event", "name": decoded.name, "anonymous": False, "inputs": inputs}
+    is_anonymous = keccak256(decoded.signature.encode()) != topic
+    abi = {"type": "event", "name": decoded.name, "anonymous": is_anonymous, "inputs": inputs}
     has_tuples = any(argument.type.startswith("(") for argument in decoded.arguments)
     return {**as_call, "parameters": arguments, "abi": None if has_tuples else abi}
 
@@ -134,25 +136,27 @@ NO_TOPICS = (None,) * blocks.MAX_TOPICS
 
 
 def log_objects(
-    records: Sequence[Record],
-    events: Sequence[Decoded | None],
-    block_hashes: Mapping[str, str],
-    recipients: Mapping[str, str | None] = {},
+    records: Sequence[Record], events: Sequence[Decoded | None], context_of: Mapping[str, Record]
 ) -> list[dict[str, Any]]:
-    """Return the objects of logs; `block_hashes`, and `recipients` of the transactions where they
-    are shown, are by the hash of the transaction."""
+    """Return the objects of logs. Contexts, by the hash of the transaction, have its block's hash
+    and the recipient where it is shown."""
+    recipients = {key: context.get("toAddress") for key, context in context_of.items()}
     emitters = [record["address"] for record in records]
     objects = AddressObjects([*emitters, *recipients.values()])
     return [
         {
             **renamed("log", record, address=objects.of_optional),
-            "smart_contract": objects.of_optional(recipients.get(record["transactionHash"])),
+            "smart_contract": objects.of_optional(recipients[record["transactionHash"]]),
             "topics": [*record["topics"], *NO_TOPICS][: blocks.MAX_TOPICS],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
-            "block_hash": block_hashes[record["transactionHash"]],
+            "block_hash": context_of[record["transactionHash"]]["blockHash"],
         }
         for record, event in zip(records, events, strict=True)
     ]
+
+
+def log_position(log: Object) -> Position:
+    return {"block_number": log["block_number"], "index": log["index"]}
 
 
 CALL_TYPES = {name: name.lower() for name in ("CALL", "CALLCODE", "DELEGATECALL", "STATICCALL")}
@@ -256,11 +260,11 @@ def summary_object(summary: transaction_summary.Summary) -> dict[str, Any]:
     may contain braces."""
     objects = AddressObjects(part.address for part in summary.parts if part.type == "address")
     template, variables = "", dict[str, dict[str, Any]]()
-    for number, part in enumerate(summary.parts):
+    for index, part in enumerate(summary.parts):
         if part.type is None and not set(part.text) & set("{}"):
             template = f"{template}{part.text}"
             continue
-        name = f"part_{number}"
+        name = f"part_{index}"
         template = f"{template}{{{name}}}"
         variables[name] = {"type": "string", "value": part.text}
         if part.type == "address" and part.address is not None:

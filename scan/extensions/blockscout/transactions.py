@@ -1,7 +1,6 @@
 """Transactions, their transfers, logs, traces and changes of the state; lists of all transfers."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 
@@ -174,12 +173,10 @@ def list_logs(transaction_hash: str) -> Response:
     shown = details.decoded_logs[:most]
     of_block = {name: record[name] for name in ("blockNumber", "timestamp")}
     records = [{**log.record(), **of_block, "transactionHash": record["hash"]} for log in shown]
-    block_hashes = {record["hash"]: record["blockHash"]}
-    items = decoded_objects.log_objects(records, [log.event for log in shown], block_hashes)
-    following = None
-    if len(details.decoded_logs) > most:
-        following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
-    return paths.list_response(items, following)
+    context_of = {record["hash"]: {"blockHash": record["blockHash"]}}
+    items = decoded_objects.log_objects(records, [log.event for log in shown], context_of)
+    has_more = len(details.decoded_logs) > most
+    return paths.list_response(items, decoded_objects.log_position(items[-1]) if has_more else None)
 
 
 @blueprint.path("/transactions/<transaction_hash>/raw-trace")
@@ -196,20 +193,15 @@ def list_state_changes(transaction_hash: str) -> Response:
     """Return the changes of coin balances of as many accounts as a trace has, and of tokens."""
     record = indexed(transaction_hash)
     number = record["blockNumber"]
-    accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
-    encoded_block = blocks.get(reader(), number)
-    if encoded_block is None:
-        raise NotFound(NOT_INDEXED)  # a reorganisation has just taken it back
-    block = orjson.loads(encoded_block)
+    accounts = explanations.state_changes(reader(), record).accounts
+    block = orjson.loads(blocks.record(reader(), data(record["blockHash"])))
     first = paths.number("state_changes_count") or 0
     moved, _ = tokens.transfers_in(reader(), record, MOST_MOVED)
 
     def read_balances(views: Sequence[ViewCall]) -> dict[ViewCall, tuple[int, int]]:
         states, node = reader().sources.account_states, reader().node
-        before, after = (
-            states.words_at(node, views, at, data(hash_))
-            for at, hash_ in ((number - 1, block["parentHash"]), (number, record["blockHash"]))
-        )
+        before = states.words_at(node, views, number - 1, data(block["parentHash"]))
+        after = states.words_at(node, views, number, data(record["blockHash"]))
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
     items = decoded_objects.state_change_objects(block["miner"], accounts, moved, read_balances)

@@ -144,7 +144,7 @@ class LargestByGas:
 def _newest_s(reader: Reader) -> int | None:
     """Return the time of the newest block in Unix seconds; None without blocks."""
     for block in orjson.loads(blocks.page(reader, Window(1, 0)).data):
-        return int(datetime.fromisoformat(block["timestamp"]).timestamp())
+        return parameters.unix_seconds(block["timestamp"])
     return None
 
 

@@ -3,7 +3,6 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
@@ -107,7 +106,7 @@ def charts() -> Response:
     days = json.loads(shown.data)
     largest = statistics.shown_day(shown.last)
     transactions = largest.records if largest else []
-    hooks.complete_transactions(transactions)
+    hooks.complete_transactions(reader(), transactions)
     return page(
         "charts.html",
         chosen=chosen,
@@ -121,19 +120,13 @@ def charts() -> Response:
 
 
 def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
-    """Return a chart of days, None where Python's calendar has no such days."""
-    try:
-        points = [_point(day, series.field) for day in days]
-    except ValueError:
-        return None
+    points = [
+        Point(parameters.unix_seconds(f"{day['date']}T00:00:00Z"), int(day[series.field]))
+        for day in days
+    ]
     decimals = COIN_DECIMALS if series.is_coin else 0
     title = f"{series.title}, {symbol}" if series.is_coin else series.title
     return bar_chart(points, title=title, span_s=DAY_S, decimals=decimals)
-
-
-def _point(day: dict[str, Any], field: str) -> Point:
-    time_s = int(datetime.fromisoformat(day["date"]).replace(tzinfo=UTC).timestamp())
-    return Point(time_s, int(day[field]))
 
 
 @page_views.get("/gas")
@@ -146,12 +139,7 @@ def show_gas() -> Response:
 
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
     """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
-    try:
-        times = spread_over_seconds(
-            [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
-        )
-    except ValueError:
-        return []
+    times = spread_over_seconds([parameters.unix_seconds(b["timestamp"]) for b in blocks])
     full = [
         Point(time_s, round(block["gasUsedRatio"] * 10_000), f"{block['gasUsedRatio']:.2%}")
         for time_s, block in zip(times, blocks, strict=True)
@@ -208,7 +196,9 @@ def _activity_charts() -> list[Chart]:
 
 
 def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[str, Any]]:
-    largest = statistics.shown_day(_newest_day(key), key)
+    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=key).data)
+    day = newest[0]["timestamp"].partition("T")[0] if newest else None
+    largest = statistics.shown_day(day, key)
     return None, {
         "names": records.names_of(largest.records if largest else [], to_hex(key)),
         "chart": _token_chart(key),
@@ -218,12 +208,6 @@ def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[
     }
 
 
-def _newest_day(token: bytes) -> str | None:
-    """Return the day of the token's newest transfer."""
-    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=token).data)
-    return newest[0]["timestamp"].partition("T")[0] if newest else None
-
-
 def _token_days(token: bytes) -> Chart | None:
     (data,) = reader().row("queries/token_transfers_count_by_day", address=token, days=CHART_DAYS)
     counts = json.loads(data)
@@ -231,7 +215,7 @@ def _token_days(token: bytes) -> Chart | None:
         return None
     by_day = {count["time"]: count["transfers"] for count in counts}
     days = range(counts[0]["time"], counts[-1]["time"] + 1, DAY_S)  # some may have no blocks
-    points = [Point(day, by_day.get(day, 0)) for day in days][-CHART_DAYS:]
+    points = [Point(day, by_day.get(day, 0)) for day in days[-CHART_DAYS:]]
     return bar_chart(points, title="Transfers by day", span_s=DAY_S)
 
 

@@ -24,10 +24,10 @@ from scan.extensions.transaction_details.explanations.summary_parts import (
     token_part,
 )
 from scan.hex import BadHex, data, to_hex
+from scan.parameters import LAST_TIME_S
 from scan.queries.network import name_of
 
 MAX_CHARACTERS = 200
-LAST_TIME_S = 253_402_300_799  # in the year 9999
 MAX_DECIMALS = 255
 ADDRESS_BYTES = 20
 PREFIXES = dict(zip(range(-24, 25, 3), "y,z,a,f,p,n,µ,m,,k,M,G,T,P,E,Z,Y".split(","), strict=True))

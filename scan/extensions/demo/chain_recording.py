@@ -145,6 +145,8 @@ class RecordingNode(Node):
         for reply in answer if isinstance(answer, list) else [answer]:
             number = reply.get("id") if isinstance(reply, dict) else None
             if type(number) is int and 0 <= number < len(calls):
+                if calls[number].method == "eth_blockNumber":
+                    reply["result"] = hex(self.last)
                 self._record(calls[number], reply)
         return answer, size
 
@@ -158,14 +160,10 @@ class RecordingNode(Node):
         return call
 
     def _record(self, call: Call, reply: dict[str, Any]) -> None:
-        if call.method == "eth_blockNumber":
-            reply["result"] = hex(self.last)
         if call.method in DERIVED or self._answers.is_too_large:
             return
-        if reply.get("error") is not None:
-            outcome = _public_error(reply["error"])
-        else:
-            outcome = {"result": reply.get("result")}
+        error = reply.get("error")
+        outcome = {"result": reply.get("result")} if error is None else _public_error(error)
         if outcome is None:
             return
         try:

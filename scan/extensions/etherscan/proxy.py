@@ -2,6 +2,9 @@
 /api/eth-rpc takes as JSON-RPC; and module=logs: getLogs. What is stored comes from the database,
 the rest from the node."""
 
+import itertools
+import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -37,7 +40,10 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 
 def _results(calls: Sequence[Call]) -> list[Any]:
     """Return the results of calls; the node is asked once, for those that are not stored."""
-    made = [transactions.made(call) for call in calls]
+    made = [
+        _logs_of_node(call.params) if call.method == "eth_getLogs" else transactions.made(call)
+        for call in calls
+    ]
     missing = [call for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
         requests.reader().do_not_cache()
@@ -110,6 +116,7 @@ def _raw_transaction(parameters: replies.Parameters) -> str:
 # A node's parameters by the names of those of a request; an object has its fields as parameters.
 READERS: Mapping[str, Callable[[replies.Parameters], object]] = {
     "address": lambda parameters: to_hex(parameters.address()),
+    "blockhash": lambda parameters: to_hex(parameters.hash32("blockhash")),
     "boolean": _boolean,
     "call{}": _limited_call,
     "estimate{}": _call_object,
@@ -141,9 +148,12 @@ RPC_METHODS: Mapping[str, str] = {
     **METHODS,
     "eth_chainId": "",
     "eth_getBalance": "address tag",
+    "eth_getBlockByHash": "blockhash! boolean",
+    "eth_getLogs": "filter{}",
     "eth_maxPriorityFeePerGas": "",
 }
 MOST_CALLS = 5  # of a batch, as at Blockscout
+MOST_FILTERS = 8  # that the alternatives of a filter make
 
 
 def respond_to_rpc() -> requests.JsonResponse:
@@ -167,7 +177,7 @@ def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
     results = iter(_results(taken))
     for request, call in zip(requested, calls, strict=True):
         id_ = request.get("id", 0) if isinstance(request, dict) else 0
-        id_ = id_ if isinstance(id_, int | str) else ""
+        id_ = id_ if isinstance(id_, int | float | str | None) else ""
         try:
             if isinstance(call, replies.Failure):
                 raise call
@@ -196,6 +206,8 @@ def _requested_call(request: object) -> Call | replies.Failure:
     if len(params) > len(names):
         return replies.Failure("Incorrect number of params.")
     try:
+        if name == "eth_getLogs":
+            return Call(name, _log_filters(params[0] if params else None))
         return _call(name, declared, replies.Parameters(_named(names, params)))
     except replies.Failure as failure:
         return failure
@@ -222,18 +234,66 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
     log_filter = _filter(parameters)
     if log_filter.address is None and not any(log_filter.topics):
         raise replies.Failure("Error! Missing address or topics")
-    limit, offset = parameters.limit_and_offset(MOST_ROWS)
-    if parameters.text("fromblock").lower() == "latest":
-        first = last = blocks.newest_number(requests.reader()) or 0
-    else:
-        first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
-    window = pages.Window(limit, offset, "asc", first, last)
+    window = _window(parameters, *parameters.limit_and_offset(MOST_ROWS))
     try:
         records = logs.records(requests.reader(), window, log_filter).records
     except TooManyLogs:
         raise replies.Failure(TOO_MUCH) from None
-    rows = _rows(records) if records else []
+    rows = _rows(records, "log") if records else []
     return replies.rows_reply(rows, NO_LOGS, kept_from=requests.reader().kept_from)
+
+
+def _window(parameters: replies.Parameters, limit: int, offset: int) -> pages.Window:
+    if parameters.text("fromblock").lower() == "latest":
+        first = last = blocks.newest_number(requests.reader()) or 0
+    else:
+        first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
+    return pages.Window(limit, offset, "asc", first, last)
+
+
+def _log_filters(wanted: object) -> list[tuple[LogFilter, pages.Window]]:
+    """Return the filters of eth_getLogs, one for each choice of its alternatives."""
+    if not isinstance(wanted, dict):
+        raise replies.Failure("Error! Invalid params")
+    block_hash, topics = wanted.get("blockHash"), wanted.get("topics") or []
+    bounds: list[tuple[str, object]] = [
+        ("fromblock", "latest" if wanted.get("fromBlock") is None else wanted["fromBlock"]),
+        ("toblock", wanted.get("toBlock")),
+    ]
+    if block_hash is not None:
+        named = replies.Parameters(_named(["blockhash"], [block_hash]))
+        block = json.loads(blocks.get(requests.reader(), named.hash32("blockhash")) or "null")
+        if block is None:
+            raise replies.Failure("unknown block")
+        bounds = [("fromblock", block["number"]), ("toblock", block["number"])]
+    if not isinstance(topics, list) or len(topics) > MAX_TOPICS:
+        raise replies.Failure("Error! Invalid params")
+    fields = [wanted.get("address"), *topics]
+    choices = [(value or [None]) if isinstance(value, list) else [value] for value in fields]
+    if math.prod(map(len, choices)) > MOST_FILTERS:
+        raise replies.Failure(f"Error! At most {MOST_FILTERS} choices of addresses and topics")
+    names = ["address", *(f"topic{index}" for index in range(len(topics)))]
+    filters = {}
+    for chosen in itertools.product(*choices):
+        pairs = [*bounds, *zip(names, chosen, strict=True)]
+        parameters = replies.Parameters(_named(*zip(*pairs, strict=True)))
+        filters[_filter(parameters)] = _window(parameters, MOST_ROWS, 0)
+    return [*filters.items()]
+
+
+def _logs_of_node(filters: Sequence[Any]) -> list[object] | RpcError:
+    """Return the result of eth_getLogs by _log_filters(): at most MOST_ROWS logs."""
+    records: list[logs.Record] = []
+    try:
+        for log_filter, window in filters:
+            page = logs.records(requests.reader(), window, log_filter)
+            records += page.records
+            if page.next or len(records) > MOST_ROWS:
+                return RpcError(-32005, f"query returned more than {MOST_ROWS} results")
+    except TooManyLogs:
+        return RpcError(-32005, TOO_MUCH)
+    records.sort(key=lambda log: (log["blockNumber"], log["logIndex"]))
+    return _rows(records, "log_of_node") if records else []
 
 
 def _filter(parameters: replies.Parameters) -> LogFilter:
@@ -241,8 +301,8 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
     preceding one that is given."""
     given = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
     joined = []
-    for number, index in enumerate(given):
-        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:number])]
+    for position, index in enumerate(given):
+        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:position])]
         operators = [parameters.text(name).lower() for name in names if parameters.text(name)]
         operator = operators[0] if operators else "and"
         if operator not in ("and", "or"):
@@ -255,8 +315,8 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
     return having(parameters.optional_address("address"), topics, joined)
 
 
-def _rows(records: list[logs.Record]) -> list[object]:
-    """Return the logs in Etherscan's form; raises UpstreamFailed if a block was removed by a
+def _rows(records: list[logs.Record], form: str) -> list[object]:
+    """Return the logs in a form of objects.toml; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
     places = [(log["blockNumber"], log["transactionIndex"]) for log in records]
     sent = logs.transactions_at(requests.reader(), places)
@@ -264,5 +324,5 @@ def _rows(records: list[logs.Record]) -> list[object]:
     for log, transaction in zip(records, sent, strict=True):
         if transaction["hash"] != log["transactionHash"]:
             raise UpstreamFailed(ANOTHER_CHAIN)
-        rows.append(replies.renamed("log", transaction | log))
+        rows.append(replies.renamed(form, transaction | log))
     return rows

@@ -10,7 +10,7 @@ Etherscan's objects of records, as far as objects.toml says them; and the list o
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -250,7 +250,7 @@ def gwei(wei: str) -> str:
 
 def seconds(date: str) -> str:
     """Return the beginning of a day (UTC) in Unix seconds."""
-    return str(int(datetime.fromisoformat(f"{date}T00:00:00Z").timestamp()))
+    return str(parameters.unix_seconds(f"{date}T00:00:00Z"))
 
 
 FORMATS: Mapping[str, Callable[[Any], Any]] = {

@@ -7,7 +7,6 @@ them is not stored.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -30,6 +29,7 @@ from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contr
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data, to_hex
 from scan.http.requests import reader
+from scan.parameters import unix_seconds
 from scan.queries import blocks, transactions
 
 LONGEST = 1000
@@ -196,7 +196,7 @@ def transaction_info(parameters: Parameters) -> Reply:
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
     shown = {
         **renamed("transaction", record),
-        "timeStamp": str(int(datetime.fromisoformat(record["timestamp"]).timestamp())),
+        "timeStamp": str(unix_seconds(record["timestamp"])),
         "to": record["toAddress"] or "",
         "input": to_hex(details.input),
         "gasLimit": str(details.gas_limit),
@@ -290,7 +290,7 @@ def _position(record: Record) -> dict[str, Any]:
     return {
         "blockHash": record["blockHash"],
         "blockNumber": hex(record["blockNumber"]),
-        "blockTimestamp": hex(int(datetime.fromisoformat(record["timestamp"]).timestamp())),
+        "blockTimestamp": hex(unix_seconds(record["timestamp"])),
         "transactionIndex": hex(record["transactionIndex"]),
     }
 

@@ -26,7 +26,7 @@ from urllib3.exceptions import HTTPError
 
 from scan.errors import SettingError, Unavailable
 from scan.extensions.streams.open_response import OpenResponse, OpenStreams, keep_open
-from scan.http.credentials_and_limits import client_address
+from scan.rate_limits.client_address import client_address
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.responses import Environ, FileBody, Headers
 from scan.settings import Settings, absolute_paths

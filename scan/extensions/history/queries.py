@@ -17,10 +17,11 @@ from scan.cached_values import LazyMapping, LazySequence
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history import genesis_balances, sql_values
 from scan.queries import addresses, cursors, network, pages
-from scan.queries.addresses import Balance, Head
+from scan.queries.addresses import Balance
 from scan.queries.reader import Reader
 
 TYPES = LazySequence(
@@ -185,7 +186,7 @@ def page(
     if is_grouped:
         data, count = _entries(data, has_more=is_cut)
     page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
-    stored, head = addresses.stored_balance(*state[:4]), Head(*state[4:6])
+    stored, head = addresses.stored_balance(*state[:4]), BlockId.of(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
         reason, unexplained = _check_token(
@@ -214,7 +215,7 @@ def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
 
 
 def _unexplained(
-    reader: Reader, address: bytes, stored: Balance, head: Head, net: str
+    reader: Reader, address: bytes, stored: Balance, head: BlockId | None, net: str
 ) -> int | None:
     """Return the balance less the sum of all rows of the coin; None where it is not known now."""
     [balance] = addresses.at_head(reader, [address], [stored], head)
@@ -230,7 +231,7 @@ def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
     if start_block or untraced != 0 or is_proven:
         return False
     stored = addresses.stored_balance(wei, block, is_contract, is_current)
-    return bool(_unexplained(reader, address, stored, Head(number, hash_), net))
+    return bool(_unexplained(reader, address, stored, BlockId.of(number, hash_), net))
 
 
 def _bounds(
@@ -292,7 +293,7 @@ def _check_token(
     reader: Reader,
     address: bytes,
     token: bytes,
-    head: Head,
+    head: BlockId | None,
     start_block: int | None,
     are_consistent: bool | None,
     token_type: str | None,
@@ -305,24 +306,14 @@ def _check_token(
     """
     unexplained = None
     has_balance = token_type in ("BEP20", "BEP721") and any(address)
-    if has_balance:
-        balance = _token_balance(reader, token, address, head)
-        unexplained = None if balance is None else balance - int(net or 0)
+    if has_balance and head is not None and not reader.has_node_failed:
+        view = token, balance_of(address)
+        words = reader.sources.account_states.words_at(reader.node, [view], *head)
+        unexplained = words[view] - int(net or 0) if view in words else None
     if are_consistent is False and not start_block:
         return "inconsistent_events", unexplained
     untraced = 0  # events are complete without traces
     return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
-
-
-def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
-    """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
-    if reader.has_node_failed or head.number is None or head.hash is None:
-        return None
-    view = token, balance_of(address)
-    words = reader.sources.account_states.words_at(
-        reader.node, [view], head.number, bytes(head.hash)
-    )
-    return words.get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:

@@ -6,7 +6,6 @@ of an address that are made of these, and the pages of sums, at the paths of the
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -220,8 +219,7 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
 def _chart(balances: balance_history.BalanceHistory) -> Chart | None:
     points = []
     for point in balances.points:
-        time = datetime.fromisoformat(point["timestamp"])
-        points.append(Point(int(time.timestamp()), int(point["balance"])))
+        points.append(Point(parameters.unix_seconds(point["timestamp"]), int(point["balance"])))
     title = f"Balance, {formatting.short_name(balances.symbol)}" if balances.symbol else "Balance"
     return line_chart(points, title=title, decimals=balances.decimals or 0)
 

@@ -70,9 +70,9 @@ def having(
     accepted = 0
     for combination in range(_COMBINATIONS):
         holds = True
-        for number, (index, is_and) in enumerate(conditions):
+        for position, (index, is_and) in enumerate(conditions):
             matched = bool(combination >> index & 1)
-            holds = matched if number == 0 else holds and matched if is_and else holds or matched
+            holds = matched if position == 0 else holds and matched if is_and else holds or matched
         accepted |= holds << combination
     return LogFilter(address, tuple(topics), accepted)
 

@@ -10,7 +10,7 @@ import math
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs.log_filter import LogFilter
-from scan.hex import BadHex, data, quantity
+from scan.hex import BadHex, data, json_array, json_object, quantity
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
 
@@ -200,8 +200,8 @@ def _page_of_blocks(
 
 def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
     """Yield the logs; raises TooManyLogs past MOST_LOGS."""
-    for number, log in enumerate(logs):
-        if number >= MOST_LOGS:
+    for index, log in enumerate(logs):
+        if index >= MOST_LOGS:
             raise TooManyLogs(TOO_MUCH)
         yield log
 
@@ -318,11 +318,11 @@ def read_spans(
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
     try:
-        if sum(map(len, results)) > FEW_LOGS:
+        of_spans = [*zip(spans, map(json_array, results), strict=True)]
+        if sum(len(of_span) for _, of_span in of_spans) > FEW_LOGS:
             reader.hold_processor()
-        of_spans = zip(spans, results, strict=True)
-        logs = [_decode(log, span) for span, result in of_spans for log in result]
-    except (BadHex, KeyError, TypeError, AttributeError):
+        logs = [_decode(json_object(log), span) for span, of_span in of_spans for log in of_span]
+    except (BadHex, KeyError):
         raise UpstreamFailed(NOT_LOGS) from None
     _require_indexed(reader, logs)
     matching = [log for log in logs if log_filter.matches(log.address, log.topics)]
@@ -333,7 +333,7 @@ def read_spans(
     return matching
 
 
-def _decode(log: Any, span: BlockSpan) -> NodeLog:
+def _decode(log: Mapping[str, Any], span: BlockSpan) -> NodeLog:
     decoded = NodeLog(
         quantity(log["blockNumber"]),
         quantity(log["logIndex"]),
@@ -341,7 +341,7 @@ def _decode(log: Any, span: BlockSpan) -> NodeLog:
         data(log["blockHash"], 32),
         data(log["transactionHash"], 32),
         data(log["address"], 20),
-        tuple([data(topic, 32) for topic in log["topics"]]),
+        tuple([data(topic, 32) for topic in json_array(log["topics"])]),
         data(log["data"]),
     )
     is_elsewhere = not span.first <= decoded.block_number <= span.last

@@ -19,11 +19,11 @@ from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
 from scan.extensions.mail.messages import Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
 from scan.http import hooks, request_state, worker_threads
-from scan.http.credentials_and_limits import network_around
 from scan.http.requests import client_address, form, reader
 from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import address_of
 from scan.pages.site import page
+from scan.rate_limits.client_address import network_around
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, Counted, Webhook
 
@@ -154,11 +154,7 @@ page_views = Blueprint("pages_mail", __name__)
 
 def values_of_sections(*_: object) -> Mapping[str, Any]:
     """Return the values of home_mail.html and address_mail.html."""
-    return {"sends_mail": _sends_mail()}
-
-
-def _sends_mail() -> bool:
-    return reader().sources.get(Mailer).server is not None
+    return {"sends_mail": reader().sources.get(Mailer).server is not None}
 
 
 @page_views.get("/mail")
@@ -224,7 +220,7 @@ def _page(step: str, status: int = 200, **values: Any) -> Response:
 
 def _require_mailer() -> None:
     reader().do_not_cache()
-    if not _sends_mail():
+    if reader().sources.get(Mailer).server is None:
         raise NotFound("This site sends no e-mail.")
 
 

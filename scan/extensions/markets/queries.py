@@ -3,7 +3,6 @@ by the index, its price and fee by the node."""
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Context, Decimal
 from typing import Any, NamedTuple, TypedDict
 
@@ -124,9 +123,7 @@ def _from_trades(
     newest = json.loads(get(reader, address))["lastTradeAt"]
     if newest is None:
         return Candles("[]", None)
-    newest_s = NEWEST_S
-    if len(newest) == len("2026-01-31T23:59:59Z"):  # Python knows no years beyond 9999
-        newest_s = int(datetime.fromisoformat(newest).timestamp())
+    newest_s = parameters.unix_seconds(newest)
     last_start_s = (newest_s if last_s is None else min(last_s, newest_s)) // span_s * span_s
     spans = min(limit, (last_start_s - first_start_s) // span_s + 1)
     while spans > 0:

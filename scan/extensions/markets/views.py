@@ -145,8 +145,8 @@ def candle_chart(
         return float((most - price) / extent) * svg_charts.HEIGHT
 
     wicks, rising, falling = "", "", ""
-    for number, (opened, high, low, closed) in enumerate(prices):
-        left, top = number * step, y(max(opened, closed))
+    for index, (opened, high, low, closed) in enumerate(prices):
+        left, top = index * step, y(max(opened, closed))
         height = svg_charts.pixel(max(1.0, y(min(opened, closed)) - top))
         body = f"M{svg_charts.pixel(left)} {svg_charts.pixel(top)}h{width}v{height}h-{width}z"
         rising, falling = (rising + body, falling) if closed >= opened else (rising, falling + body)
@@ -159,7 +159,7 @@ def candle_chart(
         text = ", ".join(f"{name} {price}" for name, price in named)
         readings.append(svg_charts.Reading(svg_charts.reading_time(time_s, span_s), text))
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
-    times = [svg_charts.axis_time(moments[number], span_s) for number in chosen]
+    times = [svg_charts.axis_time(moments[index], span_s) for index in chosen]
     chart = svg_charts.Chart(
         title, short_price(highest), [*map(short_price, axis)], times, readings
     )

@@ -12,6 +12,7 @@ from scan.http import requests
 from scan.pages import filtered_lists, formatting
 from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record
+from scan.queries.reader import Reader
 
 api_views = Blueprint("memos", __name__)
 requests.add_list(api_views, "/memos", "memos")
@@ -25,13 +26,13 @@ def list_memos() -> Response:
     return filtered_lists.entity_list("memos", "/memos", "/memos").show("memos.html")
 
 
-def add_to_transactions(records: Sequence[Record]) -> None:
+def add_to_transactions(reader: Reader, records: Sequence[Record]) -> None:
     """Set `memo` of those that have one, cut after one character more than lists show."""
     # Texts of pending transactions are in no block.
     mined = [r for r in records if r["methodId"] and r["toAddress"] and r.get("blockNumber")]
     if not mined:
         return
-    (texts,) = requests.reader().row(
+    (texts,) = reader.row(
         "queries/memos_list_of_transactions",
         blocks=[record["blockNumber"] for record in mined],
         transaction_indexes=[record["transactionIndex"] for record in mined],

@@ -102,23 +102,20 @@ class BalanceProof(NamedTuple):
     code_hash: bytes | None = None
 
 
-def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, Any]:
-    return {"balance_proof": _balance_proof(key, account.balance)}
-
-
-def _balance_proof(key: bytes, balance: addresses.Balance) -> BalanceProof:
-    if balance.known is None or reader().has_node_failed:
-        return BalanceProof(None, "The node does not respond.")
+def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, BalanceProof]:
+    known = account.balance.known
+    if known is None or reader().has_node_failed:
+        return {"balance_proof": BalanceProof(None, "The node does not respond.")}
     try:
         block = reader().once(blocks.newest)
-        if block is None or block.number != balance.known.block:
-            block = blocks.find(reader(), balance.known.block)
-        account = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
+        if block is None or block.number != known.block:
+            block = blocks.find(reader(), known.block)
+        proven = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
     except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
         if error.message != state_proofs.NOT_OFFERED:  # another request may get a proof
             reader().do_not_cache()
-        return BalanceProof(None, error.message)
-    return BalanceProof(str(account.balance), code_hash=account.code_hash)
+        return {"balance_proof": BalanceProof(None, error.message)}
+    return {"balance_proof": BalanceProof(str(proven.balance), code_hash=proven.code_hash)}
 
 
 HOOKS = (

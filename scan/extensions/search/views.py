@@ -30,7 +30,11 @@ NEWEST_TRANSACTIONS = 100_000  # among which: 33 ms in memory
 LEAST_SIMILAR = 3  # characters: a trigram
 
 _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
-_HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+# What copying may add: characters that cannot be seen, and a chain's short name (EIP-3770).
+_UNSEEN = r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*"
+_HEX = re.compile(
+    rf"{_UNSEEN}(?:(?:[a-z0-9-]{{1,32}}:)?0[xX])?([0-9a-fA-F]{{40}}|[0-9a-fA-F]{{64}}){_UNSEEN}\Z"
+)
 
 # An address or a hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
 _PART = re.compile(

@@ -155,11 +155,12 @@ def simulate(
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
-    simulated = []
+    simulated: list[Simulated] = []
     proxies = [_proxies(reader, outcome, at) for outcome in outcomes]
     descriptions = _descriptions(reader, calls, block, overrides, proxies)
-    is_chains_state = not overrides
     for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
+        # The first call without overrides meets the chain's own state, so nothing is assumed.
+        is_assuming = bool(simulated or overrides)
         frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         locations = _locations(reader, block, call, outcome, frames, cause)
@@ -170,11 +171,10 @@ def simulate(
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 failure_locations.innermost(locations, cause),
                 described,
-                () if is_chains_state else own.assumed,
+                own.assumed if is_assuming else (),
                 call.gas,
             )
         )
-        is_chains_state = False
     return block, simulated
 
 

@@ -290,33 +290,30 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     Only the node knows the implementation of a proxy by its state: the name is then that of
     verified contracts, where all with this selector agree.
     """
-    calls = [transaction for transaction in transactions if transaction["methodId"]]
-    addresses = {data(call["toAddress"]) for call in calls}
+    calls = [
+        (call, data(call["toAddress"]), data(call["methodId"]))
+        for call in transactions
+        if call["methodId"]
+    ]
     abis = reader.sources.get(ContractAbis)
-    contracts = abis.find(addresses, DecodingBudget())
-    unknown: set[bytes] = set()
-    proxied: set[bytes] = set()
-    for call in calls:
-        contract, selector = _called(call, contracts)
+    contracts = abis.find({to_address for _, to_address, _ in calls}, DecodingBudget())
+    unnamed = []
+    for call, to_address, selector in calls:
+        contract = contracts.get(to_address, NO_CONTRACT)
         function = next(functions_of(selector, contract.abis, contract.token_type), None)
-        call["method"] = None if function is None else function.name
-        if call["method"] is None:
-            (proxied if contract.delegates else unknown).add(selector)
-    verified = abis.of_verified_contracts(proxied)
-    imported = abis.imported(unknown | (proxied - verified.keys()))
-    for call in calls:
-        if call["method"] is None:
-            contract, selector = _called(call, contracts)
-            signatures = contract.delegates and verified.get(selector)
-            signatures = signatures or imported.get(selector, [])
-            only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
-            call["method"] = only or to_hex(selector)
-            if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
-                text = display_text.text_start(selector, len(selector))
-                if text:
-                    call["memo"] = f"{text}…"
-
-
-def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:
-    to_address, selector = data(transaction["toAddress"]), data(transaction["methodId"])
-    return contracts.get(to_address, NO_CONTRACT), selector
+        if function is None:
+            unnamed.append((call, selector, contract.delegates, to_address in contracts))
+        else:
+            call["method"] = function.name
+    verified = abis.of_verified_contracts({s for _, s, delegates, _ in unnamed if delegates})
+    imported = abis.imported(
+        {s for _, s, delegates, _ in unnamed if not delegates or s not in verified}
+    )
+    for call, selector, delegates, is_contract in unnamed:
+        signatures = (delegates and verified.get(selector)) or imported.get(selector, [])
+        only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
+        call["method"] = only or to_hex(selector)
+        if only is None and "memo" not in call and not is_contract:
+            text = display_text.text_start(selector, len(selector))
+            if text:
+                call["memo"] = f"{text}…"

@@ -6,7 +6,7 @@ transactions, and of a contract with its variables. The readers that they need l
 process.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, request
@@ -154,10 +154,6 @@ TEMPLATES = {
     "transaction_call": "transaction_call.html",
     "transaction_end": "transaction_input.html",
 }
-
-
-def add_to_transactions(records: Iterable[Record]) -> None:
-    decoding.add_methods(reader(), records)
 
 
 def transaction_head(transaction: Record) -> hooks.Shown:
@@ -356,7 +352,7 @@ HOOKS = (
             pending_tab,
             storage_tab,
         ),
-        add_to_transactions=add_to_transactions,
+        add_to_transactions=decoding.add_methods,
         page_of_missing=page_of_missing,
     ),
 )

@@ -16,7 +16,7 @@ from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import entities, pages
+from scan.queries import pages
 from scan.queries.reader import Reader
 
 FILTERS = ("sender", "paymaster", "bundler", "entry_point")
@@ -83,8 +83,8 @@ def get_paymaster(address_hash: str) -> Response:
 
 def _party(address_hash: str, side: str) -> dict[str, Any]:
     """Return who took part in operations, and how many there are; raises NotFound."""
-    key, listed = paths.path_address(address_hash), f"user_operations_by_{side}"
-    count = entities.counts(reader(), key, [listed]).get(listed)
+    key = paths.path_address(address_hash)
+    count = user_operations.page(reader(), pages.Window(1, 0), **{side: key}).total
     if not count:
         raise NotFound("No user operation of this address is indexed.")
     return {"address": AddressObjects([to_hex(key)]).of(to_hex(key)), "total_ops": count}

@@ -154,10 +154,6 @@ def in_form(
     return {**output, "contracts": contracts}
 
 
-def _give(output: dict[str, Any], _version: SolcVersion) -> dict[str, Any]:
-    return in_form(output, _contract)
-
-
 def _contract(contract: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object in the form of a contract; one that returns no other has no runtime code."""
     evm = {"deployedBytecode": {"object": ""}, **contract["evm"]}
@@ -171,6 +167,6 @@ YUL = SOLIDITY._replace(
     settings=_YUL_SETTINGS,
     candidates=_yul_candidates,
     take=partial(input_of, "Yul"),
-    give=_give,
+    give=lambda output, _version: in_form(output, _contract),
     has_trees=False,
 )

@@ -80,7 +80,7 @@ contract WholeUnits {
             mstore(0, word)
             switch isItem
             case 0 { log3(0, 32, topic, from, to) }
-            default { log4(0, 0, topic, from, to, word) }
+            default { log4(0, 32, topic, from, to, word) } // the id is in the data, too
         }
     }
 }

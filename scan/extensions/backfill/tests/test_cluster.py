@@ -85,7 +85,8 @@ def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, mon
         spool_range(task._replace(rpc_urls=(scenario.anvil.url,)), one.folder)
         assert content(files, task.blocks) == content(one, task.blocks)
     filesystem, folder = fs.FileSystem.from_uri(bucket)
-    assert filesystem.get_file_info(f"{folder}/{FOLDER}").type == fs.FileType.NotFound
+    left = filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+    assert not [one.path for one in left if FOLDER in one.path]
 
 
 @pytest.mark.long
@@ -121,16 +122,21 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
     assert not [record for record in caplog.records if record.name.startswith("scan.")]
 
 
-def test_what_is_not_as_its_worker_has_written_it_is_refused(scenario, tasks, tmp_path):
-    """The same range stored twice is stored once."""
-    store = RangeStore(str(tmp_path / "shared"))
+@pytest.fixture
+def stored(tasks, scenario, tmp_path):
+    """A range in a folder that is shared, and its digest; its files are in `written`."""
+    store = RangeStore(str(tmp_path / "shared"), "one")
     store.make()
     written = RangeFiles(tmp_path / "written")
     spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
-    blocks = tasks[1].blocks
-    digest_ = store.put(written, blocks)
-    files, incoming = (RangeFiles(tmp_path / name) for name in ("a", "b"))
-    [archive] = (tmp_path / "shared" / FOLDER).iterdir()
+    return store, store.put(written, tasks[1].blocks)
+
+
+def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_path):
+    """The same range stored twice is stored once."""
+    (store, digest_), blocks = stored, tasks[1].blocks
+    written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
+    [archive] = (tmp_path / "shared" / f"{FOLDER}-one").iterdir()
     content_ = archive.read_bytes()
 
     def refusal(its_digest=digest_, its_blocks=blocks):
@@ -146,6 +152,9 @@ def test_what_is_not_as_its_worker_has_written_it_is_refused(scenario, tasks, tm
     assert "No such file" in refusal()
     assert [store.put(written, blocks), store.put(written, blocks)] == [digest_] * 2
     assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    other_backfill = RangeStore(str(tmp_path / "shared"), "other")
+    other_backfill.make()
+    other_backfill.remove()
     whole = RangeFiles(tmp_path / "whole")
     whole.folder.mkdir()
     store.take(whole, blocks, digest_, incoming.folder)
@@ -187,4 +196,4 @@ def test_the_command_refuses_a_cluster_without_storage(capsys):
     assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
     assert "--cluster needs --files" in capsys.readouterr().err
     with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):
-        RangeStore("s3://key:secret@bucket/folder")
+        RangeStore("s3://key:secret@bucket/folder", "one")

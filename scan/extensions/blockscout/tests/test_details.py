@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from eth_utils import keccak
+
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import display_text, node_errors
@@ -44,16 +46,17 @@ def test_addresses_in_arguments_have_checksums():
 
 def test_an_event_has_its_declaration():
     hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
-    shown = decoded_objects.event_object(
-        Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
-    )
-    assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
-    assert shown["abi"] == {
-        "type": "event",
-        "name": "Named",
-        "anonymous": False,
-        "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
-    }
+    event = Decoded("Named", "Named(address[])", (hashed,), "verified")
+    topics = {False: keccak(text=event.signature), True: bytes.fromhex("9d" * 32)}
+    for is_anonymous, topic in topics.items():
+        shown = decoded_objects.event_object(event, topic)
+        assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
+        assert shown["abi"] == {
+            "type": "event",
+            "name": "Named",
+            "anonymous": is_anonymous,
+            "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
+        }
 
 
 def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, monkeypatch):

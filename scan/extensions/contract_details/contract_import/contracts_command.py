@@ -52,7 +52,8 @@ def add_missing(verifier: Verifier) -> Iterator[Outcome]:
         limit=importer.FILE_BATCH_ROWS,
     ):
         for row in rows:
-            after = bytes(row[0])
+            address, *_ = row
+            after = bytes(address)
             yield Outcome(to_hex(after), _add(verifier, row))
 
 

@@ -26,6 +26,7 @@ DOMAIN_MEMBERS = {
     "verifyingContract": "address",
     "salt": "bytes32",
 }
+TOO_DEEP = "the types are nested too deeply"
 SIGNED_PREFIX = b"\x19\x01"
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
@@ -85,32 +86,38 @@ class Structures:
 
     def __init__(self, members: Mapping[str, Members]) -> None:
         self.members = members
-        self._types: dict[str, AbiType] = {}
+        self._types: dict[str, tuple[AbiType, int]] = {}  # with the levels inside of it
         self._type_hashes: dict[str, bytes] = {}
 
-    def type_of(self, text: str, outer: tuple[str, ...] = (), depth: int = 0) -> AbiType:
-        """Return a type; the name of a structure is its own, not that of its members. Raises
-        AbiError."""
+    def type_of(self, text: str) -> AbiType:
+        """Return a type; the name of a structure is its own, not that of its members. `dynamic`
+        says that a value is hashed, not how the ABI encodes it. Raises AbiError."""
+        return self._type_with_levels(text, ())[0]
+
+    def _type_with_levels(self, text: str, enclosing: tuple[str, ...]) -> tuple[AbiType, int]:
         if text in self._types:
             return self._types[text]
-        if text in outer:
+        if text in enclosing:
             raise AbiError(f"the type {text[:60]!r} refers to itself")
-        if depth > MAX_DEPTH:
-            raise AbiError("the types are nested too deeply")
-        if array := _ARRAY.fullmatch(text):
-            item = self.type_of(array[1], outer, depth + 1)
+        if len(enclosing) > MAX_DEPTH:  # bounds this stack; types that were read are not entered
+            raise AbiError(TOO_DEEP)
+        array = _ARRAY.fullmatch(text)
+        members = [("", array[1])] if array else self.members.get(text, ())
+        inside = [self._type_with_levels(member, (*enclosing, text)) for _, member in members]
+        items = tuple(item for item, _ in inside)
+        levels = max((1 + levels for _, levels in inside), default=0)
+        if levels > MAX_DEPTH:
+            raise AbiError(TOO_DEEP)
+        if array:
             size = int(array[2]) if array[2] else None
-            type_ = AbiType("array", text, size, (item,), dynamic=True)
+            type_ = AbiType("array", text, size, items, dynamic=True)
         elif text in self.members:
-            labels = tuple(name for name, _ in self.members[text])
-            items = tuple(
-                self.type_of(member, (*outer, text), depth + 1) for _, member in self.members[text]
-            )
+            labels = tuple(name for name, _ in members)
             type_ = AbiType("tuple", text, None, items, labels, dynamic=True)
         else:
             type_ = elementary(text)
-        self._types[text] = type_
-        return type_
+        self._types[text] = type_, levels
+        return type_, levels
 
     def encoded_type(self, name: str) -> str:
         """Return encodeType() of a structure: with those that it refers to, in their order."""

@@ -222,6 +222,10 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
                 ("eth_chainId", []),
                 ("eth_blockNumber", []),
                 ("eth_getBlockByNumber", ["0x9", True]),
+                (
+                    "eth_getBlockByHash",
+                    [node.call("eth_getBlockByNumber", "0x9", False)["hash"], True],
+                ),
                 ("eth_getBalance", [person, "latest"]),
                 ("eth_getCode", [token.address, "0x9"]),
                 ("eth_getStorageAt", [token.address, "0x1", "latest"]),
@@ -241,11 +245,44 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
         for request in requests
     ]
     assert [rpc(client, request) for request in requests] == expected
-    assert rpc(client, requests[:5]) + rpc(client, requests[5:]) == expected
-    request = {"jsonrpc": "2.0", "id": 7, "method": "eth_call", "params": [transfer, "latest"]}
-    reverted, taken = rpc(client, [request, requests[0]])
-    assert reverted["id"] == 7 and reverted["error"]["data"].startswith("0x")
-    assert taken == expected[0]
+    batches = [rpc(client, requests[first : first + 5]) for first in range(0, len(requests), 5)]
+    assert [answer for batch in batches for answer in batch] == expected
+    for id_ in (7, None, 1.5):
+        request = {
+            "jsonrpc": "2.0",
+            "id": id_,
+            "method": "eth_call",
+            "params": [transfer, "latest"],
+        }
+        reverted, taken = rpc(client, [request, requests[0]])
+        assert reverted["id"] == id_ and reverted["error"]["data"].startswith("0x")
+        assert taken == expected[0]
+
+
+def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"].address
+    all_logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": token})
+    first, *_, last = all_logs
+    topics = [log["topics"] for log in all_logs]
+    parties = [*dict.fromkeys(topic[2] for topic in topics)][:3]
+    filters = [
+        {"address": token, "fromBlock": "earliest", "toBlock": "latest"},
+        {"address": [token.upper().replace("X", "x"), token], "fromBlock": "0x0"},
+        {"fromBlock": 0, "address": token, "topics": [topics[0][0], None, parties]},
+        {"fromBlock": "0x0", "topics": [[topics[0][0]], [topics[-1][1]]], "address": None},
+        {"address": token, "fromBlock": last["blockNumber"], "toBlock": first["blockNumber"]},
+        {"blockHash": first["blockHash"], "topics": []},
+        {},
+    ]
+    for asked in filters:
+        answer = rpc(
+            client, {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": [asked]}
+        )
+        told = asked | ({"fromBlock": "0x0"} if asked.get("fromBlock") == 0 else {})
+        assert answer["result"] == node.call("eth_getLogs", told), asked
+    monkeypatch.setattr(proxy, "MOST_ROWS", len(all_logs) - 1)
+    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": filters[:1]}
+    assert rpc(client, request)["error"]["code"] == -32005
 
 
 REFUSED = [
@@ -262,6 +299,15 @@ REFUSED = [
     ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
     ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
     ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+    ({"method": "eth_getLogs"}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [7]}]}, "Error! Invalid topic0 format"),
+    ({"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]}, "unknown block"),
+    (
+        {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
+        "Error! At most 8 choices of addresses and topics",
+    ),
     ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
 ]
 

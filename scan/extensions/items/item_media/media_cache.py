@@ -204,23 +204,27 @@ class ItemMedia:
         document = self._content(
             item_metadata.item_uri(uri, token_id), item_metadata.MAX_DOCUMENT_BYTES
         )
+        media = Media(is_of_chain=document.is_of_chain)
         if document.body is None:
-            return Media(None, None, *document[1:4])
+            return media._replace(problem=document.problem, is_pending=document.is_pending)
         try:
             metadata = item_metadata.parse(document.body)
+            media = media._replace(metadata=metadata)
+            if metadata.image is None:
+                return media
+            uri = item_metadata.item_uri(metadata.image, token_id)
+            svg = item_metadata.inline_svg(uri)
+            image = (
+                self._content(uri, item_metadata.MAX_PICTURE_BYTES)
+                if svg is None
+                else _Content(svg)
+            )
+            media = media._replace(is_of_chain=document.is_of_chain and image.is_of_chain)
+            if image.body is None:
+                return media._replace(problem=image.problem, is_pending=image.is_pending)
+            return media._replace(picture=self._picture(image.body))
         except item_metadata.BadContent as error:
-            return Media(problem=str(error), is_of_chain=document.is_of_chain)
-        if metadata.image is None:
-            return Media(metadata, is_of_chain=document.is_of_chain)
-        image = self._image(item_metadata.item_uri(metadata.image, token_id))
-        is_of_chain = document.is_of_chain and image.is_of_chain
-        if image.body is None:
-            return Media(metadata, None, image.problem, image.is_pending, is_of_chain)
-        try:
-            picture = self._picture(image.body)
-        except item_metadata.BadContent as error:
-            return Media(metadata, problem=str(error), is_of_chain=is_of_chain)
-        return Media(metadata, picture, is_of_chain=is_of_chain)
+            return media._replace(problem=str(error))
 
     def thumbnail(self, media: Media) -> Thumbnail:
         """Return an item's name and picture for a list, and keep the picture for shown()."""
@@ -253,10 +257,6 @@ class ItemMedia:
             raise
         self._pictures.store(key, picture.content_type, ENTRY_BYTES)
         return picture
-
-    def _image(self, uri: str) -> _Content:
-        svg = item_metadata.inline_svg(uri)
-        return self._content(uri, item_metadata.MAX_PICTURE_BYTES) if svg is None else _Content(svg)
 
     def _content(self, uri: str, most_bytes: int) -> _Content:
         try:

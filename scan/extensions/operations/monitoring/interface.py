@@ -66,10 +66,10 @@ def _newest_days_share(database: Database, newest_s: int | None) -> float:
     """Return the newest day's share of all rows; 0 where the chain is younger than a day."""
     if newest_s is None:
         return 0.0
-    row = database.row("queries/blocks_get_by_time", time_s=newest_s - DAY_S)
-    if row is None or row[1] is None:
+    [(_, day_block, _)] = database.rows("queries/blocks_get_by_time", time_s=newest_s - DAY_S)
+    if day_block is None:
         return 0.0
-    total, of_the_day = database.row("queries/disk_get_growth", day_block=row[1]) or (0, 0)
+    total, of_the_day = database.row("queries/disk_get_growth", day_block=day_block) or (0, 0)
     return float(of_the_day / total) if total else 0.0
 
 

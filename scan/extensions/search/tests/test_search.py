@@ -48,8 +48,13 @@ def test_transactions_and_addresses_are_found_in_any_case(client, scenario):
     [found] = search(client, transaction["hash"].upper())
     assert (found["type"], found["value"]) == ("transaction", transaction["hash"])
     person = transaction["fromAddress"]
-    for text in (person, person.upper(), f"  {person[2:]} "):
+    copied = (f"\u200b{person}\ufeff", f" eth:{person}\u202c ", f"arb1:{person.upper()}")
+    for text in (person, person.upper(), f"  {person[2:]} ", *copied):
         assert search(client, text)[0]["value"] == person
+        moved = client.get("/search", query_string={"q": text})
+        assert moved.headers["Location"] == f"/address/{person}"
+    for text in (f"eth:{person[2:]}", f"e th:{person}", f"{person}\u200b0"):
+        assert search(client, text) == []
 
 
 def test_an_address_is_found_by_the_short_form_of_pages(client, scenario):

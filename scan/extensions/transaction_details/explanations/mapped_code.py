@@ -144,12 +144,13 @@ class SourceFiles:
             return None if text is None else SourceFile(path, 0, source_text(text, path))
         given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
         row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
-        if row is not None and row[0] is None and len(row[2]) == 1:
-            [path] = row[2]
+        content, main_path, paths = row or (None, None, ())
+        if content is None and len(paths) == 1:
+            [path] = paths
             row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
-        if row is None or row[0] is None:
+            content, main_path, paths = row or (None, None, ())
+        if content is None:
             return None
-        content, main_path, paths = row
         in_order = sorted(paths, key=lambda other: (other != main_path, other))
         return SourceFile(path, in_order.index(path), source_text(content, path))
 

@@ -93,8 +93,8 @@ def approvals_left(facts: Facts, names: Names) -> list[Part]:
         return []
     more = len(left) - MAX_APPROVALS
     parts = [Part(", leaving ")]
-    for number, approval in enumerate(left[:MAX_APPROVALS]):
-        parts += [*([Part(" and ")] if number else []), *_approval(names, approval)]
+    for index, approval in enumerate(left[:MAX_APPROVALS]):
+        parts += [*([Part(" and ")] if index else []), *_approval(names, approval)]
     return [*parts, *([Part(f" and {more:,} more approvals")] if more > 0 else [])]
 
 

@@ -173,9 +173,9 @@ def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part
 def joined(parts: Sequence[Part]) -> list[Part]:
     """Join items with commas, and an `and` before the last one."""
     result: list[Part] = []
-    for number, part in enumerate(parts):
-        if number:
-            result.append(Part(" and " if number == len(parts) - 1 else ", "))
+    for index, part in enumerate(parts):
+        if index:
+            result.append(Part(" and " if index == len(parts) - 1 else ", "))
         result.append(part)
     return result
 

@@ -105,8 +105,8 @@ def _filled(text: str, values: Values) -> list[Part]:
     """Fill a sentence's placeholders: every second piece of the split text is a placeholder's
     name."""
     parts: list[Part] = []
-    for number, piece in enumerate(re.split(r"\{([^}]+)\}", text)):
-        parts += values[piece] if number % 2 else [Part(piece)]
+    for index, piece in enumerate(re.split(r"\{([^}]+)\}", text)):
+        parts += values[piece] if index % 2 else [Part(piece)]
     return parts
 
 

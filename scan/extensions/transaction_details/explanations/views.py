@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -142,14 +142,9 @@ def _state_changes(transaction: Record) -> Shown:
     return _shown(lambda: shown_accounts(explanations.state_changes(reader(), transaction)))
 
 
-def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
-    """Add why those that failed did, for lists."""
-    transaction_failures.add_reasons(reader(), transactions)
-
-
 HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
-    add_to_transactions=add_to_transactions,
+    add_to_transactions=transaction_failures.add_reasons,
     tabs=(
         TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
         TransactionTab("state", "State changes", "/state-changes", _state_changes, needs_node=True),

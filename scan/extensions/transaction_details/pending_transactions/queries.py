@@ -14,7 +14,7 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import client, transaction_checks
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.transaction_details import contract_abis, decoding
-from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
+from scan.hex import BadHex, data, json_object, quantity, quantity_or_none, to_hex
 from scan.parameters import BIGINT_MAX, MAX_TYPE
 from scan.queries import entities
 from scan.queries.pages import MAX_ENTRIES, Window
@@ -125,6 +125,7 @@ def parsed(answer: Any) -> PendingTransaction | None:
     """Return the transaction in a node's JSON, without the sender's next nonce; None where it is
     malformed, or another than its hash and its signature are of."""
     try:
+        answer = json_object(answer)
         to, type_ = answer.get("to"), quantity(answer.get("type") or "0x0")
         has_fees = type_ >= FIRST_WITH_FEES
         priority_fee = answer.get("maxPriorityFeePerGas") if has_fees else None
@@ -143,7 +144,7 @@ def parsed(answer: Any) -> PendingTransaction | None:
             input=data(answer["input"]),
             proof=transaction_checks.proof_of(answer),
         )
-    except (BadHex, KeyError, TypeError, AttributeError, transaction_checks.Contradiction):
+    except (BadHex, KeyError, transaction_checks.Contradiction):
         return None
     if max(sent.nonce, sent.gas_limit) > MAX_UINT64 or sent.type > MAX_TYPE:
         return None
@@ -198,8 +199,9 @@ def _searched(node: NodeSession, address: bytes) -> SenderPool:
     """Search the node's whole pool."""
     [status] = node.results([client.Call("txpool_status", ())], MOST_BYTES)
     try:
+        status = json_object(status)
         size = sum(quantity(status[state]) for state in STATES)
-    except (BadHex, KeyError, TypeError):
+    except (BadHex, KeyError):
         return SenderPool([], NO_POOL)
     if size > MAX_SEARCHED:
         return SenderPool(

@@ -258,7 +258,10 @@ def get(
     compared = in_order(known, (*targets, address, *filter(None, [other])))
     if len(compared) > 1:
         queries.hold_for(reader, compared)
-    collisions = _collisions(compared, comparisons)
+    of_pairs = (
+        queries.contract_collisions(*pair, comparisons) for pair in combinations(compared, 2)
+    )
+    collisions = [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
     is_truncated = values.is_truncated or comparisons.steps.are_spent
     is_truncated = is_truncated or any(layout.is_truncated for layout in every)
     return ContractStorage(block, layouts, variables, is_truncated, collisions)
@@ -274,15 +277,6 @@ def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layou
         except NotFound:
             continue
     return [(layouts[-1], place_at(layouts[-1], variable))]
-
-
-def _collisions(
-    layouts: Sequence[KnownLayout], comparisons: Comparisons
-) -> list[ContractCollision]:
-    """Return the collisions of any two layouts."""
-    pairs = combinations(layouts, 2)
-    of_pairs = (queries.contract_collisions(*pair, comparisons) for pair in pairs)
-    return [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
 
 
 def _read(

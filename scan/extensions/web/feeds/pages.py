@@ -5,7 +5,7 @@ says something else than the one of the same id did.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -25,7 +25,7 @@ from scan.pages.formatting import (
     short_id,
     short_name,
 )
-from scan.pages.hooks import AddressTab, Pages, Section, tabs_of
+from scan.pages.hooks import AddressTab, Pages, tabs_of
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
 from scan.queries import contracts, entities, pages, tokens, transactions
@@ -256,7 +256,15 @@ def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
     return Response(_NOT_XML.sub("\ufffd", text), headers=headers)
 
 
-HOOKS = Pages(
-    blueprints=(blueprint,),
-    sections=(Section({"head": "feed_links.html", "foot": "feed_footer.html"}),),
-)
+def feeds_of_page(path: str, are_all_stored: bool) -> Iterator[tuple[str, str]]:
+    if path == "/verified-contracts":
+        yield f"{path}/feed", "Verified contracts"
+    elif path.startswith("/token/") and len(path) == len("/token/") + 42:
+        yield f"{path}/feed", "Transfers"
+    elif path.startswith("/address/") and len(path) == len("/address/") + 42:
+        yield f"{path}/feed", "Transactions and transfers"
+        if are_all_stored:
+            yield f"{path}/events/feed", "Events"
+
+
+HOOKS = Pages(blueprints=(blueprint,), feeds=feeds_of_page)

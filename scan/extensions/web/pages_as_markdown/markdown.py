@@ -123,8 +123,8 @@ def _form(document: Any, form: Any, path: str) -> Any:
         control.extract()
         words = control.get("aria-label", "") if label is None else label.get_text(" ", strip=True)
         line.append(f" ({words}")
-        for number, (value, option) in enumerate(options[:MAX_CHOICES]):
-            line.append("; " if number else ": ")
+        for index, (value, option) in enumerate(options[:MAX_CHOICES]):
+            line.append("; " if index else ": ")
             line.extend([_code(document, value), " "] if value else [])
             line.append(_words(option) if _words(option) != value else "")
         line.append(")" if len(options) <= MAX_CHOICES else "; …)")

@@ -5,7 +5,7 @@ from tests.support import database, explain
 
 
 def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template, monkeypatch):
-    monkeypatch.setattr("scan.extensions.block_records.views.MOST_DAYS", 2)
+    monkeypatch.setattr("scan.extensions.block_records.queries.MOST_DAYS", 2)
     with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         [(blocks,)] = database.execute(url, "SELECT count(*) FROM blocks")
         database.execute(url, "UPDATE daily_stats SET first_block = 600")

@@ -13,7 +13,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.block_records.views import MOST_QUEUED
+from scan.extensions.block_records.queries import MOST_QUEUED
 from scan.extensions.blockscout.tests import published, test_responses
 from tests.support import anvil, auditing, database, indexing, table_digest
 from tests.support import request_contracts as contracts

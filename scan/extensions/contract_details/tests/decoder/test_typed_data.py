@@ -3,11 +3,13 @@
 import copy
 import json
 import random
+from contextlib import nullcontext
 
 import pytest
 from eth_account.messages import encode_typed_data
 from eth_utils import keccak
 
+from scan.contracts.abi import MAX_DEPTH
 from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES
@@ -162,17 +164,6 @@ BAD = {
     "a type that is none": (of_types(A=[{"name": "a", "type": 7}]), "no text"),
     "a long type": (of_types(A=[{"name": "a", "type": "uint8" + "[]" * 200}]), "too long"),
     "a deep type": (of_types(A=[{"name": "a", "type": "uint8" + "[]" * 90}]), "too deeply"),
-    "deep structures": (
-        of_types(A=[{"name": "a", "type": "S0"}])
-        | {
-            "types": {
-                "A": [{"name": "a", "type": "S0"}],
-                **{f"S{n}": [{"name": "a", "type": f"S{n + 1}"}] for n in range(60)},
-                "S60": [NAMES],
-            }
-        },
-        "too deeply",
-    ),
     "two members of a name": (of_types(A=[NAMES, NAMES]), "two members of one name"),
     "a member with more": (of_types(A=[{**NAMES, "x": 1}]), "not of a name and a type"),
     "a name that is none": (of_types(A=[{**NAMES, "name": "a b"}]), "no identifier"),
@@ -205,6 +196,19 @@ def test_hostile_typed_data_is_refused(name):
     with pytest.raises(InvalidParameter) as refused:
         parse(data)
     assert words in refused.value.message and len(refused.value.message) < 400
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("levels", [MAX_DEPTH, MAX_DEPTH + 1])
+def test_the_bound_of_nesting_does_not_depend_on_the_order_of_members(levels):
+    chain = {f"S{n}": [{"name": "a", "type": f"S{n + 1}"}] for n in range(1, levels - 1)}
+    members = [{"name": f"m{n}", "type": f"S{n}[]"} for n in range(1, levels)]
+    message = {member["name"]: [] for member in members}
+    for ordered in (members, members[::-1]):
+        data = of_types(message, A=ordered, **chain, **{f"S{levels - 1}": []})
+        refused = pytest.raises(InvalidParameter, match="too deeply")
+        with refused if levels > MAX_DEPTH else nullcontext():
+            parse(data)
 
 
 @pytest.mark.check

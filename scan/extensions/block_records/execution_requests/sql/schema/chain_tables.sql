@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS execution_requests (
     pubkey bytea NOT NULL,         -- of the validator or builder; of a consolidation that of its source
     details bytea NOT NULL         -- what follows the key, encoded as for the consensus layer
 );
--- serve the lists that sql/lists.toml reads from them; by type also queries/execution_requests_get_taken
+-- serve the lists that sql/lists.toml reads from them; by type also queries/execution_requests_get_included
 CREATE INDEX IF NOT EXISTS execution_requests_by_type ON execution_requests (type, ordinal);
 CREATE INDEX IF NOT EXISTS execution_requests_by_address ON execution_requests (address, ordinal);
 CREATE INDEX IF NOT EXISTS execution_requests_by_pubkey ON execution_requests (pubkey, ordinal);

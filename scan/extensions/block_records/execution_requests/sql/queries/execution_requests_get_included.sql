@@ -1,4 +1,4 @@
--- The requests to the consensus layer from which those that a block took follow: its deposits, and the
+-- The requests to the consensus layer from which those that a block included follow: its deposits, and the
 -- newest requests of each queue up to its end, oldest first.
 -- params: number bigint null, hash bytea null, most_deposits integer, most_queued integer
 -- literals: none
