@@ -78,10 +78,11 @@ def test_the_api_guide_names_every_filter_of_a_query():
     assert unnamed == set()
 
 
+GENERATED = [hooks_document, settings_document, values_document]
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "document", [hooks_document, settings_document, values_document], ids=lambda d: d.__name__
-)
+@pytest.mark.parametrize("document", GENERATED, ids=lambda d: d.__name__)
 def test_what_is_generated_is_as_it_is_declared(document):
     listed, made = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
     lacking = [line for line in made.splitlines() if line not in listed]

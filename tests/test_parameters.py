@@ -60,9 +60,10 @@ def test_json_objects(body, value):
     assert json_bodies.json_object(body) == value
 
 
-@pytest.mark.parametrize(
-    "value", ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
-)
+COUNTED_VALUES = ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
+
+
+@pytest.mark.parametrize("value", COUNTED_VALUES)
 def test_values_are_counted_before_they_are_parsed(monkeypatch, value):
     body = f'{{"a": [{", ".join([value] * json_bodies.MOST_JSON_VALUES)}]}}'.encode()
     monkeypatch.setattr(json, "loads", None)

@@ -270,9 +270,10 @@ def test_a_timestamp_in_seconds_is_named_as_that(shared_server):
     assert "is in seconds" in in_seconds.json()["error"]
 
 
-@pytest.mark.parametrize(
-    "query", ["", *"?owner= ?owner=0x12 ?owner=vitalik.eth ?_Owner=0x".split()]
-)
+BAD_OWNERS = ["", *"?owner= ?owner=0x12 ?owner=vitalik.eth ?_Owner=0x".split()]
+
+
+@pytest.mark.parametrize("query", BAD_OWNERS)
 def test_a_bad_owner_is_named(shared_server, query):
     response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
     require_refusal(response, 400, "invalid_parameter", "owner")
@@ -313,9 +314,10 @@ def test_somebody_elses_signature_is_a_mismatch(shared_server, field, change):
     assert "Scan API Key Request" in response.json()["error"]
 
 
-@pytest.mark.parametrize(
-    "key", ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"], ids=shown
-)
+NO_KEYS = ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"]
+
+
+@pytest.mark.parametrize("key", NO_KEYS, ids=shown)
 def test_a_key_that_is_none_is_unauthorised_in_json(shared_server, key):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
     response = requests.get(address, headers={"X-API-Key": key}, timeout=5)

@@ -54,9 +54,10 @@ def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count
     assert request_key(server, wallet, signers).status_code == 201
 
 
-@pytest.mark.parametrize(
-    "name", ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
-)
+OTHER_WALLETS = ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
+
+
+@pytest.mark.parametrize("name", OTHER_WALLETS)
 def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, node, name):
     wallet = node.deploy(node.accounts[0], name).address
     response = request_key(server, wallet, [wallets.new_wallet()])

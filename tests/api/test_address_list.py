@@ -47,9 +47,10 @@ def test_at_most_a_hundred(client):
     assert client.get("/api/v1/addresses").status_code == 400
 
 
-@pytest.mark.parametrize(
-    "asked", [",".join([UNSEEN] * 101), "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"], ids=shown
-)
+REFUSED_LISTS = [",".join([UNSEEN] * 101), "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"]
+
+
+@pytest.mark.parametrize("asked", REFUSED_LISTS, ids=shown)
 def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
     response = client.get("/api/v1/addresses", query_string={"addresses": asked})
     assert (response.status_code, response.json["field"]) == (400, "addresses")

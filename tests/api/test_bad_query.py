@@ -81,9 +81,10 @@ def test_bodies_of_a_mebibyte_at_most(client):
         require_refusal(send(client, BODY.ljust(size)), 413, "too_large")
 
 
-@pytest.mark.parametrize(
-    "value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"], ids=shown
-)
+NO_ENTITIES = [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"]
+
+
+@pytest.mark.parametrize("value", NO_ENTITIES, ids=shown)
 def test_the_entity_is_one_of_those_there_are(client, value):
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
@@ -94,9 +95,10 @@ def test_the_entity_is_required(client):
     assert body["error"] == f"entity is required: one of {', '.join(ENTITIES)}."
 
 
-@pytest.mark.parametrize(
-    "key", ["filters", "order", "orderby", "page", "", "Entity", "\0", "\ud800"]
-)
+UNKNOWN_KEYS = ["filters", "order", "orderby", "page", "", "Entity", "\0", "\ud800"]
+
+
+@pytest.mark.parametrize("key", UNKNOWN_KEYS)
 def test_unknown_keys_of_the_body(client, key):
     answer = send(client, json.dumps({"entity": "blocks", key: 1}).encode())
     body = require_refusal(answer, 400, "invalid_parameter", key.replace("\ud800", "?"))

@@ -20,8 +20,7 @@ def client_of_stored_logs(postgres, template, scenario):
     """Its index has all logs, and checkpoints in lists of a few entries."""
     with postgres.cloned(template) as url:
         database.use_short_checkpoints(url)
-        indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head)
-        yield indexing.client()
+        yield Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head).client()
 
 
 MOST_AND_EVERY = pytest.mark.parametrize(

@@ -62,9 +62,10 @@ def ask(client, request):
     return client.open(path, method=method, json=body) if body else client.open(path, method=method)
 
 
-@pytest.mark.parametrize(
-    "kind", [psycopg2.DatabaseError, psycopg2.OperationalError, psycopg2.InterfaceError]
-)
+CONNECTION_ERRORS = [psycopg2.DatabaseError, psycopg2.OperationalError, psycopg2.InterfaceError]
+
+
+@pytest.mark.parametrize("kind", CONNECTION_ERRORS)
 def test_a_broken_connection_is_one_whatever_psycopg2_calls_it(kind):
     """A DatabaseError came once from a statement whose server process was killed."""
     with pytest.raises(ConnectionLost), translated_errors():

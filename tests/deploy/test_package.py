@@ -177,9 +177,10 @@ def test_locked_requirements_have_hashes_and_no_address(name):
     assert "://" not in text and "--index-url" not in text
 
 
-@pytest.mark.parametrize(
-    "extra", ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark"]
-)
+EXTRAS = ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark"]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_locks_are_of_the_declared_versions(extra):
     """`make lock` was run after setup.py was changed."""
     name = extra if extra in ("parquet", "bulk", "dev", "spark") else "runtime"

@@ -130,10 +130,10 @@ def test_blobs_are_part_of_the_fee():
     assert (plain.fee, plain.blob_gas_price) == (2 * 10**9 * 21_000, None)
 
 
-@pytest.mark.parametrize(
-    ("transaction", "receipt", "ran"),
-    [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)],
-)
+RUNS_OF_CODE = [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)]
+
+
+@pytest.mark.parametrize(("transaction", "receipt", "ran"), RUNS_OF_CODE)
 def test_plain_transfers_run_no_code(transaction, receipt, ran):
     assert decode_one(a_transaction(**transaction), a_receipt(**receipt)).ran_code is ran
 
@@ -230,9 +230,10 @@ def of_hex(text):
     return bytes.fromhex(text[2:])
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"), [("0x0", 0), ("0x7fffffffffffffff", 2**63 - 1), (None, None), (..., None)]
-)
+SIZES = [("0x0", 0), ("0x7fffffffffffffff", 2**63 - 1), (None, None), (..., None)]
+
+
+@pytest.mark.parametrize(("size", "expected"), SIZES)
 def test_the_size_of_a_block(size, expected):
     assert decode_block(a_block([], size=size), [], 7).size == expected
 

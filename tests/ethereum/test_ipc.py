@@ -90,11 +90,12 @@ def answer(request, result):
     return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
 
 
+BRACKETS = ["}", "{{", '"]', "plain"]
+
+
 @pytest.mark.check
 @pytest.mark.parametrize("end", [b"", b"\n", b" \r\n"], ids=["none", "newline", "space"])
-@pytest.mark.parametrize(
-    "text", ["}", "{{", '"]', "plain"], ids=["close", "open", "quote", "plain"]
-)
+@pytest.mark.parametrize("text", BRACKETS, ids=["close", "open", "quote", "plain"])
 def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
     def serve(connection, request):
         for byte in answer(request, text) + end:

@@ -126,9 +126,10 @@ def answers(**changes):
     return list((honest | changes).values())
 
 
-@pytest.mark.parametrize(
-    ("decimals", "shown"), [(0, 0), (18, 18), (255, 255), (256, None), (2**256 - 1, None)]
-)
+DECIMALS = [(0, 0), (18, 18), (255, 255), (256, None), (2**256 - 1, None)]
+
+
+@pytest.mark.parametrize(("decimals", "shown"), DECIMALS)
 def test_decimals_outside_a_byte_are_none(decimals, shown):
     assert (
         token_metadata.decode_token_metadata(answers(decimals=number(decimals))).decimals == shown

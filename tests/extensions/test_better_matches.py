@@ -71,9 +71,10 @@ def matches(record):
     return record["match"], record["creationMatch"]
 
 
-@pytest.mark.parametrize(
-    "submit", [submit_to_api, submit_to_page, submit_to_sourcify, submit_to_blockscout]
-)
+SUBMISSIONS = [submit_to_api, submit_to_page, submit_to_sourcify, submit_to_blockscout]
+
+
+@pytest.mark.parametrize("submit", SUBMISSIONS)
 def test_a_full_creation_match_replaces_a_partial_one(explorer, half, submit):
     address, standard = half
     submit(explorer, address, standard)

@@ -71,8 +71,7 @@ def test_chains_of_other_forms(name, postgres, template):
 @pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_the_demo_chain(postgres, demo_template, demo_node, most):
     with postgres.cloned(demo_template) as url:
-        client = client_over(url, demo_node.url)
-        assert not wrong_answers(client, most)
+        assert not wrong_answers(client_over(url, demo_node.url), most)
 
 
 def test_a_rollups_transactions_have_what_they_paid_for_l1(postgres, template):

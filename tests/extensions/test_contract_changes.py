@@ -78,8 +78,7 @@ def is_everywhere(client, contract, name, decimals):
 
 
 def transfers(client, contract):
-    path = f"/api/v1/tokens/{contract.address}/transfers"
-    records = client.get(path).get_json()["transfers"]
+    records = client.get(f"/api/v1/tokens/{contract.address}/transfers").get_json()["transfers"]
     return [(record["value"], record["tokenDecimals"]) for record in records]
 
 

@@ -156,8 +156,7 @@ def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
     anvil.mine(5)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         database.execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
-        client = indexing.client()
-        assert client.get("/api/v2/stats").get_json()["average_block_time"] == 12_000
+        assert indexing.client().get("/api/v2/stats").get_json()["average_block_time"] == 12_000
 
 
 def test_a_token_has_the_name_type_and_holders_of_its_present_life(

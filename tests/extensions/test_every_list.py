@@ -241,8 +241,7 @@ def longest_read(entries):
 
 def read(client, entity, total, query, **window):
     """The transactions of a page's rows, and its cursor."""
-    path = f"/api/v1/{entity.replace('_', '-')}"
-    answer = client.get(path, query_string={**query, **window})
+    answer = client.get(f"/api/v1/{entity.replace('_', '-')}", query_string={**query, **window})
     assert answer.status_code == 200, (query, window, answer.text)
     assert answer.json["total"] == total, (query, window)
     [records] = [value for value in answer.json.values() if isinstance(value, list)]

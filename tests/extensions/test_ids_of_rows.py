@@ -18,9 +18,10 @@ LISTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"), [rest for name, *rest in LISTS if name in registry.installed()]
-)
+LISTS_HERE = [rest for name, *rest in LISTS if name in registry.installed()]
+
+
+@pytest.mark.parametrize(("path", "kind"), LISTS_HERE)
 def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
     maker = scenario.truth.dex_trades[0]["maker"]

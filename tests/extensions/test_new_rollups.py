@@ -44,15 +44,16 @@ def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, p
         assert client.get("/readyz").json["unproven"] == []
 
 
+OTHER_DEPOSITS = [
+    {"sender": genesis.ALICE},
+    {"to": genesis.BOB},
+    {"data": b""},
+    {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
+]
+
+
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"sender": genesis.ALICE},
-        {"to": genesis.BOB},
-        {"data": b""},
-        {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
-    ],
-    ids=["a user", "elsewhere", "no call", "more than a second"],
+    "change", OTHER_DEPOSITS, ids=["a user", "elsewhere", "no call", "more than a second"]
 )
 def test_another_second_deposit_tells_no_milliseconds(change):
     stack = op_stack.OpStack("isthmus", 8453)

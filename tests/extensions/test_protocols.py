@@ -227,13 +227,14 @@ def test_an_account_that_delegates_names_its_delegate(anvil, index):
     assert [(row["Proxy"], row["Implementation"]) for row in shown] == expected
 
 
-def without_state(call, answer):
-    """A node that has the balances of the newest state alone."""
+def asks_for_an_older_balance(call):
     target, block = [*call["params"], None, None][:2]
     is_balance = call["method"] == "eth_call" and target["data"].startswith("0x70a08231")
-    if is_balance and block != "latest":
-        answer.pop("result", None)
-        answer["error"] = {"code": -32000, "message": "missing trie node"}
+    return is_balance and block != "latest"
+
+
+# A node that has the balances of the newest state alone.
+without_state = faulty_node.refuse(asks_for_an_older_balance, -32000, "missing trie node")
 
 
 def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database_url):
@@ -242,7 +243,7 @@ def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database
     do(anvil, anvil.deploy(me, "Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = anvil.deploy(me, "ShareVault")
     do(anvil, vault, "put", 100)  # without coin
-    with FaultyNode(anvil.url, faulty_node.altering(without_state)) as node:
+    with FaultyNode(anvil.url, without_state) as node:
         Indexing(database_url, node.url).run_until(anvil.head())
     rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
     assert dict(execute(database_url, rows)) == {wrapper.address: 300, vault.address: 80}

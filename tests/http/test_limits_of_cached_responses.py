@@ -76,9 +76,10 @@ def test_a_key_in_either_header_is_charged(server, url):
     assert (other.status, other["X-RateLimit-Limit"]) == (200, "10")
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
-)
+KEY_PATHS = ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
+
+
+@pytest.mark.parametrize("path", KEY_PATHS)
 def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, url, path):
     key, client = made_key(url, 100), Client(server, next(_sources))
     more = f"X-API-Key: {key.text}\r\n"

@@ -180,9 +180,10 @@ def test_what_is_free_is_never_charged(server, path):
     assert client.ask("/api/v1/keys", method="OPTIONS")["X-RateLimit-Remaining"] == "10"
 
 
-@pytest.mark.parametrize(
-    "path", ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
-)
+UNKNOWN_PATHS = ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
+
+
+@pytest.mark.parametrize("path", UNKNOWN_PATHS)
 def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server, path):
     client = http_client.Client(server, next(_addresses))
     browser = client.ask(path, more=HTML)

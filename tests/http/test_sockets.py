@@ -78,10 +78,11 @@ def test_clients_that_do_not_read_hold_no_thread(server, clients, request_bytes)
     require_served(server)
 
 
+PIPELINES = [[BLOCKS], [UNCACHED], [BLOCKS, UNCACHED], [UNCACHED, BLOCKS, BLOCKS, LONG]]
+
+
 @pytest.mark.parametrize(
-    "requests_",
-    [[BLOCKS], [UNCACHED], [BLOCKS, UNCACHED], [UNCACHED, BLOCKS, BLOCKS, LONG]],
-    ids=["cached", "by a thread", "mixed", "with a file"],
+    "requests_", PIPELINES, ids=["cached", "by a thread", "mixed", "with a file"]
 )
 def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(server, clients, requests_):
     count = 100

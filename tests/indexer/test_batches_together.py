@@ -152,9 +152,7 @@ def test_transactions_of_a_slow_database_end_in_time(node, database_url, transac
 
 
 @pytest.mark.long
-def test_an_indexer_is_heard_of_in_a_long_transaction(
-    node, database_url, transactions, monkeypatch
-):
+def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions, monkeypatch):
     monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
     derive = writer.Append.derive
     seen = []
@@ -174,9 +172,7 @@ def test_an_indexer_is_heard_of_in_a_long_transaction(
 
 
 @pytest.mark.long
-def test_who_waits_for_a_lock_gets_it_after_the_batch(
-    node, database_url, transactions, monkeypatch
-):
+def test_who_waits_for_a_lock_has_it_after_the_batch(node, database_url, transactions, monkeypatch):
     """As a migration does."""
     add = writer.Append.add
     waiting = []

@@ -17,6 +17,5 @@ def test_names_of_many_bytes_are_cut(database_url, anvil):
     stage.mine()
     expected[coin.address] = (255 * "N", 50 * "S")
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        client = indexing.client()
-        tokens = client.get("/api/v1/tokens").get_json()["tokens"]
+        tokens = indexing.client().get("/api/v1/tokens").get_json()["tokens"]
     assert {token["address"]: (token["name"], token["symbol"]) for token in tokens} == expected

@@ -46,8 +46,7 @@ def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(database_
         node.mine()
         [sent] = node.call("eth_getBlockByNumber", "latest", True)["transactions"]
         assert sent["hash"] != named  # of its receipt
-        indexing = Indexing(database_url, node.url).run_until(node.head())
-        client = indexing.client()
+        client = Indexing(database_url, node.url).run_until(node.head()).client()
         assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
         found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
         assert "another transactionHash of receipts than its order says" in found.stdout

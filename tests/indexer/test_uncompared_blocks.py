@@ -87,9 +87,7 @@ def test_one_lie_about_what_no_root_covers_changes_nothing(plain, alter):
         assert source_of(client.Node([node.url, plain.url])).blocks(0, BLOCKS) == true
 
 
-def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_not_known(
-    plain, caplog
-):
+def test_a_form_that_only_fields_show_is_said_of_each_block_of_unknown_chains(plain, caplog):
     with faulty_node.FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(fee_for_l1, {2, 3, 4}, times=ALWAYS)
         blocks = [fetched.block for fetched in source_of(client.Node([node.url])).blocks(0, BLOCKS)]

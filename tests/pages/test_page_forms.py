@@ -62,9 +62,10 @@ def test_a_refused_source_stays_in_the_form(explorer):
     assert "contract A { &lt;b&gt; }" in answer.text and 'value="77"' in answer.text
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
-)
+TYPED = ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
+
+
+@pytest.mark.parametrize("text", TYPED)
 def test_suggestions_are_options_with_links(client, text):
     answer = client.get("/search/suggestions", query_string={"q": text})
     assert answer.status_code == 200

@@ -11,10 +11,10 @@ from tests.support import faulty_node, indexing
 NOWHERE = "postgresql://127.0.0.1:9/nothing"
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [(64 * "F", f"/tx/0x{64 * 'f'}"), ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}")],
-)
+NOT_INDEXED = [(64 * "F", f"/tx/0x{64 * 'f'}"), ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}")]
+
+
+@pytest.mark.parametrize(("text", "path"), NOT_INDEXED)
 def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(client, text, path):
     assert client.get("/api/v1/search", query_string={"q": text}).json["results"] == []
     moved = client.get("/search", query_string={"q": text})
@@ -92,8 +92,7 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
 
 def test_malformed_finality_is_read_again(scenario, indexed):
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        settings = indexing.settings_for(indexed.url, node.url)
-        client = create_app(settings).test_client()
+        client = indexing.client_over(indexed.url, node.url)
         path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
         for lie in ("[]", '{"number":"0xzz"}', "7"):
             node.fault = faulty_node.every_result(lie)

@@ -58,9 +58,7 @@ PATHS = [
 
 @pytest.mark.parametrize("order", ["desc", "asc"])
 @pytest.mark.parametrize(("path", "name"), PATHS)
-def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
-    client, scenario, path, name, order
-):
+def test_the_json_of_a_page_from_a_row_on_has_the_same_rows(client, scenario, path, name, order):
     path = f"{path}limit=25&orderBy={order}"
     rows = rows_of(client, path)
     html = client.get(f"{path}&row={rows[7]}").text

@@ -20,9 +20,10 @@ def tabs_of(page):
     return TAB.findall(shown)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"), [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
-)
+LISTS_WITH_PLACES = [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
+
+
+@pytest.mark.parametrize(("path", "kind"), LISTS_WITH_PLACES)
 def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(client, path, kind):
     rows = ROW.findall(client.get(f"{path}?limit=100").text)
     last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)

@@ -52,9 +52,10 @@ def test_a_call_stands_on_one_line_with_its_arguments(client, scenario):
     assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
 
 
-@pytest.mark.parametrize(
-    "query", ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
-)
+NOT_OPENED = ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
+
+
+@pytest.mark.parametrize("query", NOT_OPENED)
 def test_what_cannot_be_opened_is_refused(client, scenario, query):
     answer = client.get(f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}{query}")
     assert answer.status_code == 400 and "open" in answer.text

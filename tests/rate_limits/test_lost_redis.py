@@ -33,9 +33,10 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         assert not is_allowed()
 
 
-@pytest.mark.parametrize(
-    ("when_lost", "status"), [("refuse", 503), pytest.param("local", 400, marks=pytest.mark.long)]
-)
+WHEN_LOST = [("refuse", 503), pytest.param("local", 400, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(("when_lost", "status"), WHEN_LOST)
 def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status):
     """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
     with redis_server(tmp_path) as storage:

@@ -92,8 +92,7 @@ def play_reasons(postgres, template):
             anvil.mine()
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [reasons, Contract(guard, solidity.artifact("Guard"))])
-            client = indexing.client()
-            yield Played(anvil, url, client, reasons, guard, sent)
+            yield Played(anvil, url, indexing.client(), reasons, guard, sent)
 
 
 def verify(url, contracts):

@@ -65,8 +65,7 @@ def test_a_contract_that_is_read_before_its_block_is_indexed_is_that_blocks(data
     indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
     sent = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
     address = anvil.receipt_of(sent)["contractAddress"]
-    answer = indexing.client().get(f"/api/v1/contracts/{address}")
-    assert answer.status_code == 404
+    assert indexing.client().get(f"/api/v1/contracts/{address}").status_code == 404
     Indexing(database_url, anvil.url).run_until(anvil.head())
     [(block_number,)] = database.execute(database_url, "SELECT block_number FROM contracts")
     assert block_number == anvil.head()

@@ -147,9 +147,10 @@ def test_no_process_outlives_its_compilation(tmp_path, leave):
     wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
 
 
-@pytest.mark.parametrize(
-    "more", ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
-)
+MULTIPLIED = ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
+
+
+@pytest.mark.parametrize("more", MULTIPLIED)
 def test_a_compiler_that_multiplies_is_ended(tmp_path, more):
     """By its own count: RLIMIT_NPROC does not hold for root."""
     file = tmp_path / "many.py"

@@ -215,8 +215,6 @@ SHORTEST = [
 
 @pytest.mark.check
 @pytest.mark.parametrize(("senders", "recipients", "is_both", "expected"), SHORTEST)
-def test_the_shortest_list_that_has_all_matching_rows_is_read(
-    senders, recipients, is_both, expected
-):
+def test_the_shortest_list_with_all_matching_rows_is_read(senders, recipients, is_both, expected):
     chosen = ActivityFilter(None, None, senders, recipients, is_both, ALL, None, None, None, None)
     assert chosen.list_key(of_tokens=False) == expected

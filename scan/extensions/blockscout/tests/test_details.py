@@ -184,6 +184,5 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     for hour in (0, 1, 24, 25, 49):
         creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
         chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
-    client = indexing.client_over(database_url)
-    counters = client.get("/api/v2/smart-contracts/counters").json
+    counters = indexing.client_over(database_url).get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")

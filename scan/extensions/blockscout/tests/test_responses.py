@@ -187,9 +187,10 @@ def test_places_can_be_made_of_items(ask, truth):
     assert ask("/transactions", block_number=0)["items"] == []
 
 
-@pytest.mark.parametrize(
-    ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
-)
+FORKS = [(15, 3), (5, 12), (8, 0)]
+
+
+@pytest.mark.parametrize(("kept", "replaced"), FORKS, ids=["above", "around", "shorter"])
 def test_a_list_goes_on_by_place_after_a_fork(database_url, chain, kept, replaced):
     """Rows of blocks that are still in the chain come once, and none of the other branch's."""
     ask = Asking(client_over(database_url))

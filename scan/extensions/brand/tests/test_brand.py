@@ -125,10 +125,11 @@ def test_the_url_of_the_site_is_taken(brand_of):
         assert brand_of(url=text).brand.url == text.removesuffix("/")
 
 
+NO_URLS_OF_SITES = ["https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b']
+
+
 @pytest.mark.check
-@pytest.mark.parametrize(
-    "text", ["https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b']
-)
+@pytest.mark.parametrize("text", NO_URLS_OF_SITES)
 def test_the_url_of_the_site_has_no_path(brand_of, text):
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=.*: url: "):
         brand_of(url=text)

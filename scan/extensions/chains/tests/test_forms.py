@@ -139,15 +139,16 @@ ORIGIN = {
 PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2:]}{'00' * 32}"
 
 
+CALLS_OF_L1_BLOCKS = [
+    (f"015d8eb9{901:064x}{902:064x}{903:064x}{HASH[2:]}{4:064x}{'00' * 96}", {}),
+    (f"440a5e20{PACKED}", {"blobBaseFee": "905"}),
+    (f"098999be{PACKED}{'00' * 12}", {"blobBaseFee": "905"}),
+    (f"3db6be2b{PACKED}{'00' * 14}", {"blobBaseFee": "905"}),
+]
+
+
 @pytest.mark.parametrize(
-    ("call", "more"),
-    [
-        (f"015d8eb9{901:064x}{902:064x}{903:064x}{HASH[2:]}{4:064x}{'00' * 96}", {}),
-        (f"440a5e20{PACKED}", {"blobBaseFee": "905"}),
-        (f"098999be{PACKED}{'00' * 12}", {"blobBaseFee": "905"}),
-        (f"3db6be2b{PACKED}{'00' * 14}", {"blobBaseFee": "905"}),
-    ],
-    ids=["bedrock", "ecotone", "isthmus", "jovian"],
+    ("call", "more"), CALLS_OF_L1_BLOCKS, ids=["bedrock", "ecotone", "isthmus", "jovian"]
 )
 def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call, more):
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, input=f"0x{call}")

@@ -95,9 +95,10 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
         assert block.keeps_destroyed == keeps, (chain_id, time)
 
 
-@pytest.mark.parametrize(
-    ("time", "collects_blobs"), [(1_746_021_819, False), (1_746_021_820, True)]
-)
+AROUND_PECTRA = [(1_746_021_819, False), (1_746_021_820, True)]
+
+
+@pytest.mark.parametrize(("time", "collects_blobs"), AROUND_PECTRA)
 def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects_blobs):
     contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
     added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"

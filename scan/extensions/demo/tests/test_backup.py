@@ -138,9 +138,10 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
 
 
 # Cut in its data; in its table of contents, or just before its end.
-@pytest.mark.parametrize(
-    "parts", [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
-)
+PARTS = [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("parts", PARTS)
 def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts):
     whole, cut, folder = backup.read_bytes(), top / "cut.backup", top / f"cut-{len(parts)}"
     for part in parts:

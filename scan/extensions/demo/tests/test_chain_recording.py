@@ -90,11 +90,7 @@ def up_to(last):
             {**call, "params": [hex(last) if p == "latest" else p for p in call["params"]]}
             for call in calls
         ]
-        answers = forward(tagged)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_blockNumber":
-                answer["result"] = hex(last)
-        return faulty_node.Reply(body=answers)
+        return faulty_node.replacing("eth_blockNumber", hex(last))(tagged, forward)
 
     return fault
 

@@ -105,9 +105,10 @@ def test_hardhats_other_senders_are_computed():
             BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
 
 
-@pytest.mark.parametrize(
-    "signature", [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]
-)
+NO_SIGNATURES = [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]
+
+
+@pytest.mark.parametrize("signature", NO_SIGNATURES)
 def test_a_signature_that_is_none_is_refused(signature):
     """Also one that is beyond the curve."""
     chain = made(1, **{"r": 1, "s": 1, **signature})

@@ -103,8 +103,7 @@ def test_creation_by_a_contract(ask, indexed, scenario):
     factory = scenario.stage.contracts["uniswap-v2"].address.lower()
     assert (row["contractAddress"], row["contractFactory"]) == (pair, factory)
     assert row["creationBytecode"].startswith("0x60")
-    settings = replace(indexed.settings, traces="off")
-    untraced = Asking(create_app(settings).test_client())
+    untraced = Asking(create_app(replace(indexed.settings, traces="off")).test_client())
     [without] = untraced.result("contract", "getcontractcreation", contractaddresses=pair)
     assert without == row | {"creationBytecode": ""}
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])

@@ -2,15 +2,14 @@
 
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
-from tests.support.faulty_node import altering, refuse
+from tests.support.faulty_node import before, refuse, refuse_method, replacing
 
 DEV_BALANCE = 10_000 * 10**18
 
 
 def history(indexing, address):
     """By a service of its own, which remembers nothing."""
-    path = f"/api/v1/addresses/{address}/history"
-    return indexing.client().get(path).json
+    return indexing.client().get(f"/api/v1/addresses/{address}/history").json
 
 
 def stored(indexing):
@@ -18,25 +17,18 @@ def stored(indexing):
     return [(int(balance), is_proven) for balance, is_proven in rows]
 
 
-def lying(node, fault):
-    """The chain of the node's fault, with another fault behind it."""
-    chain = node.fault
-    assert chain is not None
-    return lambda calls, forward: chain(calls, lambda inner: fault(inner, forward).body)
-
-
 def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
     indexing, node, person = opened
-    before = history(indexing, person)
-    assert (before["complete"], before["unexplained"]) == (True, "0")
-    opening = before["history"][-1]
+    first = history(indexing, person)
+    assert (first["complete"], first["unexplained"]) == (True, "0")
+    opening = first["history"][-1]
     assert (opening["type"], opening["amount"]) == ("genesis", str(DEV_BALANCE))
     assert opening["proven"] is True
-    assert {row["proven"] for row in before["history"][:-1]} == {None}
+    assert {row["proven"] for row in first["history"][:-1]} == {None}
     assert stored(indexing) == [(DEV_BALANCE, True)]
     node.fault = refuse(lambda call: True, -32603, "Internal error")
     after = history(indexing, person)
-    assert after["history"] == before["history"] and after["total"] == before["total"]
+    assert after["history"] == first["history"] and after["total"] == first["total"]
 
 
 def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened, monkeypatch):
@@ -64,7 +56,7 @@ def test_a_history_says_that_its_beginning_is_not_known(opened):
     """It is not called unexplained: the balance is known, what it began with is not."""
     indexing, node, person = opened
     honest = node.fault
-    node.fault = lying(node, refuse(lambda call: str(call["params"][-1:]) != "['latest']"))
+    node.fault = before(node.fault, refuse(lambda call: str(call["params"][-1:]) != "['latest']"))
     page = history(indexing, person)
     expected = (False, "balance_unknown", None)
     assert (page["complete"], page["reason"], page["unexplained"]) == expected
@@ -78,14 +70,11 @@ def test_a_balance_that_only_the_node_says_is_replaced_by_a_proven_one(opened):
     indexing, node, person = opened
     honest = node.fault
 
-    def lie(call, answer):
-        if call["method"] == "eth_getProof":
-            answer["error"] = {"code": -32601, "message": "not found"}
-            answer.pop("result", None)
-        elif call["method"] == "eth_getBalance" and call["params"][1] == "0x0":
-            answer["result"] = hex(DEV_BALANCE + 7)
+    def is_genesis(call):
+        return call["method"] == "eth_getBalance" and call["params"][1] == "0x0"
 
-    node.fault = lying(node, altering(lie))
+    false = replacing(is_genesis, hex(DEV_BALANCE + 7))
+    node.fault = before(node.fault, before(refuse_method("eth_getProof"), false))
     page = history(indexing, person)
     assert (page["history"][-1]["proven"], page["unexplained"]) == (False, "-7")
     assert stored(indexing) == [(DEV_BALANCE + 7, False)]

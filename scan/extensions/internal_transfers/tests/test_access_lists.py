@@ -76,9 +76,10 @@ def test_a_node_that_has_no_list_is_asked_once(error):
     assert len(client.requested) == 1
 
 
-@pytest.mark.parametrize(
-    "result", [None, [], "0x", "0xc0", "0x" + RAW[:-1].hex(), [{"address": "0x1"}], 5], ids=str
-)
+NO_LISTS = [None, [], "0x", "0xc0", "0x" + RAW[:-1].hex(), [{"address": "0x1"}], 5]
+
+
+@pytest.mark.parametrize("result", NO_LISTS, ids=str)
 def test_what_is_not_the_header_s_list_is_none(result):
     """Also where another method has it."""
     assert read(Client("", result)) == [{}]

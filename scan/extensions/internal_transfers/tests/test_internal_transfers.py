@@ -36,8 +36,7 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         node.send(node.accounts[0], contract, value=5)
         node.mine()
         with Indexing(database_url, node.url, until=2) as indexing:
-            path = f"/api/v1/addresses/{contract}/history"
-            body = indexing.client().get(path).get_json()
+            body = indexing.client().get(f"/api/v1/addresses/{contract}/history").get_json()
         burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
         assert burnt == (0 if hardfork == "cancun" else 5)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
@@ -78,11 +77,10 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
         assert run(indexing.settings, node=True) == EXACT
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
-    ids=["off", "not offered"],
-)
+WITHOUT_TRACES = [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")]
+
+
+@pytest.mark.parametrize(("settings", "reason"), WITHOUT_TRACES, ids=["off", "not offered"])
 def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with faulty_node.FaultyNode(anvil.url) as node:
@@ -183,9 +181,10 @@ def steps_for_calls(calls, forward):
     return faulty_node.refuse_method("trace_block")(asked, forward)
 
 
-@pytest.mark.parametrize(
-    "fault", [steps_alone, steps_for_calls], ids=["steps alone", "steps for calls"]
-)
+STEP_FAULTS = [steps_alone, steps_for_calls]
+
+
+@pytest.mark.parametrize("fault", STEP_FAULTS, ids=["steps alone", "steps for calls"])
 def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
     with Anvil("--steps-tracing") as recording, faulty_node.FaultyNode(recording.url) as node:
         stage = Stage(recording)

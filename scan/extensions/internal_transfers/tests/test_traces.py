@@ -70,9 +70,10 @@ def test_failed_transactions_move_nothing(error):
     assert traces == BlockTraces([], [])
 
 
-@pytest.mark.parametrize(
-    "changes", [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"from": PAID}]
-)
+DESTRUCTIONS = [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"from": PAID}]
+
+
+@pytest.mark.parametrize("changes", DESTRUCTIONS)
 def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
     """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
     assert moved(both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes))) == []
@@ -295,9 +296,10 @@ def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
         read_call_trace(block, sent, false)
 
 
-@pytest.mark.parametrize(
-    "lie", [{"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}], ids=shown
-)
+FALSE_CREATIONS = [{"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}]
+
+
+@pytest.mark.parametrize("lie", FALSE_CREATIONS, ids=shown)
 def test_a_creation_that_is_not_the_transactions_is_refused(lie):
     own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
     block = a_block(outermost=own)

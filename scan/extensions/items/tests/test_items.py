@@ -157,8 +157,7 @@ def talking(postgres, template):
             node.transact(owner, token, function, returned, gas=28_000_000)
             node.mine()
             tokens[name] = token.address
-        indexing = Indexing(url, node.url).run_until(node.head())
-        yield Talking(owner, url, indexing.client(), tokens)
+        yield Talking(owner, url, Indexing(url, node.url).run_until(node.head()).client(), tokens)
 
 
 @pytest.mark.parametrize("name", URIS)

@@ -105,8 +105,7 @@ def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     monkeypatch.setattr(
         BlockBodies, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
     )
-    client = indexed.client()
-    [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
+    [oldest] = get(indexed.client(), "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
 
@@ -116,8 +115,7 @@ def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, sce
     malformed = stored_body([b"\xc0"], [b"\xc0"])
     with postgres.cloned(indexed_template) as url:
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
-        client = client_over(url, scenario.anvil.url)
-        same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+        same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
 
 
 def test_events_are_decoded_as_those_of_their_transaction(client):
@@ -349,12 +347,10 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
     def behind(calls, forward):
         if any(max(blocks) > head for blocks in ranges_of(calls)):
             return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            is_block = call["method"] == "eth_getBlockByNumber"
-            if is_block and int(call["params"][0], 16) > head:
-                answer["result"] = None
-        return faulty_node.Reply(body=answers)
+        return faulty_node.replacing(is_newer_block, None)(calls, forward)
+
+    def is_newer_block(call):
+        return call["method"] == "eth_getBlockByNumber" and int(call["params"][0], 16) > head
 
     node.fault = behind
     query = dict.fromkeys(of, newest["address"])

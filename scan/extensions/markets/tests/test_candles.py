@@ -240,11 +240,10 @@ NOT_PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name, values in NOT_PARAMETERS.items() for value in values],
-    ids=value_names.shown,
-)
+REFUSED_PARAMETERS = [(name, value) for name, values in NOT_PARAMETERS.items() for value in values]
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED_PARAMETERS, ids=value_names.shown)
 def test_parameters_that_are_refused(client, name, value):
     path = f"/api/v1/pools/{POOL}/candles"
     require_parameter(client.get(path, query_string={name: value}), name)

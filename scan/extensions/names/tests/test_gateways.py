@@ -129,8 +129,7 @@ def test_nested_lookups_end(asking, receiver, depth):
     ens.resolve_by("deep.eth", ens.offchain([receiver.url("/{data}")], depth=depth))
     asking.follow()
     receiver.behaviour = says(alice)
-    answer = asking.lookup("deep.eth")
-    assert answer.status_code == (200 if depth <= gateways.MAX_NESTED else 404)
+    assert asking.lookup("deep.eth").status_code == (200 if depth <= gateways.MAX_NESTED else 404)
     assert len(receiver.received) == min(depth, gateways.MAX_NESTED)
 
 

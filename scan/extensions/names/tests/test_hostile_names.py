@@ -114,11 +114,10 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("named", "form"),
-    by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface]),
-    indirect=["named"],
-)
+OTHER_FORMS = by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface])
+
+
+@pytest.mark.parametrize(("named", "form"), OTHER_FORMS, indirect=["named"])
 def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, form):
     """Of resolvers, whatever they are asked."""
     ens, mallory = named.ens, named.ens.people[8]

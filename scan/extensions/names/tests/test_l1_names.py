@@ -11,7 +11,7 @@ from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
-from tests.support.faulty_node import FaultyNode, altering, cut_connection, hang
+from tests.support.faulty_node import FaultyNode, cut_connection, hang, replacing
 
 COIN = node_names.evm_coin_type(CHAIN_ID)
 OTHER_COIN = node_names.evm_coin_type(10)
@@ -160,14 +160,7 @@ def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1):
     heidi = l2.ens.people[8]
     choose(l2, registrar, heidi, "heidi.eth")
     for lie in ("0x", "0xzz", None, "0x" + "ff" * 96, "0x" + "00" * 400_000):
-
-        @altering
-        def lying(call, answer, lie=lie):
-            if call["method"] == "eth_call":
-                answer.pop("error", None)
-                answer["result"] = lie
-
-        l1.fault = lying
+        l1.fault = replacing("eth_call", lie)
         assert l2.of(heidi)[0] is None
         assert l2.lookup("heidi.eth").status_code in (404, 502)
         l2.mine()

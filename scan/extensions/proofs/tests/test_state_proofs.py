@@ -273,9 +273,10 @@ def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
         State().read(ALICE, {"accountProof": [node] * count})
 
 
-@pytest.mark.parametrize(
-    "value", [b"\x05", rlp.encode([1, 2]), rlp.encode([1, 2, 3, 4, 5]), b"\xf8"], ids=shown
-)
+NO_ACCOUNTS = [b"\x05", rlp.encode([1, 2]), rlp.encode([1, 2, 3, 4, 5]), b"\xf8"]
+
+
+@pytest.mark.parametrize("value", NO_ACCOUNTS, ids=shown)
 def test_hashed_nodes_of_no_account_are_refused(value):
     """A trie may have a root that the block names, and still hold no accounts."""
     state = State()

@@ -12,8 +12,7 @@ def kept(explorer):
 
 def names_of(kept, signature, *values):
     call = {"to": kept.address, "data": conftest.calldata(signature, *values)}
-    answer = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
-    [outcome] = answer.json["calls"]
+    [outcome] = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]}).json["calls"]
     [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
     return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]
 

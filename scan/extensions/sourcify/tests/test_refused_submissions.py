@@ -88,29 +88,30 @@ def test_malformed_submissions_are_refused(explorer, changed):
     assert is_error(response, 400, "invalid_parameter")
 
 
+MALFORMED_METADATA = [
+    {},
+    {"metadata": {}},
+    {"metadata": {}, "sources": []},
+    {"metadata": {"settings": {}}, "sources": {}},
+    {"metadata": {"settings": {"compilationTarget": {}}}, "sources": {}},
+    {"metadata": {"settings": {"compilationTarget": {"a": "b"}}}, "sources": {}},
+    {
+        "metadata": {"settings": {"compilationTarget": {"a": 5}}, "sources": {"a": 5}},
+        "sources": {"a": "\ud800"},
+    },
+    {
+        "metadata": {
+            "settings": {"compilationTarget": {"a": "b"}},
+            "sources": {"a": {"content": "contract b {}"}},
+            "compiler": {},
+        },
+        "sources": {},
+    },
+]
+
+
 @pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"metadata": {}},
-        {"metadata": {}, "sources": []},
-        {"metadata": {"settings": {}}, "sources": {}},
-        {"metadata": {"settings": {"compilationTarget": {}}}, "sources": {}},
-        {"metadata": {"settings": {"compilationTarget": {"a": "b"}}}, "sources": {}},
-        {
-            "metadata": {"settings": {"compilationTarget": {"a": 5}}, "sources": {"a": 5}},
-            "sources": {"a": "\ud800"},
-        },
-        {
-            "metadata": {
-                "settings": {"compilationTarget": {"a": "b"}},
-                "sources": {"a": {"content": "contract b {}"}},
-                "compiler": {},
-            },
-            "sources": {},
-        },
-    ],
-    ids=lambda body: str(body)[:60].encode("ascii", "replace").decode(),
+    "body", MALFORMED_METADATA, ids=lambda body: str(body)[:60].encode("ascii", "replace").decode()
 )
 def test_malformed_metadata_is_refused(explorer, body):
     response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")

@@ -163,10 +163,10 @@ def test_an_imported_event_is_decoded_where_one_reading_makes_sense():
     assert decode_log_by([], b"", signature) is None
 
 
-@pytest.mark.parametrize(
-    ("amount", "is_decoded"),
-    [(0, True), (2**96 - 1, True), (2**96, False), (2**160 - 1, False), (2**160, True)],
-)
+AMOUNTS = [(0, True), (2**96 - 1, True), (2**96, False), (2**160 - 1, False), (2**160, True)]
+
+
+@pytest.mark.parametrize(("amount", "is_decoded"), AMOUNTS)
 def test_of_two_arguments_the_one_unlike_an_address_is_the_number(amount, is_decoded):
     topics = [keccak(text="Paid(address,uint256)"), WORD]
     decoded = decode_log_by(topics, amount.to_bytes(32), ["Paid(address,uint256)"])

@@ -63,9 +63,10 @@ def test_arguments_are_whole_words_and_bounded():
     )
 
 
-@pytest.mark.parametrize(
-    "size", [compiler_findings.MAX_CODE_BYTES + compiler_findings.MAX_ARGUMENT_BYTES + 1, 10**7]
-)
+TOO_LARGE = [compiler_findings.MAX_CODE_BYTES + compiler_findings.MAX_ARGUMENT_BYTES + 1, 10**7]
+
+
+@pytest.mark.parametrize("size", TOO_LARGE)
 def test_too_large_a_creation_is_not_searched(size):
     assert compiler_findings.search_hashes(bytes(size)) == {}
 
@@ -86,9 +87,10 @@ def test_what_a_compiler_does_not_give_is_not_kept(code):
     assert compiler_findings.creation_code_of(code) is None
 
 
-@pytest.mark.parametrize(
-    "repeated", [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
-)
+HOSTILE_BYTES = [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
+
+
+@pytest.mark.parametrize("repeated", HOSTILE_BYTES)
 def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
     code = (repeated * compiler_findings.MAX_CODE_BYTES)[: compiler_findings.MAX_CODE_BYTES]

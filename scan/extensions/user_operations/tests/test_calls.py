@@ -33,9 +33,10 @@ FIELDS = (SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
 PACKED_FIELDS = (SENDER, 7, b"i", b"c", pair(2, 1), 3, pair(5, 4), b"p", b"s")
 
 
-@pytest.mark.parametrize(
-    ("type_", "fields"), [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)], ids=["0.6", "0.7"]
-)
+SIGNED_FORMS = [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)]
+
+
+@pytest.mark.parametrize(("type_", "fields"), SIGNED_FORMS, ids=["0.6", "0.7"])
 def test_operations_of_bundles_are_those_that_were_signed(type_, fields):
     plain = call(f"handleOps({type_}[],address)", [fields, fields], OTHER)
     assert bundled_operations(plain) == [OPERATION, OPERATION]

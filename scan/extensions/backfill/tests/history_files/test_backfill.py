@@ -243,9 +243,7 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
 
 
-def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
-    chain, database_url, tmp_path
-):
+def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url, tmp_path):
     """Contracts are asked at the newest block then."""
     last = 15
     hash_ = read_hash(Node([chain.node.upstream]), last)

@@ -80,9 +80,10 @@ def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
 SECRET = "x: hunter2secret"
 
 
-@pytest.mark.parametrize(
-    "path", ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
-)
+UNREAD = ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
+
+
+@pytest.mark.parametrize("path", UNREAD)
 def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
     """Whether a build lists the file by its hash or without one."""
     built = combined(tmp_path, "y.vy")._replace(path=path)

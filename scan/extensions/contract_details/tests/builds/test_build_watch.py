@@ -217,9 +217,10 @@ def artifacts_after_build_info(project):
     return folder
 
 
-@pytest.mark.parametrize(
-    "newer", [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
-)
+NEWER_BUILDS = [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
+
+
+@pytest.mark.parametrize("newer", NEWER_BUILDS)
 def test_where_the_newest_build_does_not_verify_the_others_are_tried(running, tmp_path, newer):
     folder = newer(tmp_path / "project")
     library = running.deploy(creation_of("Halves"))

@@ -130,9 +130,7 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, 
     assert len([address for address in submitted if address in own]) == 1
 
 
-def test_code_or_a_constructor_that_is_not_of_the_factory_s_sources_verifies_nothing(
-    explorer, project
-):
+def test_code_or_a_constructor_of_other_sources_verifies_nothing(explorer, project):
     project.verify()
     arguments = encode(["uint256", "string"], [1, ""]).hex()
     foreign = project.create(Project(explorer).code("Child").creation + arguments)

@@ -175,9 +175,10 @@ VYPER_SOURCE = Path(__file__).with_name("failing_creation.vy").read_text()
 VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
 
 
-@pytest.mark.parametrize(
-    ("number", "mark", "function"), [(1, "check", "__init__"), (2, "divide", "_keep")]
-)
+FAILING_CREATIONS = [(1, "check", "__init__"), (2, "divide", "_keep")]
+
+
+@pytest.mark.parametrize(("number", "mark", "function"), FAILING_CREATIONS)
 @pytest.mark.parametrize("release", VYPER_RELEASES)
 def test_the_line_of_a_creation_in_vyper(explorer, vyper, release, number, mark, function):
     vyper.verified(explorer, release, VYPER_SOURCE, "Counter.vy:Counter", f"{5:064x}")

@@ -284,9 +284,10 @@ class UnansweredTraces:
         raise self.error
 
 
-@pytest.mark.parametrize(
-    ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
-)
+NODE_ERRORS = [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
+
+
+@pytest.mark.parametrize(("error", "requests"), NODE_ERRORS)
 def test_only_what_the_node_did_not_give_is_not_asked_again(failing, error, requests, monkeypatch):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)

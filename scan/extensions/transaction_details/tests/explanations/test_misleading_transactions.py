@@ -60,8 +60,7 @@ def played(postgres, template):
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
-            client = indexing.client()
-            yield Played(anvil, client, contracts, sent, url)
+            yield Played(anvil, indexing.client(), contracts, sent, url)
 
 
 def play(anvil):
@@ -201,9 +200,10 @@ def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     assert reply.json["result"]["errDescription"] == error["reason"]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("too large", "invalid_code"), ("paid while reading", "static_call")]
-)
+REFUSED_BY_EVM = [("too large", "invalid_code"), ("paid while reading", "static_call")]
+
+
+@pytest.mark.parametrize(("name", "kind"), REFUSED_BY_EVM)
 def test_what_the_evm_refuses_has_a_kind(played, name, kind):
     assert played.detail(name)["error"]["kind"] == kind
 

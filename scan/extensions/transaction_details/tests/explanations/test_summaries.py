@@ -306,10 +306,10 @@ def test_an_unwrap_that_paid_nothing_is_a_burn():
     assert sentence(parties, transfers=moved, logs=logs).text == "Burned 1 WETH"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(10**18, "Wrapped 1 ETH into 1 WETH"), (10**17, "Minted 1 WETH, sending 0.1 ETH")],
-)
+WRAPS = [(10**18, "Wrapped 1 ETH into 1 WETH"), (10**17, "Minted 1 WETH, sending 0.1 ETH")]
+
+
+@pytest.mark.parametrize(("value", "text"), WRAPS)
 def test_a_wrap_is_of_the_coin_that_was_sent(value, text):
     parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
     logs = [log(TOKEN, "Deposit(address,uint256)", ALICE, 10**18, topics=2)]

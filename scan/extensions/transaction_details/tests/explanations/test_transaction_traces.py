@@ -127,18 +127,13 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
 
-@faulty_node.altering
-def only_steps(call, answer):
-    """A node that traces, but knows no tracer, as Ganache."""
-    if call["method"] == "debug_traceTransaction":
-        answer.pop("error", None)
-        answer["result"] = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
-    elif conftest.is_trace(call):
-        answer.pop("result", None)
-        answer["error"] = {"code": -32601, "message": "the method does not exist"}
+# A node that traces, but knows no tracer, as Ganache. Hardhat's node refuses the option.
+STEPS = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
+only_steps = faulty_node.before(
+    faulty_node.replacing("debug_traceTransaction", STEPS), faulty_node.refuse(conftest.is_trace)
+)
 
 
-# Hardhat's node refuses the option.
 @pytest.mark.parametrize(
     "fault",
     [only_steps, faulty_node.refuse(conftest.is_trace, -32602, "unknown variant `callTracer`")],

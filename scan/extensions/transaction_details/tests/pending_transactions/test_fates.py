@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering, refuse, replacing, status
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
@@ -100,8 +99,7 @@ def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
 
 
 def test_a_node_that_is_away_drops_nothing(client, indexed):
-    settings = settings_for(indexed.url, "http://127.0.0.1:9")
-    page = create_app(settings).test_client().get(BY_NONCE)
+    page = client_over(indexed.url).get(BY_NONCE)
     assert page.status_code == 503 and "The node does not respond" in page.text
     assert 'data-state="not known"' in page.text and "Dropped" not in page.text
 

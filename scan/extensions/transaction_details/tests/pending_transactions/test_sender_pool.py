@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import (
     HASH,
     SENT,
@@ -11,7 +10,7 @@ from scan.extensions.transaction_details.tests.pending_transactions.sent import 
 )
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering
-from tests.support.indexing import settings_for
+from tests.support.indexing import client_over
 
 SENDER = SENT["from"]
 PATH = f"/api/v1/addresses/{SENDER}/pending-transactions"
@@ -124,8 +123,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
 
 
 def test_a_node_that_is_away_is_said(indexed):
-    settings = settings_for(indexed.url, "http://127.0.0.1:9")
-    page = create_app(settings).test_client().get(TAB)
+    page = client_over(indexed.url).get(TAB)
     assert page.status_code == 200 and "are not available. The node does not respond" in page.text
 
 

@@ -100,9 +100,10 @@ BAD_PATHS = """
 BAD_PATHS += ["byName[\ud800]", "x" * 501, "total" + "[0]" * 165]
 
 
-@pytest.mark.parametrize(
-    ("path", "status"), [("absent", 404), ("[" * 500, 404), *((path, 400) for path in BAD_PATHS)]
-)
+REFUSED_PATHS = [("absent", 404), ("[" * 500, 404), *((path, 400) for path in BAD_PATHS)]
+
+
+@pytest.mark.parametrize(("path", "status"), REFUSED_PATHS)
 def test_bad_paths(filled, path, status):
     answer = filled.storage(variable=path.encode("utf-8", "surrogatepass"))
     assert answer.status_code == status, answer.json

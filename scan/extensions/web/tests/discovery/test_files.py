@@ -4,16 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app import create_app
 from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
-from scan.settings import Brand, Settings
+from scan.settings import Brand
+from tests.support.indexing import client_over
 from tests.support.openapi_document import DOCUMENT
 
 
 @pytest.fixture(scope="module")
 def client(shared_database_url):
     brand = Brand(security_contact="mailto:security@example.org")
-    return create_app(Settings(database_url=shared_database_url, brand=brand)).test_client()
+    return client_over(shared_database_url, brand=brand)
 
 
 def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client):
@@ -57,7 +57,7 @@ def test_security_txt_has_the_operators_contact_and_expires_within_a_year(client
 
 
 def test_without_a_contact_there_is_no_security_txt(shared_database_url):
-    client = create_app(Settings(database_url=shared_database_url)).test_client()
+    client = client_over(shared_database_url)
     response = client.get("/.well-known/security.txt")
     assert (response.status_code, response.json["code"]) == (404, "not_found")
 
@@ -69,8 +69,7 @@ def test_none_of_them_is_charged(client):
 
 
 def test_links_are_below_the_base_path(shared_database_url):
-    settings = Settings(database_url=shared_database_url, base_path="/bsc")
-    client = create_app(settings).test_client()
+    client = client_over(shared_database_url, base_path="/bsc")
     assert "](/bsc/docs/)" in client.get("/bsc/llms.txt").text
     catalog = client.get("/bsc/.well-known/api-catalog").json["linkset"]
     assert all(context["anchor"].startswith("/bsc/") for context in catalog)
