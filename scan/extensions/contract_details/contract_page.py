@@ -27,7 +27,7 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.transaction_details import storage_layouts
 from scan.extensions.transaction_details.decoding import ClearSigning
-from scan.extensions.transaction_details.gas_use import gas_use
+from scan.extensions.transaction_details.gas_use import gas_of_calls
 from scan.hex import BadHex, to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
@@ -91,7 +91,7 @@ class ShownContract(NamedTuple):
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
-    gas: Mapping[str, gas_use.MethodGas] = {}
+    gas: Mapping[str, gas_of_calls.MethodGas] = {}
     replaced: str | None = None
     modifiers: Mapping[str, Sequence[tuple[str, str]]] = {}
 
@@ -162,7 +162,7 @@ def read_contract(
     if not contract.is_verified:
         similar = bytecode.similar_to(reader(), bytes(contract.code))
         claims = of(reader(), address)
-    gas = gas_use.contract_gas(reader(), address) if view == "write" and can_be_called else ()
+    gas = gas_of_calls.contract_gas(reader(), address) if view == "write" and can_be_called else ()
     files = None
     if view == "code":
         files = source_files.shown_files(contract.sources, contract.path, shown)

@@ -21,8 +21,8 @@ from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.details import ALL_LOGS, DecodedLog, LogWindow, details
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import transaction_failures
-from scan.extensions.transaction_details.gas_use import gas_of_steps, gas_use
-from scan.extensions.transaction_details.gas_use.gas_use import (
+from scan.extensions.transaction_details.gas_use import gas_of_calls, gas_of_steps
+from scan.extensions.transaction_details.gas_use.gas_of_calls import (
     LEAST_WIDTH,
     MAX_DEPTH,
     Box,
@@ -35,7 +35,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
 )
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.queries import MAX_UINT64, Fate
-from scan.extensions.transaction_details.storage import contract_storage, layout, places
+from scan.extensions.transaction_details.storage import layout, slots, variable_values
 from scan.hex import data, to_hex
 from scan.http import requests
 from scan.http.hooks import Service
@@ -76,8 +76,8 @@ def get_state_changes(transaction_hash: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
-    gas = gas_use.transaction_gas(requests.reader(), record)
-    functions = [function.record() for function in gas_use.gas_by_function(gas.calls)]
+    gas = gas_of_calls.transaction_gas(requests.reader(), record)
+    functions = [function.record() for function in gas_of_calls.gas_by_function(gas.calls)]
     shown = {"functions": functions, "callCount": gas.call_count}
     return _of_trace(record, shown, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
 
@@ -86,7 +86,7 @@ def get_gas(transaction_hash: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
-    lines = gas_use.lines_of_transaction(requests.reader(), record)
+    lines = gas_of_calls.lines_of_transaction(requests.reader(), record)
     gas_used = {"gasUsed": record["gasUsed"]}
     return requests.json_value({**_place_of(record), **gas_used, **lines.record()})
 
@@ -107,7 +107,7 @@ def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
 @blueprint.get("/contracts/<address>/gas")
 def get_gas_of_methods(address: str) -> requests.Response:
     requests.query_arguments()
-    methods = gas_use.contract_gas(requests.reader(), parameters.address(address))
+    methods = gas_of_calls.contract_gas(requests.reader(), parameters.address(address))
     return requests.json_value({"methods": [method.record() for method in methods]})
 
 
@@ -129,11 +129,11 @@ def get_storage(address: str) -> requests.Response:
     variable = arguments.get("variable")
     other = None
     if variable is not None:
-        variable = parameters.text(variable, "variable", most=contract_storage.MAX_PATH)
+        variable = parameters.text(variable, "variable", most=variable_values.MAX_PATH)
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
     block = requests.block_argument(arguments)
-    storage = contract_storage.get(requests.reader(), key, block, variable, other)
+    storage = variable_values.get(requests.reader(), key, block, variable, other)
     layouts = [
         {"address": to_hex(known.address), "contractName": known.contract_name}
         for known in storage.layouts
@@ -212,7 +212,7 @@ def read_gas(transaction: Record) -> hooks.Shown:
     if "lines" in request.args and shown.problem is None:
         parameters.one_of(request.args["lines"], "lines", ("all",))
         try:
-            shown = shown._replace(lines=gas_use.lines_of_transaction(reader(), transaction))
+            shown = shown._replace(lines=gas_of_calls.lines_of_transaction(reader(), transaction))
         except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
             reader().do_not_cache()
             shown = shown._replace(lines_problem=error.message)
@@ -220,7 +220,7 @@ def read_gas(transaction: Record) -> hooks.Shown:
 
 
 def _shown(transaction: Record) -> ShownGas:
-    gas = gas_use.transaction_gas(reader(), transaction)
+    gas = gas_of_calls.transaction_gas(reader(), transaction)
     usual = _usual(transaction)
     return ShownGas(
         boxes=boxes(gas.calls),
@@ -236,7 +236,7 @@ def _usual(transaction: Record) -> MethodGas | None:
     method, to_address = transaction["methodId"], transaction["toAddress"]
     if not method or not to_address:
         return None
-    methods = gas_use.contract_gas(reader(), data(to_address, 20))
+    methods = gas_of_calls.contract_gas(reader(), data(to_address, 20))
     return next((known for known in methods if known.method_id == method), None)
 
 
@@ -305,14 +305,14 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     fields = {name: request.args.get(name, "").strip() for name in FIELDS}
     values: dict[str, Any] = {
         "fields": fields,
-        "most_path": contract_storage.MAX_PATH,
+        "most_path": variable_values.MAX_PATH,
         "problem": None,
         "error": None,
     }
     try:
         block = block_argument({"block": fields["block"] or "latest"})
-        variable = parameters.text(fields["variable"], "variable", most=contract_storage.MAX_PATH)
-        storage = contract_storage.get(reader(), key, block, variable or None)
+        variable = parameters.text(fields["variable"], "variable", most=variable_values.MAX_PATH)
+        storage = variable_values.get(reader(), key, block, variable or None)
     except ScanError as error:
         reader().do_not_cache()
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
@@ -321,7 +321,7 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     pointed_to = [
         variable.value
         for variable in storage.variables
-        if places.is_address(variable.type) and variable.value is not None
+        if slots.is_address(variable.type) and variable.value is not None
     ]
     names = names_of([], *map(to_hex, addresses), *pointed_to)
     return None, {**values, "storage": storage, "names": names}

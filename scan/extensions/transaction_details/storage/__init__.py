@@ -4,5 +4,5 @@ Input: layouts of verified contracts, slots that a transaction changed, words of
 node's storage. Output: names and values of changed slots, the endpoint /contracts/:address/storage,
 the tab "Storage" of a contract's page, and collisions of two layouts. Start with queries.py, then
 layout.py (what a layout says), slot_names.py (from a slot to a variable), which are pure, and
-contract_storage.py (from a variable to its slots).
+variable_values.py (from a variable to its slots).
 """

@@ -23,7 +23,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     TraceKind,
     TransactionTraces,
 )
-from scan.extensions.transaction_details.storage import places
+from scan.extensions.transaction_details.storage import slots
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType
 from scan.hex import BadHex, data, to_hex
 from scan.parameters import LONGEST_NAME
@@ -90,16 +90,16 @@ class Candidates:
     def _of(self, type_: StorageType, is_vyper: bool) -> Iterator[Key]:
         label = type_.label
         if type_.kind == "bytes":
-            yield from (Key(_quoted(places.text_of(label, text)), text) for text in self._texts)
+            yield from (Key(_quoted(slots.text_of(label, text)), text) for text in self._texts)
             return
         if type_.kind not in ("value", "unknown"):
             return
         if label == "bool" or label.startswith("enum "):
             first = map(_word, range(2 if label == "bool" else 8))
             words = [*dict.fromkeys([*first, *self._words])]
-        elif places.is_number(label) or label == "decimal":
+        elif slots.is_number(label) or label == "decimal":
             words = sorted(self._words, key=lambda word: any(word[:24]))
-        elif places.is_fixed_bytes(label):
+        elif slots.is_fixed_bytes(label):
             words = sorted(self._words, key=lambda word: not any(word[:8]))
         else:
             words = self._words
@@ -111,7 +111,7 @@ class Candidates:
 def _is_declared(type_: StorageType) -> bool:
     """Return whether a source declares a type of which the layout does not say whether it is a
     number, at the end of a word, or bytes, at its beginning. Vyper's are all numbers."""
-    return type_.kind == "value" and not places.is_elementary(type_.label)
+    return type_.kind == "value" and not slots.is_elementary(type_.label)
 
 
 def _fits_any(type_: StorageType, word: bytes) -> bool:
@@ -127,15 +127,15 @@ def _fits(type_: StorageType, word: bytes) -> bool:
         return _fits_any(type_, word)
     if label == "bool":
         return int.from_bytes(word) < 2
-    if places.is_fixed_bytes(label):
+    if slots.is_fixed_bytes(label):
         return not any(word[int(label.removeprefix("bytes")) :])
-    if places.is_address(label):
+    if slots.is_address(label):
         return not any(word[:12]) and not 0 < int.from_bytes(word) <= LAST_SMALL
-    bits = int("".join(filter(str.isdigit, label)) or 0) if places.is_number(label) else 8 * size
+    bits = int("".join(filter(str.isdigit, label)) or 0) if slots.is_number(label) else 8 * size
     if label.startswith("enum "):
         bits = 8 * size
-    number = int.from_bytes(word, signed=places.is_signed(label))
-    if places.is_signed(label):
+    number = int.from_bytes(word, signed=slots.is_signed(label))
+    if slots.is_signed(label):
         return (number if number >= 0 else ~number).bit_length() < bits
     return number.bit_length() <= bits
 
@@ -144,8 +144,8 @@ def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
     if _is_declared(type_):
         return to_hex(word)  # as a request has to name it
     size = min(type_.size, WORD)
-    value = word[:size] if places.is_fixed_bytes(type_.label) else word[WORD - size :]
-    shown = places.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
+    value = word[:size] if slots.is_fixed_bytes(type_.label) else word[WORD - size :]
+    shown = slots.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
     return str(shown).lower() if isinstance(shown, bool) else shown
 
 
@@ -220,20 +220,18 @@ def _encoded(type_: StorageType, text: str) -> bytes:
     label = type_.label
     if _is_declared(type_):
         return data(text, WORD)
-    if places.is_address(label):
+    if slots.is_address(label):
         return data(text, ADDRESS_BYTES).rjust(WORD, b"\0")
-    if places.is_fixed_bytes(label) or text.startswith("0x"):
+    if slots.is_fixed_bytes(label) or text.startswith("0x"):
         given = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
-        size = int(label.removeprefix("bytes")) if places.is_fixed_bytes(label) else WORD
+        size = int(label.removeprefix("bytes")) if slots.is_fixed_bytes(label) else WORD
         if len(given) > size:
             raise ValueError
-        word = (
-            given.ljust(WORD, b"\0") if places.is_fixed_bytes(label) else given.rjust(WORD, b"\0")
-        )
+        word = given.ljust(WORD, b"\0") if slots.is_fixed_bytes(label) else given.rjust(WORD, b"\0")
     elif label == "bool":
         word = _word(_WORDS[text] if text in _WORDS else int(text))
     else:
-        word = int(text).to_bytes(WORD, signed=places.is_signed(label))
+        word = int(text).to_bytes(WORD, signed=slots.is_signed(label))
     if not _fits(type_, word):
         raise ValueError
     return word

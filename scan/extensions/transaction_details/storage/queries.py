@@ -14,7 +14,7 @@ from scan.extensions.transaction_details.contract_abis import Block, ContractAbi
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.storage import layout, mapping_keys, slot_names
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType, Variable
-from scan.extensions.transaction_details.storage.places import Steps
+from scan.extensions.transaction_details.storage.slots import Steps
 from scan.hex import quantity, to_hex
 from scan.queries.reader import Reader
 

@@ -17,7 +17,7 @@ from scan.extensions.transaction_details.storage.layout import (
     laid_out,
 )
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates, slot_of
-from scan.extensions.transaction_details.storage.places import (
+from scan.extensions.transaction_details.storage.slots import (
     MAX_PATH,
     Part,
     Place,

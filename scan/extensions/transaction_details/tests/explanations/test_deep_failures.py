@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
-from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
+from scan.extensions.transaction_details.gas_use.gas_of_calls import MAX_DEPTH
 from scan.extensions.transaction_details.tests.explanations.test_failure_locations import VERSION
 from tests.support.anvil import calldata
 from tests.support.explorer import standard_input

@@ -4,7 +4,7 @@ import pytest
 
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
-from scan.extensions.transaction_details.gas_use import gas_use
+from scan.extensions.transaction_details.gas_use import gas_of_calls
 
 pytestmark = pytest.mark.check
 
@@ -19,7 +19,7 @@ def call(*path, to=INNER, gas, kind="CALL", data=b"\1\2\3\4"):
 
 
 def own_gas(*calls, count=None):
-    known = gas_use.gas_of_calls(calls, len(calls) if count is None else count)
+    known = gas_of_calls.gas_of_calls(calls, len(calls) if count is None else count)
     return [gas.own for gas in known]
 
 
@@ -35,13 +35,13 @@ def test_own_gas_of_what_may_have_left_out_calls_inside_is_not_known():
 
 def test_a_failed_call_of_a_flat_trace_has_no_gas():
     calls = call(to=OUTER, gas=1000), call(0, gas=None), call(1, gas=50)
-    known = gas_use.gas_of_calls(calls, 3)
+    known = gas_of_calls.gas_of_calls(calls, 3)
     assert [(gas.own, gas.total) for gas in known] == [(None, 1000), (None, None), (50, 50)]
-    of_outer, of_inner = gas_use.gas_by_function(known)
+    of_outer, of_inner = gas_of_calls.gas_by_function(known)
     assert (of_outer.own, of_outer.total, of_inner.own, of_inner.total) == (None, 1000, None, None)
     assert of_outer.record()["ownGas"] is None
-    assert gas_use.whole_gas(known) == 1000
-    assert [box.call.total for box in gas_use.boxes(known)] == [1000, 50]
+    assert gas_of_calls.whole_gas(known) == 1000
+    assert [box.call.total for box in gas_of_calls.boxes(known)] == [1000, 50]
 
 
 def test_a_self_destruction_takes_none():
@@ -54,5 +54,5 @@ def test_a_precompiled_contract_is_one_function():
         call(to=OUTER, gas=1000),
         *(call(n, to=RECOVER, gas=100, data=bytes([n]) * 128) for n in range(5)),
     ]
-    _, of_recover = gas_use.gas_by_function(gas_use.gas_of_calls(calls, 6))
+    _, of_recover = gas_of_calls.gas_by_function(gas_of_calls.gas_of_calls(calls, 6))
     assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)

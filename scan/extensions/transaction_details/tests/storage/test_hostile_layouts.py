@@ -7,15 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import NotFound
-from scan.extensions.transaction_details.storage import mapping_keys, places, slot_names
-from scan.extensions.transaction_details.storage.contract_storage import (
-    MAX_ENTRIES,
-    MAX_ROUNDS,
-    MAX_SLOTS,
-    _Values,
-    entries_of,
-    place_at,
-)
+from scan.extensions.transaction_details.storage import mapping_keys, slot_names, slots
 from scan.extensions.transaction_details.storage.layout import (
     MAX_MEMBERS,
     MAX_VARIABLES,
@@ -24,6 +16,14 @@ from scan.extensions.transaction_details.storage.layout import (
     read_vyper,
 )
 from scan.extensions.transaction_details.storage.queries import MAX_COLLISIONS, Comparisons
+from scan.extensions.transaction_details.storage.variable_values import (
+    MAX_ENTRIES,
+    MAX_ROUNDS,
+    MAX_SLOTS,
+    _Values,
+    entries_of,
+    place_at,
+)
 from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
@@ -52,8 +52,7 @@ def layout(storage, **types):
 
 def parts(own, slot):
     return [
-        part.name
-        for part in places.Regions(own, places.roots_of(own), places.Steps()).parts_at(slot)
+        part.name for part in slots.Regions(own, slots.roots_of(own), slots.Steps()).parts_at(slot)
     ]
 
 
@@ -137,15 +136,15 @@ def test_a_struct_that_has_itself_is_walked_to_a_bound():
         own = layout([variable("v", "s")], s=struct(variable("m", "s"), variable("m", type_)))
         members = Walked(99 * own.types["s"].members)
         own.types["s"] = own.types["s"]._replace(members=members)
-        [root] = places.roots_of(own)
+        [root] = slots.roots_of(own)
         for walk, start in (
             (entries_of, root.place),
-            (partial(places.hashed_places, indices=()), root),
+            (partial(slots.hashed_places, indices=()), root),
         ):
-            members.count, steps = 0, places.Steps(5_000)
+            members.count, steps = 0, slots.Steps(5_000)
             assert len([*walk(own, start, steps=steps)]) <= 5_000
             assert steps.left <= 0
-            assert members.count < 5_000 + places.MAX_DEPTH * len(members)
+            assert members.count < 5_000 + slots.MAX_DEPTH * len(members)
     candidates = mapping_keys.Candidates([bytes(32)])
     assert slot_names.names_of_slots(own, {1, 2, 3}, candidates, slot_names.Budget()) == {}
 
@@ -158,9 +157,9 @@ def test_walks_of_many_slots_are_bounded_together():
     assert len(named) == 50  # of 50,000 steps, a thousand for each
     assert budget.steps.left < 0
     own = layout([variable(f"v{n}", "t") for n in range(MAX_VARIABLES)], t=UINT)
-    steps = places.Steps()
-    regions = places.Regions(own, places.roots_of(own), steps)
-    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= places.MAX_STEPS
+    steps = slots.Steps()
+    regions = slots.Regions(own, slots.roots_of(own), steps)
+    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= slots.MAX_STEPS
 
 
 def test_a_list_of_itself_is_followed_by_levels():
@@ -197,7 +196,7 @@ def test_arrays_of_any_length_are_looked_up_by_arithmetic():
     assert parts(own, at + 1) == []
     assert place_at(own, f"a[{length - 1}]").slot == at
     assert (
-        len([*entries_of(own, places.Place("a", f"t(x){length}_storage", 0), places.Steps())]) == 11
+        len([*entries_of(own, slots.Place("a", f"t(x){length}_storage", 0), slots.Steps())]) == 11
     )
 
 
@@ -241,7 +240,7 @@ def test_candidates_are_bounded():
 
 @pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
 def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte, value):
-    assert places.value_of("bool", bytes([byte])) == value
+    assert slots.value_of("bool", bytes([byte])) == value
 
 
 def test_a_long_string_is_not_put_together():
@@ -282,11 +281,11 @@ def test_reading_is_bounded(word):
         s=STRING,
         t=UINT,
     )
-    steps = places.Steps()
+    steps = slots.Steps()
     entries = [
         (own, entry)
         for v in own.variables
-        for entry in entries_of(own, places.Place(v.name, v.type, v.slot), steps)
+        for entry in entries_of(own, slots.Place(v.name, v.type, v.slot), steps)
     ]
     storage = Storage(word)
     values = _Values(storage.read, entries, steps)
@@ -320,10 +319,8 @@ def test_variables_at_the_end_of_the_storage():
     assert place_at(own, "a[8][1]").slot < 2**256
     assert place_at(own, "n.deep[8][1]").slot < 2**256
     storage = Storage(2**256 - 1)
-    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), places.Steps())]
-    assert all(
-        value.slot <= last for value in _Values(storage.read, entries, places.Steps()).read()
-    )
+    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), slots.Steps())]
+    assert all(value.slot <= last for value in _Values(storage.read, entries, slots.Steps()).read())
     candidates = mapping_keys.Candidates([bytes(32)])
     words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
     assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.transaction_details.storage import contract_storage, layout, queries
+from scan.extensions.transaction_details.storage import layout, queries, variable_values
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
 from scan.extensions.transaction_details.storage.queries import MAX_COMPARED, Comparisons
 from scan.extensions.transaction_details.storage.slot_names import (
@@ -160,7 +160,7 @@ def test_collisions_that_are_left_out_are_said(diamond, kept, monkeypatch):
     whole = diamond.storage(compare=kept.address).json
     assert whole["collisions"]
     assert not whole["truncated"]
-    monkeypatch.setattr(contract_storage, "Comparisons", NoneLeft)
+    monkeypatch.setattr(variable_values, "Comparisons", NoneLeft)
     cut = diamond.storage(compare=kept.address).json
     assert (cut["collisions"], cut["truncated"]) == ([], True)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import client, request_node, served_chain
 from scan.extensions.transaction_details.contract_abis import Block
-from scan.extensions.transaction_details.storage import places, queries, slot_names
+from scan.extensions.transaction_details.storage import queries, slot_names, slots
 from scan.extensions.transaction_details.storage.layout import (
     SLOTS,
     WORD,
@@ -47,7 +47,7 @@ class Entry(NamedTuple):
     the "whole" of what has no word of its own, such as a mapping. `is_open`: entries of its
     elements follow."""
 
-    place: places.Place
+    place: slots.Place
     label: str
     kind: Literal["value", "text", "bytes", "list", "whole"]
     size: int = WORD
@@ -59,18 +59,18 @@ class Entry(NamedTuple):
         return self.kind != "whole"
 
 
-def place_at(layout: Layout, path: str) -> places.Place:
+def place_at(layout: Layout, path: str) -> slots.Place:
     """Return the place of a path; that of a length, or of a word of a string, is the array or the
     string. Raises InvalidParameter, and NotFound where the layout has no such variable."""
     variables = [v for v in layout.variables if path.startswith(v.name)]
     for variable in sorted(variables, key=lambda v: -len(v.name)):
         rest = path[len(variable.name) :]
         if rest[:1] in ("", ".", "["):
-            return _followed(layout, places.place_of(variable), rest)
+            return _followed(layout, slots.place_of(variable), rest)
     raise NotFound(f"The contract has no variable {path[:LONGEST_NAME]!r}.")
 
 
-def _followed(layout: Layout, place: places.Place, rest: str) -> places.Place:
+def _followed(layout: Layout, place: slots.Place, rest: str) -> slots.Place:
     while rest:
         step = _STEP.match(rest)
         type_ = layout.types.get(place.type)
@@ -85,23 +85,23 @@ def _followed(layout: Layout, place: places.Place, rest: str) -> places.Place:
             member = next((member for member in type_.members if member.name == name), None)
             if member is None:
                 raise _no_part(place, f".{name}")
-            place = places.member_of(place, member)
+            place = slots.member_of(place, member)
         else:
             place = _element(layout, place, type_, step["key"].strip())
     return place
 
 
-def _no_part(place: places.Place, text: str) -> InvalidParameter:
+def _no_part(place: slots.Place, text: str) -> InvalidParameter:
     message = f"{place.path[:LONGEST_NAME]} has no part {text[:LONGEST_NAME]!r}."
     return InvalidParameter(message, field="variable")
 
 
-def _element(layout: Layout, place: places.Place, type_: StorageType, text: str) -> places.Place:
+def _element(layout: Layout, place: slots.Place, type_: StorageType, text: str) -> slots.Place:
     """Return the value of a mapping, or the element of an array."""
     key_type = layout.types.get(type_.key)
     if type_.kind == "mapping" and key_type is not None:
         slot = slot_of(layout, place.slot, key_type, key_of(key_type, text))
-        return places.Place(f"{place.path}[{text}]", type_.base, slot)
+        return slots.Place(f"{place.path}[{text}]", type_.base, slot)
     elements = elements_of(layout, place)
     if elements is None or not _INDEX.match(text):
         raise _no_part(place, f"[{text}]")
@@ -109,10 +109,10 @@ def _element(layout: Layout, place: places.Place, type_: StorageType, text: str)
     if int(text) >= count:
         message = f"{place.path[:LONGEST_NAME]} has at most {count} elements."
         raise InvalidParameter(message, field="variable")
-    return places.element_of(layout, place, start, int(text))
+    return slots.element_of(layout, place, start, int(text))
 
 
-def elements_of(layout: Layout, place: places.Place) -> tuple[int, int] | None:
+def elements_of(layout: Layout, place: slots.Place) -> tuple[int, int] | None:
     """Return the first slot of an array's elements, and the most that it may have."""
     type_ = layout.types[place.type]
     if type_.base not in layout.types:
@@ -120,41 +120,41 @@ def elements_of(layout: Layout, place: places.Place) -> tuple[int, int] | None:
     if type_.kind == "array":
         return place.slot, type_.length
     if type_.kind == "dynamic":
-        most = type_.length if layout.is_vyper else places.MOST_ELEMENTS
-        return places.data_of(layout, place).start, most
+        most = type_.length if layout.is_vyper else slots.MOST_ELEMENTS
+        return slots.data_of(layout, place).start, most
     return None
 
 
 def entries_of(
-    layout: Layout, place: places.Place, steps: places.Steps, depth: int = 0
+    layout: Layout, place: slots.Place, steps: slots.Steps, depth: int = 0
 ) -> Iterator[Entry]:
     """Yield what is at a place: itself, then the members of a struct, or the first elements of a
     fixed array."""
     type_ = layout.types.get(place.type)
-    if not steps.take() or type_ is None or depth == places.MAX_DEPTH or place.slot >= SLOTS:
+    if not steps.take() or type_ is None or depth == slots.MAX_DEPTH or place.slot >= SLOTS:
         return
     entry = _entry(layout, place, type_)
     yield entry
     if type_.kind == "struct":
         for member in type_.members:
-            yield from entries_of(layout, places.member_of(place, member), steps, depth + 1)
+            yield from entries_of(layout, slots.member_of(place, member), steps, depth + 1)
     elif type_.kind == "array":
         yield from element_entries(layout, entry, type_.length, steps, depth)
 
 
 def element_entries(
-    layout: Layout, array: Entry, count: int, steps: places.Steps, depth: int = 0
+    layout: Layout, array: Entry, count: int, steps: slots.Steps, depth: int = 0
 ) -> Iterator[Entry]:
     """Yield the entries of the first MOST_SHOWN of an array's elements."""
     elements = elements_of(layout, array.place)
     if elements is None:
         return
     for index in range(min(count, elements[1], MOST_SHOWN)):
-        element = places.element_of(layout, array.place, elements[0], index)
+        element = slots.element_of(layout, array.place, elements[0], index)
         yield from entries_of(layout, element, steps, depth + 1)
 
 
-def _entry(layout: Layout, place: places.Place, type_: StorageType) -> Entry:
+def _entry(layout: Layout, place: slots.Place, type_: StorageType) -> Entry:
     if type_.kind == "value" or (type_.kind == "unknown" and type_.size == WORD):
         return Entry(place, type_.label, "value", min(type_.size, WORD))
     if type_.kind == "dynamic":
@@ -167,7 +167,7 @@ def _entry(layout: Layout, place: places.Place, type_: StorageType) -> Entry:
 
 def content_slots(layout: Layout, entry: Entry, length: int) -> list[int]:
     """Return the slots of a string's content that stands apart from its length."""
-    start: int = places.data_of(layout, entry.place).start
+    start: int = slots.data_of(layout, entry.place).start
     return [(start + index) % SLOTS for index in range(-(-length // WORD))]
 
 
@@ -206,7 +206,7 @@ class StoredVariable(NamedTuple):
     @property
     def unit(self) -> str:
         """What its length counts."""
-        return "byte" if places.is_text(self.type) else "element"
+        return "byte" if slots.is_text(self.type) else "element"
 
     def record(self) -> dict[str, Any]:
         return {**self._asdict(), "slot": to_hex(self.word)}
@@ -249,7 +249,7 @@ def get(
     if not layouts or (other is not None and other not in known):
         raise NotFound(NO_LAYOUT)
     every = [one.layout for one in layouts] + [slot_names.OF_PROXIES][: len(targets)]
-    steps = places.Steps()
+    steps = slots.Steps()
     starts = _starts(every, variable)
     every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
@@ -267,10 +267,10 @@ def get(
     return ContractStorage(block, layouts, variables, is_truncated, collisions)
 
 
-def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, places.Place]]:
+def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, slots.Place]]:
     """Return the places of all variables, or the one at a path."""
     if variable is None:
-        return [(layout, places.place_of(v)) for layout in layouts for v in layout.variables]
+        return [(layout, slots.place_of(v)) for layout in layouts for v in layout.variables]
     for layout in layouts[:-1]:
         try:
             return [(layout, place_at(layout, variable))]
@@ -304,7 +304,7 @@ class _Values:
     """The values of entries, whose words are read in rounds: what a length says is read in the
     next."""
 
-    def __init__(self, read_slots: ReadSlots, entries: _Entries, steps: places.Steps) -> None:
+    def __init__(self, read_slots: ReadSlots, entries: _Entries, steps: slots.Steps) -> None:
         self._read_slots, self._steps = read_slots, steps
         self._words: dict[int, bytes] = {}
         self._entries = entries[:MAX_ENTRIES]
@@ -339,7 +339,7 @@ class _Values:
             return None
         if entry.kind == "bytes":
             return int.from_bytes(word)
-        return None if places.short_content(word) is not None else places.length_of(word)
+        return None if slots.short_content(word) is not None else slots.length_of(word)
 
     def _opened(self, layout: Layout, entry: Entry) -> Iterator[tuple[Layout, Entry]]:
         """Yield an entry, and those of an array's elements after its length was read."""
@@ -357,12 +357,12 @@ class _Values:
         word = self._words.get(place.slot)
         self.is_truncated = self.is_truncated or (word is None and entry.has_word)
         if word is not None and entry.kind == "value":
-            raw = places.bytes_at(word, place.offset, entry.size)
-            value = places.value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
+            raw = slots.bytes_at(word, place.offset, entry.size)
+            value = slots.value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
         elif word is not None and entry.kind in ("text", "bytes"):
-            length = int.from_bytes(word) if entry.kind == "bytes" else places.length_of(word)
+            length = int.from_bytes(word) if entry.kind == "bytes" else slots.length_of(word)
             content = self._content(layout, entry, word)
-            value = None if content is None else places.text_of(entry.label, content)
+            value = None if content is None else slots.text_of(entry.label, content)
             self.is_truncated = self.is_truncated or content is None
         elif word is not None and entry.kind == "list":
             length = int.from_bytes(word)
@@ -375,7 +375,7 @@ class _Values:
 
     def _content(self, layout: Layout, entry: Entry, word: bytes) -> bytes | None:
         """Return the content of a string, None where not all of it was read."""
-        if entry.kind == "text" and (short := places.short_content(word)) is not None:
+        if entry.kind == "text" and (short := slots.short_content(word)) is not None:
             return short
         length = self._content_length(entry) or 0
         if length > MAX_TEXT:
