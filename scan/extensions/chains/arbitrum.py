@@ -46,11 +46,6 @@ def mints(block: Any, sent: form.Values, received: form.Values) -> list[Any]:
     return amounts
 
 
-def is_submission(transaction: Any) -> bool:
-    is_own_type = transaction.type == bytes([SUBMIT_RETRYABLE])
-    return bool(is_own_type and transaction.to_address == RETRYABLES)
-
-
 def shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     """Return whether a block has a transaction of Arbitrum's own types: since Nitro, each block
     begins with one."""
@@ -63,7 +58,8 @@ class TicketMoves:
 
     def __init__(self, transaction: Any) -> None:
         self._calls = 0
-        self.makes_all = is_submission(transaction)
+        is_submission = transaction.type == bytes([SUBMIT_RETRYABLE])
+        self.makes_all: bool = is_submission and transaction.to_address == RETRYABLES
         self._unpaid = transaction.fee if self.makes_all else 0
 
     def has(self, call: Any, depth: int) -> bool:
