@@ -12,6 +12,7 @@ from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
 from tests.support.faulty_node import FaultyNode, cut_connection, hang, replacing
+from tests.support.serving import wait_until
 
 COIN = node_names.evm_coin_type(CHAIN_ID)
 OTHER_COIN = node_names.evm_coin_type(10)
@@ -156,14 +157,17 @@ def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1, monkeypatch):
     assert l1.requests == before
 
 
-def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1):
+def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum):
     heidi = l2.ens.people[8]
+    ethereum.point_on("heidi.eth", heidi, COIN)
     choose(l2, registrar, heidi, "heidi.eth")
     for lie in ("0x", "0xzz", None, "0x" + "ff" * 96, "0x" + "00" * 400_000):
         l1.fault = replacing("eth_call", lie)
         assert l2.of(heidi)[0] is None
         assert l2.lookup("heidi.eth").status_code in (404, 502)
         l2.mine()
+    l1.fault = None
+    wait_until(lambda: l2.of(heidi) == ("heidi.eth", None))
 
 
 def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
