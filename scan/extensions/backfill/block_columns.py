@@ -16,6 +16,7 @@ from pyarrow import compute
 from scan.cached_values import LazyMapping
 from scan.ethereum.events import WRAPPING, trade
 from scan.extensions.exports import parquet
+from scan.indexer import block_rows
 from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
 
 # Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
@@ -68,7 +69,7 @@ SPOOLED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
         "transactions": parquet.KINDS["transactions"],
         "internal_transfers": parquet.KINDS["internal_transfers"],
         **{table: parquet.KINDS.get(table, {}) for table in UNNUMBERED},
-        "logs": parquet.KINDS["logs"],
+        "logs": {column: parquet.KINDS["logs"][column] for column in block_rows.LOG_COLUMNS},
         "transfer_events": TRANSFER_EVENTS,
         "swap_events": SWAP_EVENTS,
         "code_sights": CODE_SIGHTS,
