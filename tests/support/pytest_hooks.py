@@ -117,10 +117,10 @@ def _configure_hypothesis(config):
 def caplog(caplog):
     """Without what threads log that earlier tests have left, such as of an application whose
     database is gone."""
-    earlier = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
+    earlier = {*threading.enumerate()} - {threading.current_thread()}
 
-    def is_of_test(record):
-        return record.thread not in earlier
+    def is_of_test(_record):  # not by ident: a thread's is given to a later one when it has ended
+        return threading.current_thread() not in earlier
 
     caplog.handler.addFilter(is_of_test)
     yield caplog
