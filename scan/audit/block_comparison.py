@@ -230,7 +230,8 @@ def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) ->
         expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
     for values in rows.logs:
         log = dict(zip(block_rows.LOG_COLUMNS, values, strict=True))
-        expected["logs"].append(log | {"topics": (log.pop("topic0") or b"") + log["topics"]})
+        log["topics"] = (log.pop("topic0") or b"") + log["topics"]
+        expected["logs"].append(log)
 
 
 def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:

@@ -105,9 +105,9 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
             if _is_signed(transaction):
                 raise Contradiction("a transaction and its hash")
             return Proof.NOTHING
-        if most == Proof.HASH or _placeholder(transaction):
+        if most == Proof.HASH or _placeholder(transaction, r_and_s := _signature(transaction)):
             return Proof.HASH
-        _require_signer(transaction, encoded, type_)
+        _require_signer(transaction, encoded, type_, r_and_s)
     except (*MALFORMED, MalformedBlock, Unencodable) as error:
         raise Contradiction(f"a transaction and its form: {error!r}") from error
     return Proof.SIGNATURE
@@ -181,32 +181,34 @@ def _check_senders(
         is_signed = encoding is None or encoding.transaction[-2:] == ("r", "s")
         if not (is_signed and (encoding or transaction_type in TRANSACTION_FIELDS)):
             unsigned_types.add(transaction_type)
-        elif words := _placeholder(transaction):
+        elif words := _placeholder(transaction, r_and_s := _signature(transaction)):
             placeholder = words
         else:
-            _require_signer(transaction, leaf, transaction_type)
+            _require_signer(transaction, leaf, transaction_type, r_and_s)
     return placeholder, [*map("senders of transactions of type {}".format, sorted(unsigned_types))]
 
 
-def _signature(transaction: Any) -> tuple[bytes, bytes]:
-    """Return r and s without leading zeros."""
+_Signature = tuple[bytes, bytes]  # r and s without leading zeros
+
+
+def _signature(transaction: Any) -> _Signature:
     r, s = (unhexlify(text[2:].zfill(2 * _WORD)) for text in (transaction.r, transaction.s))
     return r.lstrip(b"\0"), s.lstrip(b"\0")
 
 
-def _placeholder(transaction: Any) -> str:
+def _placeholder(transaction: Any, r_and_s: _Signature) -> str:
     """Return what a test node has in place of a signature, in words; "" for a signature."""
-    r, s = _signature(transaction)
+    r, s = r_and_s
     if r == s == b"":
         return UNSIGNED_SENDERS
     is_sender = r == s == data(getattr(transaction, "from"), 20).lstrip(b"\0")
     return ADDRESSES_AS_SIGNATURES if is_sender else ""
 
 
-def _require_signer(transaction: Any, encoded: bytes, transaction_type: int) -> None:
+def _require_signer(transaction: Any, encoded: bytes, type_: int, r_and_s: _Signature) -> None:
     """Raise Contradiction unless a transaction's sender signed it."""
-    v = int(transaction.yParity if transaction_type else transaction.v, 16)
-    if signer(encoded, v, *_signature(transaction)) != data(getattr(transaction, "from"), 20):
+    v = int(transaction.yParity if type_ else transaction.v, 16)
+    if signer(encoded, v, *r_and_s) != data(getattr(transaction, "from"), 20):
         raise Contradiction(OTHER_SIGNERS)
 
 

@@ -81,7 +81,10 @@ class AlignedAmount(NamedTuple):
 
 def aligned(value: int | str, decimals: int | None = COIN_DECIMALS) -> AlignedAmount:
     """Return the amount truncated to the width of a column."""
-    full = amount(value, decimals)
+    return _truncated(amount(value, decimals), decimals)
+
+
+def _truncated(full: str, decimals: int | None) -> AlignedAmount:
     whole, point, fraction = full.partition(".")
     digits = whole.replace(",", "")
     if len(digits) > MAX_WHOLE_DIGITS:
@@ -99,7 +102,7 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     """Return an amount that nobody can spend any more, such as a fee, rounded half up to the width
     of a column."""
     full = amount(value, decimals)
-    whole, point, fraction = full.partition(".")
+    whole, _, fraction = full.partition(".")
     places = _places(whole, decimals)
     if len(fraction) > places:
         step = 10 ** (decimals - places)
@@ -107,9 +110,7 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
         if rounded != "0":
             whole, point, fraction = rounded.partition(".")
             return AlignedAmount(whole, point + fraction, full)
-    elif len(whole) <= MAX_WHOLE_DIGITS:
-        return AlignedAmount(whole, point + fraction, None)
-    return aligned(value, decimals)
+    return _truncated(full, decimals)
 
 
 def _places(whole: str, decimals: int | None) -> int:

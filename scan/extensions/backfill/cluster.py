@@ -24,6 +24,7 @@ from distributed import Client, KilledWorker, Security, get_worker
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.backfill import plan, range_files, resources, spool
+from scan.files import write_private
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
@@ -110,7 +111,7 @@ class ClusterPool:
         name_file = files.folder / "storage"
         if not name_file.exists():
             files.folder.mkdir(parents=True, exist_ok=True)
-            name_file.write_text(os.urandom(8).hex())
+            write_private(name_file, os.urandom(8).hex())
         self._name = name_file.read_text()  # the same for a run after a kill
         self._store = range_files.RangeStore(cluster.files, self._name)
         self._store.make()

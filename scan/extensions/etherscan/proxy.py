@@ -40,10 +40,7 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 
 def _results(calls: Sequence[Call]) -> list[Any]:
     """Return the results of calls; the node is asked once, for those that are not stored."""
-    made = [
-        _logs_of_node(call.params) if call.method == "eth_getLogs" else transactions.made(call)
-        for call in calls
-    ]
+    made = [MADE[call.method](*call.params) if call.method in MADE else None for call in calls]
     missing = [call for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
         requests.reader().do_not_cache()
@@ -251,14 +248,14 @@ def _window(parameters: replies.Parameters, limit: int, offset: int) -> pages.Wi
     return pages.Window(limit, offset, "asc", first, last)
 
 
-def _log_filters(wanted: object) -> list[tuple[LogFilter, pages.Window]]:
+def _log_filters(criteria: object) -> list[tuple[LogFilter, pages.Window]]:
     """Return the filters of eth_getLogs, one for each choice of its alternatives."""
-    if not isinstance(wanted, dict):
+    if not isinstance(criteria, dict):
         raise replies.Failure("Error! Invalid params")
-    block_hash, topics = wanted.get("blockHash"), wanted.get("topics") or []
+    block_hash, topics = criteria.get("blockHash"), criteria.get("topics") or []
     bounds: list[tuple[str, object]] = [
-        ("fromblock", "latest" if wanted.get("fromBlock") is None else wanted["fromBlock"]),
-        ("toblock", wanted.get("toBlock")),
+        ("fromblock", "latest" if criteria.get("fromBlock") is None else criteria["fromBlock"]),
+        ("toblock", criteria.get("toBlock")),
     ]
     if block_hash is not None:
         named = replies.Parameters(_named(["blockhash"], [block_hash]))
@@ -268,7 +265,7 @@ def _log_filters(wanted: object) -> list[tuple[LogFilter, pages.Window]]:
         bounds = [("fromblock", block["number"]), ("toblock", block["number"])]
     if not isinstance(topics, list) or len(topics) > MAX_TOPICS:
         raise replies.Failure("Error! Invalid params")
-    fields = [wanted.get("address"), *topics]
+    fields = [criteria.get("address"), *topics]
     choices = [(value or [None]) if isinstance(value, list) else [value] for value in fields]
     if math.prod(map(len, choices)) > MOST_FILTERS:
         raise replies.Failure(f"Error! At most {MOST_FILTERS} choices of addresses and topics")
@@ -281,7 +278,7 @@ def _log_filters(wanted: object) -> list[tuple[LogFilter, pages.Window]]:
     return [*filters.items()]
 
 
-def _logs_of_node(filters: Sequence[Any]) -> list[object] | RpcError:
+def _logs_of_node(*filters: tuple[LogFilter, pages.Window]) -> list[object] | RpcError:
     """Return the result of eth_getLogs by _log_filters(): at most MOST_ROWS logs."""
     records: list[logs.Record] = []
     try:
@@ -294,6 +291,9 @@ def _logs_of_node(filters: Sequence[Any]) -> list[object] | RpcError:
         return RpcError(-32005, TOO_MUCH)
     records.sort(key=lambda log: (log["blockNumber"], log["logIndex"]))
     return _rows(records, "log_of_node") if records else []
+
+
+MADE: Mapping[str, Callable[..., object]] = {**transactions.MADE, "eth_getLogs": _logs_of_node}
 
 
 def _filter(parameters: replies.Parameters) -> LogFilter:

@@ -16,7 +16,6 @@ from scan.contracts.block_bodies import TooManyBlocks
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.client import Call
 from scan.ethereum.encoded_parts import logs_bloom
 from scan.ethereum.forms.form import BLOB_GAS
 from scan.ethereum.rlp_and_tries import join_list, keccak256, quantity_item, string_item
@@ -343,12 +342,7 @@ def _created(record: Record, nonce: int) -> str:
     return to_hex(keccak256(join_list([bytes.fromhex(items)]))[12:])
 
 
-def made(call: Call) -> object:
-    """Return the result of a call from what is stored; None where the node has to be asked."""
-    make = MADE.get(call.method)
-    return None if make is None else make(*call.params)
-
-
+# The results of calls from what is stored; None where the node has to be asked.
 MADE: Mapping[str, Callable[..., object]] = {
     "eth_getBlockTransactionCountByNumber": transaction_count,
     "eth_getTransactionByHash": transaction,

@@ -1,0 +1,137 @@
+"""POST /api/eth-rpc, as Blockscout has it: the node's methods as JSON-RPC."""
+
+import json
+
+import pytest
+
+from scan.extensions.etherscan import proxy
+
+UNSEEN = "0x" + "9d" * 20
+
+
+def rpc(client, body, status=200):
+    response = client.post("/api/eth-rpc", data=json.dumps(body))
+    assert response.status_code == status
+    return response.get_json()
+
+
+def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, etherscan_truth):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"]
+    person = scenario.stage.people[1]
+    call = {"to": token.address, "data": token.data("balanceOf", person)}
+    transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
+    requests = [
+        {"jsonrpc": "2.0", "id": f"{number}", "method": method, "params": params}
+        for number, (method, params) in enumerate(
+            (
+                ("eth_chainId", []),
+                ("eth_blockNumber", []),
+                ("eth_getBlockByNumber", ["0x9", True]),
+                (
+                    "eth_getBlockByHash",
+                    [node.call("eth_getBlockByNumber", "0x9", False)["hash"], True],
+                ),
+                ("eth_getBalance", [person, "latest"]),
+                ("eth_getCode", [token.address, "0x9"]),
+                ("eth_getStorageAt", [token.address, "0x1", "latest"]),
+                ("eth_getTransactionByHash", ["0x" + 64 * "7"]),
+                ("eth_call", [call, "latest"]),
+                ("eth_estimateGas", [{**call, "from": person}]),
+                ("eth_maxPriorityFeePerGas", []),
+            )
+        )
+    ]
+    expected = [
+        {
+            "jsonrpc": "2.0",
+            "id": request["id"],
+            "result": node.call(request["method"], *request["params"]),
+        }
+        for request in requests
+    ]
+    assert [rpc(client, request) for request in requests] == expected
+    batches = [rpc(client, requests[first : first + 5]) for first in range(0, len(requests), 5)]
+    assert [answer for batch in batches for answer in batch] == expected
+    for id_ in (7, None, 1.5):
+        request = {
+            "jsonrpc": "2.0",
+            "id": id_,
+            "method": "eth_call",
+            "params": [transfer, "latest"],
+        }
+        reverted, taken = rpc(client, [request, requests[0]])
+        assert reverted["id"] == id_ and reverted["error"]["data"].startswith("0x")
+        assert taken == expected[0]
+
+
+def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"].address
+    all_logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": token})
+    first, *_, last = all_logs
+    topics = [log["topics"] for log in all_logs]
+    parties = [*dict.fromkeys(topic[2] for topic in topics)][:3]
+    filters = [
+        {"address": token, "fromBlock": "earliest", "toBlock": "latest"},
+        {"address": [token.upper().replace("X", "x"), token], "fromBlock": "0x0"},
+        {"fromBlock": 0, "address": token, "topics": [topics[0][0], None, parties]},
+        {"fromBlock": "0x0", "topics": [[topics[0][0]], [topics[-1][1]]], "address": None},
+        {"address": token, "fromBlock": last["blockNumber"], "toBlock": first["blockNumber"]},
+        {"blockHash": first["blockHash"], "topics": []},
+        {},
+    ]
+    for filter_ in filters:
+        answer = rpc(
+            client, {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": [filter_]}
+        )
+        in_hex = filter_ | ({"fromBlock": "0x0"} if filter_.get("fromBlock") == 0 else {})
+        assert answer["result"] == node.call("eth_getLogs", in_hex), filter_
+    monkeypatch.setattr(proxy, "MOST_ROWS", len(all_logs) - 1)
+    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": filters[:1]}
+    assert rpc(client, request)["error"]["code"] == -32005
+
+
+REFUSED = [
+    (7, "Method, and jsonrpc are required parameters."),
+    ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
+    ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
+    ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
+    ({"params": {}}, "Invalid params. Params must be a list."),
+    ({"params": ["latest"]}, "Incorrect number of params."),
+    ({"method": "eth_sendTransaction"}, "Action not found."),
+    ({"method": ["eth_chainId"]}, "Action not found."),
+    ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
+    ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
+    ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+    ({"method": "eth_getLogs"}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
+    ({"method": "eth_getLogs", "params": [{"topics": [7]}]}, "Error! Invalid topic0 format"),
+    ({"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]}, "unknown block"),
+    (
+        {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
+        "Error! At most 8 choices of addresses and topics",
+    ),
+    ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
+]
+
+
+@pytest.mark.parametrize(("request_", "error"), REFUSED)
+def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
+    fields = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
+    if isinstance(request_, dict) and not {"id", "jsonrpc"} & request_.keys():
+        request_ = fields | request_
+    refused, taken = rpc(client, [request_, fields])
+    assert refused["error"] == error and "result" not in refused
+    assert taken["result"] == hex(31337)
+
+
+def test_json_rpc_bounds_what_it_reads(client):
+    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
+    assert rpc(client, [request] * 6, 413)["error"].endswith("Max batch size is 5")
+    assert rpc(client, []) == []
+    for body in (b"", b"{", b"\xff", b"[" * 1000):
+        response = client.post("/api/eth-rpc", data=body)
+        assert response.status_code == 400 and response.get_json()["jsonrpc"] == "2.0"
+    assert client.get("/api/eth-rpc").status_code == 405
