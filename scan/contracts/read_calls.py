@@ -1,7 +1,7 @@
 """Calls of view and pure functions of verified contracts: their encoding, and their results."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -105,39 +105,41 @@ class ReadCalls:
     ) -> tuple[PreparedCall, Proxy | None]:
         """Encode the call by the contract's own ABI, or else by an implementation's, which is then
         in the returned proxy."""
-
-        def by(entries: dict[str, Any]) -> PreparedCall:
+        unknown: abi_json.NoSuchFunction | None = None
+        for entries, proxy in self._entries(node, address, function):
             functions, others = entries["functions"], entries["others"]
-            return prepare(functions, function, arguments, others, read_only=read_only)
-
-        contract_function = self._function(address, function)
-        try:
-            with suppress(abi_json.NoSuchFunction):
-                if contract_function is not None:
-                    return by(contract_function), None
-            if row := self._database.row("contracts/contracts_get_code", address=address):
-                _, code, _ = row
-                proxy = proxy_at(node, address, bytes(code))
+            try:
+                call = prepare(functions, function, arguments, others, read_only=read_only)
+            except abi_json.NoSuchFunction as error:  # an implementation may have it
+                unknown = error
+            except AbiError as error:
+                raise _bad_request(error) from None
             else:
-                proxy = delegating_account(node, address)
-            unknown: abi_json.NoSuchFunction | None = None
-            ends_at = time.monotonic() + FACETS_S
-            for implementation in proxy.implementations if proxy else ():
-                if unknown and time.monotonic() > ends_at:
-                    break
-                delegated = self._function(implementation, function)
-                try:
-                    if delegated is not None and proxy:
-                        return by(delegated), Proxy(proxy.kind, implementation)
-                except abi_json.NoSuchFunction as error:  # another facet may have it
-                    unknown = error
-            if unknown is not None:
-                raise unknown
-            if contract_function is not None:
-                return by(contract_function), None
-        except AbiError as error:
-            raise _bad_request(error) from None
+                return call, proxy
+        if unknown is not None:
+            raise _bad_request(unknown)
         raise NotFound("The contract at this address is not verified.", field="address")
+
+    def _entries(
+        self, node: NodeSession, address: bytes, function: str
+    ) -> Iterator[tuple[dict[str, Any], Proxy | None]]:
+        """The function's entries in the ABI of the contract, and then of each implementation, as
+        far as they are verified and read within FACETS_S."""
+        if (own := self._function(address, function)) is not None:
+            yield own, None
+        if row := self._database.row("contracts/contracts_get_code", address=address):
+            _, code, _ = row
+            proxy = proxy_at(node, address, bytes(code))
+        else:
+            proxy = delegating_account(node, address)
+        if proxy is None:
+            return
+        ends_at = time.monotonic() + FACETS_S
+        for implementation in proxy.implementations:
+            if (delegated := self._function(implementation, function)) is not None:
+                yield delegated, Proxy(proxy.kind, implementation)
+                if time.monotonic() > ends_at:
+                    return
 
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
         """Return the ABI's entries of the function as `functions`, and the names of all functions
