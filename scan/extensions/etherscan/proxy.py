@@ -283,6 +283,8 @@ def _logs_of_node(*filters: tuple[LogFilter, pages.Window]) -> list[object] | Rp
     records: list[logs.Record] = []
     try:
         for log_filter, window in filters:
+            if requests.reader().node.left_s() <= 0:  # of the time that a batch has
+                return RpcError(-32005, TOO_MUCH)
             page = logs.records(requests.reader(), window, log_filter)
             records += page.records
             if page.next or len(records) > MOST_ROWS:

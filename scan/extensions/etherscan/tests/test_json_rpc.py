@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from scan.ethereum import request_node
 from scan.extensions.etherscan import proxy
 
 UNSEEN = "0x" + "9d" * 20
@@ -85,9 +86,11 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
         )
         in_hex = filter_ | ({"fromBlock": "0x0"} if filter_.get("fromBlock") == 0 else {})
         assert answer["result"] == node.call("eth_getLogs", in_hex), filter_
-    monkeypatch.setattr(proxy, "MOST_ROWS", len(all_logs) - 1)
     request = {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": filters[:1]}
-    assert rpc(client, request)["error"]["code"] == -32005
+    for bound in ((request_node, "BUDGET_S", 0.0), (proxy, "MOST_ROWS", len(all_logs) - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(*bound)
+            assert rpc(client, request)["error"]["code"] == -32005
 
 
 REFUSED = [
