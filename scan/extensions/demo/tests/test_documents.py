@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from scan.extensions.demo import demo_run
-from tests.support.indexing import Indexing
+from tests.support.indexing import settings_for
 from tests.support.serving import completed, gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
 
@@ -20,12 +20,12 @@ class DemoService(namedtuple("DemoService", "port url folder")):
 
 
 @pytest.fixture(scope="module")
-def demo_service(postgres, template, demo_node):
+def demo_service(postgres, demo_template, demo_node):
     """The demo chain, whose database is named where `scan run` has it."""
     limits = ("ANONYMOUS", "PAGES", "FILES")
     environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}
-    with postgres.cloned(template) as url, TemporaryDirectory(prefix="scan-documents-") as folder:
-        demo_run.load(Indexing(url, demo_node.url).run_until(demo_node.recording.head).settings)
+    with postgres.cloned(demo_template) as url, TemporaryDirectory(prefix="scan-docs-") as folder:
+        demo_run.load(settings_for(url, demo_node.url))
         (Path(folder) / "database_url").write_text(url)
         with gunicorn(url, RPC_URL=demo_node.url, **environment) as address:
             yield DemoService(address.rpartition(":")[2], url, folder)
