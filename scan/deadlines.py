@@ -3,16 +3,19 @@ that is late, so that whatever waits on them raises.
 
 A socket's own time-out begins anew with each byte, and libpq has none for a server that is frozen
 or behind a dead network, where the server's own statement_timeout cannot help. A request waits in
-vain for one server at most that does not answer.
+vain for one server at most that does not answer. A server may say when to try again.
 """
 
 import math
 import os
+import re
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 CHECK_EVERY_S = 0.25
 
@@ -127,3 +130,22 @@ class RequestWaits(threading.local):
     def note_vain(self) -> None:
         RequestWaits._last_vain = time.perf_counter()
         self.was_in_vain = self._is_serving
+
+
+_SECONDS = re.compile(r"[0-9]{1,9}\Z")
+
+
+def retry_after_s(header: str | None, now: datetime) -> float | None:
+    """Return the seconds of a Retry-After header, which has seconds or a date (RFC 9110, section
+    10.2.3); None for anything else."""
+    if header is None:
+        return None
+    if _SECONDS.match(header.strip()):
+        return float(header)
+    try:
+        moment = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())

@@ -218,11 +218,17 @@ def nearest(name: str, allowed: Collection[str]) -> str | None:
     return by_lower_case[matches[0]] if matches else None
 
 
+def meant(name: str, allowed: Collection[str], otherwise: str) -> str:
+    """Return whether the nearest known name was meant, as a question; `otherwise` if none is
+    near."""
+    similar = nearest(name, allowed)
+    return f"did you mean {similar}?" if similar else otherwise
+
+
 def unknown_argument(name: str, allowed: Collection[str]) -> InvalidParameter:
     """Return the error for a query parameter that is not `allowed`."""
     reason = f"allowed: {', '.join(allowed)}." if allowed else "this path accepts none."
-    if similar := nearest(name, allowed):
-        reason = f"did you mean {similar}?"
+    reason = meant(name, allowed, reason)
     name = name[:LONGEST_NAME]
     return InvalidParameter(f"Unknown query parameter {name!r}; {reason}", field=name)
 

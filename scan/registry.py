@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
 from scan.errors import SettingError
-from scan.parameters import nearest
+from scan.parameters import meant
 
 FOLDER = Path(__file__).parent / "extensions"
 PACKAGE = "scan.extensions"
@@ -110,10 +110,7 @@ def chosen(environ: Mapping[str, str]) -> set[str]:
 def _unknown(name: str) -> str:
     if name in ("", ALL, NONE):
         return f"{name} stands alone" if name else "a name is empty"
-    similar = nearest(name, installed())
-    advice = (
-        f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(installed()))}"
-    )
+    advice = meant(name, installed(), f"there are {', '.join(sorted(installed()))}")
     return f"no extension is called {name}; {advice}"
 
 
@@ -181,8 +178,8 @@ def _broken(module: str, reason: str) -> SettingError:
 def _with_nearest(text: str, contract: type[Part]) -> str:
     """Return what Python says of the arguments of a contract, and the known name that is near."""
     if unknown := _UNKNOWN_HOOK.search(text):
-        similar = nearest(unknown[1], [field.name for field in fields(cast(Any, contract))])
-        return f"it has no hook {unknown[1]}{f'; did you mean {similar}?' if similar else ''}"
+        advice = meant(unknown[1], [field.name for field in fields(cast(Any, contract))], "")
+        return f"it has no hook {unknown[1]}{advice and f'; {advice}'}"
     return text.partition(" ")[2]
 
 

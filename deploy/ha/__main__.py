@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from deploy.ha.cluster import Cluster
-from scan.commands import demo_node
+from scan.extensions.demo import demo_node
 
 
 def main() -> int:

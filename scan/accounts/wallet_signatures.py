@@ -112,13 +112,13 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     content = message.encode()
     # What a wallet signs for a personal message (EIP-191), and ERC-1271 checks.
     hashed = keccak256(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
-    signer, malformed = None, None
+    malformed = None
     try:
-        signer = transaction_checks.recover_signer(hashed, parse_signature(signature).to_bytes())
+        parsed = parse_signature(signature)
+        if transaction_checks.recover_signer(hashed, parsed.to_bytes()) == owner:
+            return
     except MalformedSignature as error:
         malformed = error
-    if signer == owner:
-        return
     is_accepted = is_accepted_by_contract(node, owner, hashed, signature)
     if is_accepted:
         return

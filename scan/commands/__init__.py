@@ -75,15 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         _require_extension(arguments)
-        parser = _parser(arguments)
-    except SettingError as error:
-        print(f"scan: {logs.escape(str(error))}", file=sys.stderr)
-        return EXIT_WRONG_CALL
-    options = parser.parse_args(arguments)
-    if options.run is None:
-        options.parser.print_help()
-        return EXIT_WRONG_CALL
-    try:
+        options = _parser(arguments).parse_args(arguments)
+        if options.run is None:
+            options.parser.print_help()
+            return EXIT_WRONG_CALL
         settings = Settings.from_environment()
         logs.configure(settings)
         for name, reason in doubtful_variables().items():

@@ -191,10 +191,8 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
                 " are not compared"
             )
             code = _audit_blocks(tx, None, first_block, None)
-            title, wrong = (
-                "derived tables contradict rows",
-                derived_tables.contradictions_of_kept_rows(tx, *kept),
-            )
+            title = "derived tables contradict rows"
+            wrong = derived_tables.contradictions_of_kept_rows(tx, *kept)
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
         _write_section(title, sum(rows for _, rows, _ in wrong), began, lines)
         if wrong:

@@ -14,15 +14,7 @@ from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 from scan.verification.settings_search import SolcVersion, dotted
 
 
-def add_solc(group: argparse.ArgumentParser) -> None:
-    _add_actions(group, SOLC, "0.8.26")
-
-
-def add_vyper(group: argparse.ArgumentParser) -> None:
-    _add_actions(group, VYPER.kind, "0.4.3")
-
-
-def _add_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: str) -> None:
+def _add_actions(kind: CompilerKind, example: str, group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
     text = "download compilers and check their digests"
     arguments.add_command(actions, "install", text, run=partial(install, kind=kind)).add_argument(
@@ -30,6 +22,10 @@ def _add_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: st
     )
     text = "print the installed versions"
     arguments.add_command(actions, "list", text, run=partial(list_installed, kind=kind))
+
+
+add_solc = partial(_add_actions, SOLC, "0.8.26")
+add_vyper = partial(_add_actions, VYPER.kind, "0.4.3")
 
 
 def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind = SOLC) -> int:

@@ -3,7 +3,6 @@
 import argparse
 import sys
 import time
-from typing import Any
 
 from eth_account import Account
 from eth_account.messages import encode_defunct
@@ -46,13 +45,21 @@ def add_key(group: argparse.ArgumentParser) -> None:
 def request(settings: Settings, options: argparse.Namespace) -> int:
     private_key = wallet_private_key()
     timestamp_ms: int = options.timestamp or time.time_ns() // 1_000_000
-    if options.signature:
-        body = _body(_owner(options), timestamp_ms, options.signature, options.label)
-    elif private_key:
-        body = _signed_body(private_key, timestamp_ms, options.label)
+    if private_key and not options.signature:
+        owner, signature = _sign(private_key, timestamp_ms)
+    elif options.owner is not None:
+        owner, signature = parameters.address(options.owner, "--owner"), options.signature
     else:
-        _explain(_owner(options), timestamp_ms)
+        raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
+    if not signature:
+        _explain(owner, timestamp_ms)
         return 0
+    body = {
+        "ownerAddress": to_hex(owner),
+        "label": options.label,
+        "signature": signature,
+        "timestamp": timestamp_ms,
+    }
     url = f"{service_client.service_url(settings, options)}/api/v1/keys"
     response = service_client.send(url, TIMEOUT_S, body=body)
     created = response.json()
@@ -83,13 +90,8 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
     return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
 
 
-def _owner(options: argparse.Namespace) -> bytes:
-    if options.owner is None:
-        raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
-    return parameters.address(options.owner, "--owner")
-
-
-def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, Any]:
+def _sign(private_key: str, timestamp_ms: int) -> tuple[bytes, str]:
+    """Return the wallet's address, and its signature of the request."""
     try:
         wallet: LocalAccount = Account.from_key(private_key)
     except ValueError:
@@ -98,16 +100,7 @@ def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, A
     owner = bytes.fromhex(wallet.address[2:])
     message = key_request_message(owner, timestamp_ms)
     signature = wallet.sign_message(encode_defunct(text=message)).signature
-    return _body(owner, timestamp_ms, to_hex(bytes(signature)), label)
-
-
-def _body(owner: bytes, timestamp_ms: int, signature: str, label: str) -> dict[str, Any]:
-    return {
-        "ownerAddress": to_hex(owner),
-        "label": label,
-        "signature": signature,
-        "timestamp": timestamp_ms,
-    }
+    return owner, to_hex(bytes(signature))
 
 
 def _explain(owner: bytes, timestamp_ms: int) -> None:

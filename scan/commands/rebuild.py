@@ -11,7 +11,7 @@ from scan.commands.arguments import count
 from scan.database import connection
 from scan.errors import SettingError, Unavailable
 from scan.indexer import block_rows
-from scan.parameters import nearest
+from scan.parameters import meant
 from scan.settings import Settings
 
 # Tables that no stored block has, and what does.
@@ -71,8 +71,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
         if name in KEPT:
             raise SettingError("TABLE", name, f"cannot be derived: {KEPT[name]}")
         if name not in tables:
-            advice = nearest(name, tables)
-            known = f"did you mean {advice}?" if advice else f"one of {', '.join(tables)}"
+            known = meant(name, tables, f"one of {', '.join(tables)}")
             is_off = "its extension is off" if name in block_rows.TABLES else ""
             raise SettingError("TABLE", name, is_off or f"no table that can be derived: {known}")
     return [*names] or tables

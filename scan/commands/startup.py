@@ -156,21 +156,18 @@ def serve_metrics(settings: Settings, port: int | None) -> None:
 
 def _require(host: str, name: str, port: int, stop: threading.Event) -> None:
     deadline = time.monotonic() + WAIT_S
-    while (error := _bind_error(host, port)) is not None:
-        reason = error.strerror or str(error)
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise SettingError("HOST", host, f"must be {host_kind.right}: {reason}")
-        if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
-            raise SettingError(name, str(port), f"must be a free port: {reason}")
-        stop.wait(0.2)
-
-
-def _bind_error(host: str, port: int) -> OSError | None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            return error
-    return None
+    while True:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                return probe.bind((host, port))
+            except OSError as error:
+                reason = error.strerror or str(error)
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    wrong = f"must be {host_kind.right}: {reason}"
+                    raise SettingError("HOST", host, wrong) from None
+                if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
+                    wrong = f"must be a free port: {reason}"
+                    raise SettingError(name, str(port), wrong) from None
+        stop.wait(0.2)

@@ -7,7 +7,7 @@ short bytesN, and accepts an address with a wrong checksum.
 
 import re
 from binascii import unhexlify
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -38,21 +38,9 @@ def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
 def coerce(abi_type: AbiType, value: object, where: str) -> Any:
     if abi_type.decimals:
         return _fixed(abi_type, value, where)
-    if abi_type.kind in ("uint", "int"):
-        return _integer(abi_type, value, where)
     if abi_type.kind == "unknown":
         raise AbiError(f"{where}: a signature does not say what {abi_type.name[:60]} is")
-    if abi_type.kind == "array":
-        return _array(abi_type, value, where)
-    if abi_type.kind == "tuple":
-        return _tuple(abi_type, value, where)
-    if abi_type.kind == "bool":
-        return _boolean(value, where)
-    if abi_type.kind == "address":
-        return _address(value, where)
-    if abi_type.kind == "string":
-        return _string(value, where)
-    return _data(abi_type, value, where)
+    return _COERCED[abi_type.kind](abi_type, value, where)
 
 
 def _wrong(where: str, expected: str, value: object) -> AbiError:
@@ -96,7 +84,7 @@ def _whole_number(value: object) -> int | None:
     return None
 
 
-def _boolean(value: object, where: str) -> bool:
+def _boolean(_: AbiType, value: object, where: str) -> bool:
     if isinstance(value, str):
         value = _BOOLEANS.get(value)
     if not isinstance(value, bool):
@@ -104,7 +92,7 @@ def _boolean(value: object, where: str) -> bool:
     return value
 
 
-def _address(value: object, where: str) -> bytes:
+def _address(_: AbiType, value: object, where: str) -> bytes:
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         raise _wrong(where, "an address of 0x and 40 hex digits", value)
     digits = value[2:]
@@ -116,7 +104,7 @@ def _address(value: object, where: str) -> bytes:
     return bytes.fromhex(digits)
 
 
-def _string(value: object, where: str) -> bytes:
+def _string(_: AbiType, value: object, where: str) -> bytes:
     if not isinstance(value, str):
         raise _wrong(where, "a string", value)
     try:
@@ -171,6 +159,17 @@ def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
             zip(abi_type.items, abi_type.labels, value, strict=True)
         )
     )
+
+
+_COERCED: Mapping[str, Callable[[AbiType, object, str], Any]] = {
+    **dict.fromkeys(("uint", "int"), _integer),
+    **dict.fromkeys(("bytes", "bytesN"), _data),
+    "array": _array,
+    "tuple": _tuple,
+    "bool": _boolean,
+    "address": _address,
+    "string": _string,
+}
 
 
 def _are_unique_names(labels: Sequence[str]) -> bool:
@@ -258,8 +257,11 @@ def candidates(
     """Return the functions with this name or signature and number of arguments, at least one.
     Raises AbiError, which lists `others` where `entries` have no function."""
     named = _named(entries, function, others)
-    functions = _read_only(named, function) if read_only else [function_of(e) for e in named]
-    return _functions_of_length(functions, argument_count)
+    if read_only:
+        named = [entry for entry in named if mutability_of(entry) in READ_ONLY]
+        if not named:
+            raise NotReadOnly(f"the function {function} is neither view nor pure")
+    return _functions_of_length([*map(function_of, named)], argument_count)
 
 
 def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:
@@ -294,13 +296,6 @@ def mutability_of(entry: dict[str, Any]) -> str:
     if mutability is None and entry.get("constant") is True:
         return "view"
     return "payable" if entry.get("payable") is True else "nonpayable"
-
-
-def _read_only(entries: AbiEntries, function: str) -> list[Function]:
-    readable = [entry for entry in entries if mutability_of(entry) in READ_ONLY]
-    if not readable:
-        raise NotReadOnly(f"the function {function} is neither view nor pure")
-    return [function_of(entry) for entry in readable]
 
 
 def function_of(entry: dict[str, Any]) -> Function:

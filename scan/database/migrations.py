@@ -48,6 +48,7 @@ UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
 _INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 class Migration(NamedTuple):
@@ -194,8 +195,8 @@ def plan(database: Database) -> list[PlannedFile] | None:
     return files
 
 
-def _try_schema(database: Database, expected: ExpectedSchema) -> bool:
-    """Apply schema.sql, but for indexes that take long to build, and roll back. Return True. Raises
+def _try_schema(database: Database, expected: ExpectedSchema) -> None:
+    """Apply schema.sql, but for indexes that take long to build, and roll back. Raises
     SchemaMismatch."""
     missing = {name for name, _, _ in _missing_indexes(database, expected.schema)}
 
@@ -208,7 +209,6 @@ def _try_schema(database: Database, expected: ExpectedSchema) -> bool:
             raise _RolledBack
     except SchemaMismatch as error:
         raise _of_another_commit(_read_state(database), error.reason) from error
-    return True
 
 
 class _RolledBack(Exception):
@@ -254,9 +254,7 @@ def _create(database: Database, expected: ExpectedSchema) -> list[str]:
     return [SCHEMA]
 
 
-def _retry_while_locked(
-    step: Callable[[Database, _T], bool], database: Database, argument: _T
-) -> bool:
+def _retry_while_locked(step: Callable[[Database, _T], _R], database: Database, argument: _T) -> _R:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -282,9 +280,9 @@ def _migrate(database: Database, migration: Migration) -> bool:
     return True
 
 
-def _build_indexes(database: Database, schema: str) -> bool:
+def _build_indexes(database: Database, schema: str) -> None:
     """Build the indexes that tables lack, and anew those whose build was interrupted, except those
-    of functions that only schema.sql brings: it makes these indexes, too. Return True."""
+    of functions that only schema.sql brings: it makes these indexes, too."""
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
     tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
     if not database.value("database/index_builds_lock"):
@@ -299,7 +297,6 @@ def _build_indexes(database: Database, schema: str) -> bool:
                     _build_index(database, name, statements[name], is_interrupted=is_interrupted)
     finally:
         database.rows("database/index_builds_unlock")
-    return True
 
 
 def _missing_indexes(database: Database, schema: str) -> list[Row]:
@@ -332,13 +329,12 @@ def _build_in_partitions(database: Database, name: str, table: str, statement: s
             tx.execute("database/indexes_attach", index=name, part=part_name)
 
 
-def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
+def _apply_schema(database: Database, expected: ExpectedSchema) -> None:
     """Apply schema.sql. It may wait longer for locks, as none of them makes readers wait."""
     with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
         if not _read_state(tx).is_newer(expected):
             tx.script(expected.schema)
             _record_schema(tx, expected)
-    return True
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def uncompared(
     form, is_proven = matching.match_of_records(header, receipts, chain_id, are_plain=are_plain)
     if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
-    chain_form = matching.FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+    chain_form = matching.FORM_OF_CHAIN.get(chain_id)
     if chain_form and not form and chain_form.l1_fees is not no_amounts and receipts:
         words.append(f"no transaction shows {chain_form.name}")
     if (
@@ -116,7 +116,7 @@ def covered_by_roots(
     """Return the transactions and receipts that roots cover: all but the state sync of a chain of
     bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
     if receipts and matching.has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
-        form = matching.FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+        form = matching.FORM_OF_CHAIN.get(chain_id)
         if chain_id not in matching.FORM_OF_CHAIN or (form and form.has_uncovered_end):
             return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts

@@ -3,13 +3,12 @@ one deadline and a bound on the answer.
 """
 
 import json
-import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from scan.cached_values import json_decoder
-from scan.deadlines import Deadline
+from scan.deadlines import Deadline, retry_after_s
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -242,15 +241,9 @@ def _refused_call(response: requests.Response) -> bytes:
 
 
 def _retry_after_s(response: requests.Response) -> float | None:
-    """Return Retry-After in seconds, from either of its two forms, at most MAX_RETRY_AFTER_S."""
-    text = response.headers.get("Retry-After", "")
-    if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
-        return min(float(text), MAX_RETRY_AFTER_S)
-    try:
-        until = parsedate_to_datetime(text).timestamp()
-    except (ValueError, OverflowError):
-        return None
-    return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
+    """Return Retry-After in seconds, at most MAX_RETRY_AFTER_S."""
+    seconds = retry_after_s(response.headers.get("Retry-After"), datetime.now(UTC))
+    return None if seconds is None else min(seconds, MAX_RETRY_AFTER_S)
 
 
 def _read_body(response: requests.Response, most_bytes: int) -> bytes:

@@ -6,7 +6,6 @@ client seems to come from loopback: it is not told the setting, since its reques
 the proxy or another host's name, or Scan listens or trusts proxies beyond this machine.
 """
 
-import io
 import re
 import time
 from collections.abc import Generator, Sequence
@@ -14,8 +13,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import parse_qsl
-
-from gunicorn.http.errors import ParseException
 
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
 from scan.environment import is_loopback
@@ -107,16 +104,6 @@ def key_in_form(form: bytes) -> str | None:
         if _FIELD_NAME.search(name):
             return key.group().decode()
     return None
-
-
-def read_form(environ: responses.Environ) -> bytes:
-    """Return the whole body, which Flask can read again."""
-    try:
-        body: bytes = environ["wsgi.input"].read(connection.MAX_BODY_BYTES)
-    except (OSError, ParseException):
-        return b""  # the next reader meets the same error, and reports it
-    environ["wsgi.input"] = io.BytesIO(body)
-    return body
 
 
 GET_A_KEY = (
@@ -215,7 +202,8 @@ class RateLimit:
             return admission
         yield request_state.Wait.THREAD
         if caller.api_key is None:
-            api_key = key_in_form(read_form(state.environ))
+            body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
+            api_key = key_in_form(body)
             caller = caller._replace(api_key=api_key, is_lenient=True)
         try:
             key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)

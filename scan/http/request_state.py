@@ -15,10 +15,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
+from io import BytesIO
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from flask import current_app
+from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 from werkzeug.routing import Map
@@ -153,10 +155,8 @@ def accepted_file(accept: str) -> Format | None:
     """
     if not has_files() or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
         return None
-    weights: dict[str, float] = {}
-    for part in accept.split(","):
-        media_type, *settings = (text.strip().lower() for text in part.split(";"))
-        weights[media_type] = _weight(settings)
+    accepted = parse_accept_header(accept.lower(), MIMEAccept)
+    weights = {name.partition(";")[0]: weight for name, weight in accepted}
     best = max(Format, key=lambda file: weights.get(TYPES[file], 0.0))
     weight = weights.get(TYPES[best], 0.0)
     if JSON_TYPE in weights:
@@ -166,15 +166,14 @@ def accepted_file(accept: str) -> Format | None:
     return best if weight > 0 and weight >= others else None
 
 
-def _weight(settings: list[str]) -> float:
-    for setting in settings:
-        name, _, value = setting.partition("=")
-        if name.strip() == "q":
-            try:
-                return min(max(float(value), 0.0), 1.0)
-            except ValueError:
-                return 0.0
-    return 1.0
+def read_body(environ: Environ, most: int) -> bytes:
+    """Return the body, up to so many bytes, which Flask can read again."""
+    try:
+        body: bytes = environ["wsgi.input"].read(most)
+    except (OSError, ParseException):
+        return b""  # the next reader meets the same error, and reports it
+    environ["wsgi.input"] = BytesIO(body)
+    return body
 
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ

@@ -3,7 +3,6 @@ which clients ask whether theirs is still the newest (RFC 9110, 8.8.3), and thei
 which are made in threads and kept with the cached response; the worker's loop only chooses between
 the two."""
 
-import io
 import threading
 import time
 import zlib
@@ -11,11 +10,10 @@ from collections import OrderedDict
 from functools import lru_cache
 from typing import NamedTuple
 
-from gunicorn.http.errors import ParseException
 from werkzeug.http import parse_accept_header
 
 from scan.http.index_version import IndexVersion
-from scan.http.request_state import API, CacheKey, RequestState
+from scan.http.request_state import API, CacheKey, RequestState, read_body
 from scan.queries.reader import Reader
 from scan.server.responses import Environ, Headers, WsgiResponse
 
@@ -131,11 +129,7 @@ def _small_body(environ: Environ) -> bytes | None:
     is_number = length.isascii() and length.isdecimal() and len(length) < 20
     if not is_number or int(length) > MAX_CACHED_BODY_BYTES:
         return None
-    try:
-        body: bytes = environ["wsgi.input"].read(int(length))
-    except (OSError, ParseException):
-        body = b""
-    environ["wsgi.input"] = io.BytesIO(body)
+    body = read_body(environ, int(length))
     return body if len(body) == int(length) else None
 
 

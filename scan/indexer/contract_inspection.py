@@ -206,10 +206,7 @@ class ContractInspector:
     def _metadata_at(
         self, addresses: Iterable[bytes], block: state.BlockId
     ) -> dict[bytes, token_metadata.TokenMetadata]:
-        queries = {
-            address: [state.StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
-            for address in addresses
-        }
+        queries = {address: state.token_queries(address, block) for address in addresses}
         results = self._state.read(chain.from_iterable(queries.values()))
         return {
             address: token_metadata.decode_token_metadata([results[query] for query in of_token])

@@ -1,6 +1,7 @@
 """Reorganisations: whether the node still has the head, and the newest block that both share."""
 
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
 
@@ -77,13 +78,8 @@ class ForkFinder:
                 f" if it is right, {'raise SCAN_FINALITY or ' if is_kept else ''}index anew into"
                 f" an empty database{'' if is_kept else ': older rows are not kept'}"
             )
-        while differs - same > 1:
-            middle = (same + differs) // 2
-            if self._is_shared(middle):
-                same = middle
-            else:
-                differs = middle
-        return same
+        between = range(same + 1, differs)
+        return same + bisect_left(between, True, key=lambda number: not self._is_shared(number))
 
     def _is_shared(self, number: int) -> bool:
         """Return whether both chains have the block. Before the first indexed block nothing can

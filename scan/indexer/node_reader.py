@@ -7,8 +7,10 @@ empty list.
 """
 
 import logging
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -280,7 +282,7 @@ def explained(node: client.Node, missing: MissingPart) -> client.NodeError:
     Where there are several nodes, the next one is asked from then on."""
     number = missing.number
     try:
-        head = quantity(node.call("eth_blockNumber"))
+        head = block_number(node.call("eth_blockNumber"))
         if number >= head:
             return client.NodeError(f"{missing} yet")
         node.rest()
@@ -314,13 +316,8 @@ def first_kept(node: client.Node, dropped: int, head: int) -> int | None:
     even `head`. Raises NodeError."""
     if not is_kept(node, head):
         return None
-    while head - dropped > 1:
-        middle = (dropped + head) // 2
-        if is_kept(node, middle):
-            head = middle
-        else:
-            dropped = middle
-    return head
+    between = range(dropped + 1, head)
+    return dropped + 1 + bisect_left(between, True, key=partial(is_kept, node))
 
 
 def require_kept(node: client.Node, number: int) -> None:

@@ -87,10 +87,6 @@ class FetchProcesses:
         self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
 
     @property
-    def pids(self) -> list[int | None]:
-        return [process.pid for process in self._processes]
-
-    @property
     def are_alive(self) -> bool:
         with self._reaping:
             return all(process.is_alive() for process in self._processes)

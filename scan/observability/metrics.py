@@ -97,8 +97,6 @@ def count_stage(stage: str, seconds: float) -> None:
     INDEXER_SECONDS.labels(stage).inc(seconds)
 
 
-def serve(host: str, port: int | None) -> None:
-    """Serve GET /metrics at an address, for a process without other HTTP; without a port do
-    nothing."""
-    if port is not None:
-        start_http_server(port, addr=host)
+def serve(host: str, port: int) -> None:
+    """Serve GET /metrics at an address, for a process without other HTTP."""
+    start_http_server(port, addr=host)

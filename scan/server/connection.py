@@ -237,14 +237,20 @@ class Connection:
         self._is_cut = False  # the rest of the body is not read
         self.has_body = False  # of the request
 
-    def receive(self) -> int | None:
-        """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
+    def _read(self, flags: int = 0) -> bytes | None:
+        """Return what has come, None where nothing has, b"" where the client has left."""
         try:
-            data = self.sock.recv(_READ_BYTES)
+            return self.sock.recv(_READ_BYTES, flags)
         except BlockingIOError:
             return None
         except OSError:
-            data = b""
+            return b""
+
+    def receive(self) -> int | None:
+        """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
+        data = self._read()
+        if data is None:
+            return None
         self.received.has_ended = not data
         self.received.data += data
         self.received_bytes += len(data)
@@ -252,23 +258,13 @@ class Connection:
 
     def has_left(self) -> bool:
         """Return whether the client has ended the connection, without reading from it."""
-        try:
-            return not self.sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
+        return self._read(socket.MSG_PEEK) == b""
 
     def ignore(self) -> bool:
         """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""
-        try:
-            data = self.sock.recv(_READ_BYTES)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        self.ignored_bytes += len(data)
-        return not data or self.ignored_bytes > MAX_IGNORED_BYTES
+        data = self._read()
+        self.ignored_bytes += len(data or b"")
+        return data == b"" or self.ignored_bytes > MAX_IGNORED_BYTES
 
     def may_have_head(self) -> bool:
         """Return whether parse_head() is worth a call, also to refuse a head that is too long."""

@@ -174,10 +174,9 @@ class Worker(connection_limits.AcceptedConnections):
             if hasattr(body, "close") and not conn.to_send.has_file(body):
                 body.close()
             self.log.access(conn.response, conn.request, conn.environ, datetime.now() - began)
-        if conn.open_response is not None:
-            return True
-        # Left to the loop, responses pile up while threads are busy: 300 of 1.7 MB took 300 MB.
-        conn.to_send.flush()
+        if conn.open_response is None:
+            # Left to the loop, responses pile up while threads are busy: 300 of 1.7 MB took 300 MB.
+            conn.to_send.flush()
         return True
 
     def _write(self, conn: connection.Connection, body: Iterable[bytes]) -> None:

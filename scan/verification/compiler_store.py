@@ -75,9 +75,6 @@ class CompilerKind(NamedTuple):
     known_releases: Callable[[], Sequence[SolcVersion]]
     fetch: Callable[[SolcVersion, Path, str], tuple[str, Path]]
 
-    def unknown(self, version: SolcVersion) -> InvalidParameter:
-        return no_such_release(version, self.title)
-
 
 class CompilerStore:
     """The compilers in one directory. Downloaded ones are checked before they run; missing ones are
@@ -209,8 +206,9 @@ class CompilerStore:
         when, error = self._failed.get(version, (0.0, None))
         if error is None or time.monotonic() - when > REMEMBER_FAILURE_S:
             return
-        is_unpublished = isinstance(error, NotPublished)
-        raise self.kind.unknown(version) if is_unpublished else self._unfetchable(version)
+        if isinstance(error, NotPublished):
+            raise no_such_release(version, self.kind.title)
+        raise self._unfetchable(version)
 
     def _unfetchable(self, version: SolcVersion) -> ScanError:
         return Unavailable(

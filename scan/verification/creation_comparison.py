@@ -78,13 +78,11 @@ def compare_creation(
     expected = bytes(linked_code)
     offsets = bytecode_comparison.differences(code, expected)
     metadata = auxdata if offsets else ()
-    is_equal = bytecode_comparison.mask(code, metadata) == bytecode_comparison.mask(
-        expected, metadata
-    )
+    masked, other = (bytecode_comparison.mask(text, metadata) for text in (code, expected))
     have_same_shape = (
         bytecode_comparison.has_same_shape(code, expected, part) for part in metadata
     )
-    if not is_equal or not all(have_same_shape):
+    if masked != other or not all(have_same_shape):
         inner = bytecode_comparison.within_hashes(offsets, expected)
         return Creation(is_same=False, inner_metadata=inner)
     if not are_constructor_arguments(abi, arguments):

@@ -14,7 +14,6 @@ from scan.verification.compiler_run import OutOfLimits, busy
 from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
 from scan.verification.creation_comparison import DeployedCode, preamble_of
 from scan.verification.languages.solidity import Selection
-from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings, dotted
 from scan.verification.submission_compilations import (
     OUTPUTS,
@@ -42,127 +41,57 @@ BY_PATH = (
 )
 
 
-class Attempts:
-    """The attempts of one search. `is_reproducible`: compiling again cannot give other code."""
-
-    def __init__(self, most_compilations: int, *, is_reproducible: bool = True) -> None:
-        self.most_compilations = most_compilations
-        self._is_reproducible = is_reproducible
-        self._closest: tuple[int, str] | None = None
-        self._faults: list[str] = []
-        self._failed_evm_versions: set[object] = set()  # those with which the source has errors
-        self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
-
-    def is_promising(self, settings: CompilerSettings) -> bool:
-        return (
-            settings.get("evmVersion") not in self._failed_evm_versions
-            and settings.get("viaIR") not in self._slow_pipelines
-        )
-
-    def is_source_in_error(self) -> bool:
-        return len(self._failed_evm_versions) >= MOST_SOURCE_ERRORS
-
-    def any_compiled(self) -> bool:
-        return self._closest is not None
-
-    def record_limit(self, settings: CompilerSettings) -> None:
-        self._slow_pipelines.add(settings.get("viaIR"))
-
-    def record_errors(
-        self,
-        errors: Sequence[Mapping[str, Any]],
-        settings: CompilerSettings,
-        sources: Mapping[str, str],
-    ) -> None:
-        messages = [str(error.get("message")) for error in errors]
-        if NO_EVM_VERSION in messages:
-            self._faults.append(f"the compiler has no EVM version {settings.get('evmVersion')}")
-        else:
-            self._faults.append(describe_errors(errors, sources))
-        is_experimental = any(EXPERIMENTAL_OPTION in message for message in messages)
-        if not (is_experimental or depend_on_settings(errors)):
-            self._failed_evm_versions.add(settings.get("evmVersion"))
-
-    def record_mismatch(
-        self, contract: CompiledContract, comparison: Comparison, deployed: bytes, count: int
-    ) -> None:
-        """Record a compilation that did not match; `count` is the number of them so far."""
-        distance = abs(len(contract.runtime.code) - len(deployed))
-        if self._closest is None or distance < self._closest[0]:
-            self._closest = (distance, f"{contract.name}: {comparison.reason}")
-        is_almost_equal = comparison.differing is not None and comparison.differing * 20 <= len(
-            deployed
-        )
-        if is_almost_equal and self._is_reproducible:
-            self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
-
-    def record_runtime_match(self, count: int) -> None:
-        """Record a match of the runtime code alone, which other settings may give, too."""
-        self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_RUNTIME)
-
-    def failure(self, count: int, hint: str) -> VerificationFailed:
-        """Return the error that says why no compilation matched, with sentences of a hint."""
-        if self._closest is None:
-            if " not found" in self._faults[0]:
-                hint = f". {BY_PATH}{hint}"
-            return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
-        tried = f"{count} compilation{'s' if count > 1 else ''}"
-        return VerificationFailed(f"No match in {tried}. {self._closest[1]}.{hint}")
-
-
-def find_match(compilations: Compilations, submission: Submission, code: DeployedCode) -> Match:
-    """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
-    return _Search(compilations, submission, code).run()
-
-
-class _Search:
-    """Compiles one submission with one setting after another, until a match or the deadline.
+class MatchSearch:
+    """Compiles one submission with one setting after another, until a match or the deadline. What
+    the compilations gave so far tells which settings to skip, when to stop, and why none matched.
 
     After the first compilation `_selection` has only the contracts that may match. A match of the
     runtime code alone is returned if no other settings match the creation code, too.
     """
 
-    def __init__(
-        self, compilations: Compilations, submission: Submission, code: DeployedCode
-    ) -> None:
+    def __init__(self, compilations: Compilations, code: DeployedCode) -> None:
         self._compilations = compilations
-        self._submission = compilations.submission
+        self._submission = submission = compilations.submission
         self._code = code
         self._deployed = code.runtime
         self._runtime_match: Match | None = None
         self._selection: Selection = first_selection(submission)
-        self._other_version = _other_version(submission, code.runtime)
         self._metadata_setting = ""
-        self._attempts = Attempts(
-            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS,
-            is_reproducible=submission.language.is_reproducible(submission.version),
+        version = compiler_version(read_metadata(code.runtime))
+        # The compiler's version in the deployed code, where it is not the submitted one.
+        self._other_version = None if version == dotted(submission.version) else version
+        self._most_compilations = (
+            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS
         )
+        self._closest: tuple[int, str] | None = None  # of those that compiled, and why not equal
+        self._faults: list[str] = []
+        self._failed_evm_versions: set[object] = set()  # those with which the source has errors
+        self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
 
     def run(self) -> Match:
-        version = self._submission.version
-        candidates = self._submission.language.candidates
+        """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
+        language, version = self._submission.language, self._submission.version
         executed = self._deployed[len(preamble_of(self._deployed) or b"") :]
-        for settings in candidates(self._submission.settings, version, executed):
-            if not self._attempts.is_promising(settings):
+        for settings in language.candidates(self._submission.settings, version, executed):
+            if (
+                settings.get("evmVersion") in self._failed_evm_versions
+                or settings.get("viaIR") in self._slow_pipelines
+            ):
                 continue
-            if self._compilations.count >= self._attempts.most_compilations:
-                break
-            if not self._compilations.is_time_left():
+            has_tried_enough = self._compilations.count >= self._most_compilations
+            if has_tried_enough or not self._compilations.is_time_left():
                 break
             self._metadata_setting = metadata_setting(self._submission.settings, settings)
             match = self._attempt(settings)
             if match:
                 return match
-            if self._attempts.is_source_in_error():
+            if len(self._failed_evm_versions) >= MOST_SOURCE_ERRORS:
                 break
         if self._runtime_match:
             return self._runtime_match
         if not self._compilations.count:
             raise busy()  # all of the time was spent waiting for a compiler
-        hint = self._metadata_setting
-        if other := self._other_version:
-            hint += f" According to its metadata, the deployed code was compiled by {other[:40]}."
-        raise self._attempts.failure(self._compilations.count, hint)
+        raise self._failure()
 
     def _attempt(self, settings: CompilerSettings) -> Match | None:
         self._compilations.submission = self._submission
@@ -172,35 +101,74 @@ class _Search:
             if not source_errors:
                 return self._match(compiled_contracts(output, self._submission), settings)
         except OutOfLimits:
-            if not (self._attempts.any_compiled() or self._runtime_match):
+            if self._closest is None and self._runtime_match is None:
                 raise
-            self._attempts.record_limit(settings)
+            self._slow_pipelines.add(settings.get("viaIR"))
             return None
-        self._attempts.record_errors(source_errors, settings, self._submission.sources)
+        self._record_errors(source_errors, settings)
         return None
 
     def _match(
         self, contracts: Sequence[CompiledContract], settings: CompilerSettings
     ) -> Match | None:
         """Return the first full match, else the first partial one, else None. Keep a match of the
-        runtime code alone for run()."""
+        runtime code alone for run(): other settings may give that code, too."""
         names = [contract.name for contract in contracts]
         matcher = ContractMatcher(self._compilations, self._submission, self._code, settings, names)
         partial: Match | None = None
         for contract in contracts:
             match, comparison = matcher.match(contract)
             if match is None:
-                count = self._compilations.count
-                self._attempts.record_mismatch(contract, comparison, self._deployed, count)
+                self._record_mismatch(contract, comparison)
             elif match.level == FULL:
                 return match
             elif match.level == RUNTIME:
                 self._runtime_match = self._runtime_match or match
-                self._attempts.record_runtime_match(self._compilations.count)
+                self._allow_more(COMPILATIONS_AFTER_RUNTIME)
             else:
                 partial = partial or match
         self._narrow(contracts)
         return partial
+
+    def _allow_more(self, compilations: int) -> None:
+        """Have the search end after so many more compilations, if it would not before."""
+        most = self._compilations.count + compilations
+        self._most_compilations = min(self._most_compilations, most)
+
+    def _record_errors(
+        self, errors: Sequence[Mapping[str, Any]], settings: CompilerSettings
+    ) -> None:
+        messages = [str(error.get("message")) for error in errors]
+        if NO_EVM_VERSION in messages:
+            self._faults.append(f"the compiler has no EVM version {settings.get('evmVersion')}")
+        else:
+            self._faults.append(describe_errors(errors, self._submission.sources))
+        is_experimental = any(EXPERIMENTAL_OPTION in message for message in messages)
+        if not (is_experimental or depend_on_settings(errors)):
+            self._failed_evm_versions.add(settings.get("evmVersion"))
+
+    def _record_mismatch(self, contract: CompiledContract, comparison: Comparison) -> None:
+        distance = abs(len(contract.runtime.code) - len(self._deployed))
+        if self._closest is None or distance < self._closest[0]:
+            self._closest = (distance, f"{contract.name}: {comparison.reason}")
+        differing = comparison.differing
+        is_almost_equal = differing is not None and differing * 20 <= len(self._deployed)
+        # Where compiling again cannot give other code.
+        if is_almost_equal and self._submission.language.is_reproducible(self._submission.version):
+            self._allow_more(COMPILATIONS_AFTER_ALMOST)
+
+    def _failure(self) -> VerificationFailed:
+        """Return the error that says why no compilation matched, with sentences of a hint."""
+        hint = self._metadata_setting
+        if other := self._other_version:
+            hint += f" According to its metadata, the deployed code was compiled by {other[:40]}."
+        if self._closest is None:
+            if " not found" in self._faults[0]:
+                hint = f". {BY_PATH}{hint}"
+            return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
+        count = self._compilations.count
+        tried = f"{count} compilation{'s' if count > 1 else ''}"
+        return VerificationFailed(f"No match in {tried}. {self._closest[1]}.{hint}")
 
     def _narrow(self, contracts: Sequence[CompiledContract]) -> None:
         """Have later compilations output only contracts whose selectors are all in the deployed
@@ -227,9 +195,3 @@ def metadata_setting(submitted: Mapping[str, Any], chosen: Mapping[str, Any]) ->
         return ""
     texts = [orjson.dumps(setting).decode()[:200] for setting in both]
     return f" By the deployed code, settings.metadata is {texts[0]}, not {texts[1]} as submitted."
-
-
-def _other_version(submission: Submission, deployed: bytes) -> str | None:
-    """Return the compiler version in the deployed code; None if it is the submitted one."""
-    version = compiler_version(read_metadata(deployed))
-    return version if version != dotted(submission.version) else None

@@ -69,7 +69,9 @@ def parse(body: Mapping[str, Any]) -> Submission:
     source: _Source = fields["sourceCode"]
     language = _language(source, fields)
     settings = _settings(fields, language) if source.settings is None else source.settings
-    sources = source.files or {path or _unnamed_path(language, name): source.text}
+    # Vyper's compiler names the contract after its file.
+    own_name = name + language.suffixes[0] if language.suffixes and name else None
+    sources = source.files or {path or own_name or language.unnamed_path: source.text}
     _check_files(language, sources)
     return Submission(
         address=fields["address"],
@@ -97,13 +99,6 @@ def _language(source: _Source, fields: Mapping[str, Any]) -> solidity.Language:
     return source.language or named or solidity.SOLIDITY
 
 
-def _unnamed_path(language: solidity.Language, name: str | None) -> str:
-    """Return the path of a single file; Vyper's compiler names the contract after its file."""
-    if language.suffixes and name:
-        return name + language.suffixes[0]
-    return language.unnamed_path
-
-
 def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> None:
     """Check suffixes, where a language has some, and that its interfaces in JSON can be parsed."""
     if not language.suffixes:
@@ -127,14 +122,13 @@ def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> Non
 def _settings(fields: Mapping[str, Any], language: solidity.Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
+    if fields.get("evmVersion", "").lower() not in ("", "default"):
+        settings["evmVersion"] = fields["evmVersion"]
     if "optimizer" not in language.settings:
-        evm_version = fields.get("evmVersion", "")
-        return {} if evm_version.lower() in ("", "default") else {"evmVersion": evm_version}
+        return settings
     keys = {"optimizationUsed": "enabled", "runs": "runs"}
     if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
         settings["optimizer"] = optimizer
-    if fields.get("evmVersion", "").lower() not in ("", "default"):
-        settings["evmVersion"] = fields["evmVersion"]
     if "viaIR" in fields:
         settings["viaIR"] = fields["viaIR"]
     return settings

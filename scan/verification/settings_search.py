@@ -64,16 +64,12 @@ def parse_version(version: object) -> SolcVersion:
         message = "compilerVersion must look like 0.8.19, v0.8.19 or v0.8.19+commit.7dd6d404."
         raise InvalidParameter(message, field="compilerVersion")
     major, minor, patch = (int(part) for part in match[1].split("."))
-    _check_exists((major, minor, patch))
-    return major, minor, patch
-
-
-def _check_exists(version: SolcVersion) -> None:
-    if version < _FIRST_RELEASE:
+    if (major, minor, patch) < _FIRST_RELEASE:
         message = "compilerVersion must be 0.4.11 or newer: older compilers have no standard JSON."
         raise InvalidParameter(message, field="compilerVersion")
-    if version[2] > _LAST_PATCH.get(version[:2], 999) or version[0] > 0:
-        raise no_such_release(version)
+    if major > 0 or patch > _LAST_PATCH.get((major, minor), 999):
+        raise no_such_release((major, minor, patch))
+    return major, minor, patch
 
 
 def no_such_release(version: SolcVersion, title: str = "Solidity") -> InvalidParameter:
@@ -84,12 +80,6 @@ def no_such_release(version: SolcVersion, title: str = "Solidity") -> InvalidPar
 
 def dotted(version: SolcVersion) -> str:
     return ".".join(str(part) for part in version)
-
-
-def default_evm_version(version: SolcVersion) -> str | None:
-    """Return a release's default EVM version; None before 0.4.21, which has no such setting."""
-    names = [name for name, since in _DEFAULTS if since <= version]
-    return names[-1] if names else None
 
 
 def evm_versions(version: SolcVersion) -> list[str]:
@@ -197,10 +187,10 @@ def _evm_versions(
 ) -> list[str | None]:
     """Return the EVM versions to try. The default is None and comes first, unless the code excludes
     it."""
-    default = default_evm_version(version)
-    if "evmVersion" in given or default is None:
+    defaults = [name for name, since in _DEFAULTS if since <= version]
+    if "evmVersion" in given or not defaults:  # releases before 0.4.21 have no such setting
         return [None]
-    index = EVM_VERSIONS.index(default)
+    index = EVM_VERSIONS.index(defaults[-1])
     newer = [name for name in EVM_VERSIONS[index + 1 : index + 2] if name in evm_versions(version)]
     older = EVM_VERSIONS[:index][::-1]
     shanghai = EVM_VERSIONS.index(SHANGHAI)

@@ -20,7 +20,7 @@ from scan.verification import bytecode_comparison, compiler_store, creation_comp
 from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
 from scan.verification.creations import CreationReader
-from scan.verification.match_search import find_match, metadata_setting
+from scan.verification.match_search import MatchSearch, metadata_setting
 from scan.verification.metadata_request import variation_of
 from scan.verification.request import Submission
 from scan.verification.settings_search import dotted
@@ -32,10 +32,6 @@ CLIENT_SHARE = 10  # a client may store a tenth of the bound for all
 RETRY_AFTER_S = 3600
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class StoredBytes:
     """Counts in the database, so that restarts and several processes share one bound."""
 
@@ -43,7 +39,7 @@ class StoredBytes:
         self,
         database: Database,
         most_bytes: int = MAX_BYTES_A_DAY,
-        now: Callable[[], datetime] = _now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._most_bytes = most_bytes
@@ -85,6 +81,7 @@ NOT_COMPARED = (
     "The creation bytecode was not compared, since it is not known: the constructor or initial"
     " values may differ."
 )
+KEPT = "An equal or better verification was already stored and is kept."
 NO_ARGUMENTS = (
     "The creation bytecode is equal, but the {} bytes after it are not the encoding of the"
     " constructor's arguments: they may be too many, too few, gapped or unpadded."
@@ -188,7 +185,7 @@ def _compiled(
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
-            match = find_match(compilations, submission, code)
+            match = MatchSearch(compilations, code).run()
             compilations.submission = match.submission
             stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]
             return match, match.contract.abi_json(), stores
@@ -227,6 +224,12 @@ def _store(
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = bytecode_comparison.pattern_of(contract.code, match.contract.runtime)
     functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
+    # The file's SPDX license, which the metadata has since 0.6.8.
+    stated = metadata.get("sources", {}).get(file_path, {}).get("license")
+    stated_license = stated[:100] if isinstance(stated, str) else None
+    sources = match.submission.sources
+    is_varied = sources != submission.sources
+    fitted = f" The sources fit with {variation_of(sources)}." if is_varied else ""
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -236,7 +239,7 @@ def _store(
         contract_name=contract_name,
         file_path=file_path,
         compiler_version=version,
-        license=submission.license or _license_of(metadata, file_path),
+        license=submission.license or stated_license,
         settings=_json(settings),
         abi=abi,
         sources=_json(_sources(match.submission, metadata)),
@@ -258,14 +261,8 @@ def _store(
         compiler_version=version,
         settings=settings,
         stored=stored is not None,
-        fitted=_fitted(submission, match.submission, settings),
+        fitted=(fitted + metadata_setting(submission.settings, settings)).strip(),
     )
-
-
-def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]) -> str:
-    varied = given.sources != compiled.sources and variation_of(compiled.sources)
-    sentence = f" The sources fit with {varied}." if varied else ""
-    return (sentence + metadata_setting(given.settings, settings)).strip()
 
 
 def _store_findings(
@@ -282,12 +279,6 @@ def _store_findings(
     )
     mapped = [store(database, *key) for store in stores]
     return any(mapped)
-
-
-def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
-    """Return the file's SPDX license in the compiler's metadata, which has it since 0.6.8."""
-    license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
-    return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -307,15 +298,13 @@ def _json(value: object) -> str:
 
 
 def message(verified: Verified) -> str:
-    sentences = [MESSAGES[verified.match]]
-    if verified.fitted:
-        sentences.append(verified.fitted)
-    if verified.creation.is_same is None:
-        sentences.append(NOT_COMPARED)
-    if verified.creation.unread is not None:
-        sentences.append(NO_ARGUMENTS.format(len(verified.creation.unread)))
-    if verified.warning:
-        sentences.append(verified.warning)
-    if not verified.stored:
-        sentences.append("An equal or better verification was already stored and is kept.")
-    return " ".join(sentences)
+    creation = verified.creation
+    sentences = (
+        MESSAGES[verified.match],
+        verified.fitted,
+        NOT_COMPARED if creation.is_same is None else None,
+        None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
+        verified.warning,
+        None if verified.stored else KEPT,
+    )
+    return " ".join(filter(None, sentences))

@@ -170,6 +170,7 @@ class DeliveryQueues:
                 self._retry_steps_s, attempts + 1, outcome.retry_after_s, random.random()
             )
         status = "delivered" if outcome.is_success else "failed" if delay_s is None else "pending"
+        stop_reason = GONE if outcome.is_gone else OUT_OF_RETRIES
         return {
             "id": message.id,
             "attempts": attempts,
@@ -180,11 +181,7 @@ class DeliveryQueues:
             "sent": was_sent or outcome.sent,
             "is_quick": outcome.seconds < QUICK_S,
             "is_gone": outcome.is_gone,
-            "stop_reason": None
-            if status != "failed"
-            else GONE
-            if outcome.is_gone
-            else OUT_OF_RETRIES,
+            "stop_reason": stop_reason if status == "failed" else None,
         }
 
 

@@ -2,40 +2,19 @@
 
 import hashlib
 import hmac
-import re
 import ssl
 import time
 from base64 import b64encode
 from contextlib import closing
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from http.client import HTTPException
 from typing import NamedTuple
 
 import urllib3
 
-from scan.deadlines import Deadline
+from scan.deadlines import Deadline, retry_after_s
 from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
 from scan.outbound.https_client import CheckedConnection, Outbound
-
-_SECONDS = re.compile(r"[0-9]{1,9}\Z")
-
-
-def retry_after_s(header: str | None, now: datetime) -> float | None:
-    """Return the seconds of a Retry-After header, which has seconds or a date (RFC 9110, section
-    10.2.3); None for anything else."""
-    if header is None:
-        return None
-    if _SECONDS.match(header.strip()):
-        return float(header)
-    try:
-        moment = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
-
 
 USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410

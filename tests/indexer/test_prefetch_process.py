@@ -76,7 +76,7 @@ def processes(monkeypatch):
 
     def watched(self, *arguments):
         start(self, *arguments)
-        started.extend(self.pids)
+        started.extend(process.pid for process in self._processes)
 
     monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
     monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
@@ -184,8 +184,8 @@ def test_an_ended_process_returns_nothing(indexed, node):
     node.fault = stuck_receipts
     process = start_process(indexed, node.url)
     waiting = process.submit(0, 3)
-    for pid in process.pids:
-        os.kill(pid, signal.SIGKILL)
+    for started in process._processes:
+        os.kill(started.pid, signal.SIGKILL)
     with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
     serving.wait_until(lambda: not process.are_alive)

@@ -37,8 +37,10 @@ def pgbouncer(database_url, mode, **settings):
         database = f"* = host={server} user={USER}"
         path.write_text("\n".join(("[databases]", database, "[pgbouncer]", *lines, "")))
         Path(folder).chmod(0o755)
+        # PgBouncer refuses to run as root, and the socket lies in a folder of its owner's alone.
+        user = ["-u", Path(server).owner()] if os.getuid() == 0 else []
         process = subprocess.Popen(
-            [program("pgbouncer"), *_user(server), str(path)],
+            [program("pgbouncer"), *user, str(path)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -47,8 +49,3 @@ def pgbouncer(database_url, mode, **settings):
             yield f"postgresql://{USER}@127.0.0.1:{port}{parts.path}"
         finally:
             stop(process)
-
-
-def _user(socket_folder):
-    """PgBouncer refuses to run as root, and the socket lies in a folder of its owner's alone."""
-    return ["-u", Path(socket_folder).owner()] if os.getuid() == 0 else []

@@ -106,8 +106,7 @@ def nginx(folder, instances, replaced=MappingProxyType({})):
         stderr=subprocess.PIPE,
     )
     try:
-        wait_until(lambda: _answers(port), process)
-        yield f"http://127.0.0.1:{port}"
+        yield wait_for(port, process)
     finally:
         stop(process)
 

@@ -26,7 +26,7 @@ from scan.verification.compiler_run import (
     compile_source,
     stated_version,
 )
-from scan.verification.match_search import find_match
+from scan.verification.match_search import MatchSearch
 from scan.verification.request import parse
 from scan.verification.settings_search import parse_version
 from scan.verification.submission_compilations import Compilations
@@ -332,7 +332,7 @@ def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers):
         pytest.raises(Unavailable, match="busy"),
     ):
         compilations = Compilations(found, parse(body), b"\x60", place)
-        find_match(compilations, parse(body), creation_comparison.DeployedCode(b"\x60", None))
+        MatchSearch(compilations, creation_comparison.DeployedCode(b"\x60", None)).run()
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):

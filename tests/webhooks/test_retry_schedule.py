@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from scan.deadlines import retry_after_s
 from scan.webhooks.queues import RETRY_STEPS_S, retry_delay_s
-from scan.webhooks.sender import retry_after_s
 
 pytestmark = pytest.mark.check
 
@@ -36,6 +36,7 @@ RETRY_AFTER = [
     ("-5", None),
     ("soon", None),
     ("9" * 400, None),
+    (f"Mon, 01 Jan 2024 00:01:00 +{'9' * 20}", None),
     ("", None),
 ]
 

@@ -25,7 +25,9 @@ from scan.api.query import FILTER_KEYS as QUERIED
 from scan.cached_values import LazyMapping
 from scan.database.lists import Filter, all_entities, begins_late, of_kind
 from scan.http.request_state import API, TYPES
+from scan.http.requests import LISTED, ORDERED, PAGED
 from scan.parameters import MAX_LIMIT
+from scan.queries.entities import RANGE
 from scan.queries.pages import FILTER_KEYS, FILTERS
 
 TABLE = "[filters] of scan/api/openapi/shared.toml"
@@ -162,10 +164,7 @@ ENTRIES = METHODS | frozenset(
     more_types errors key
     """.split()
 )
-PAGED = ("page", "limit", "cursor")
-LISTED = (*PAGED, "format")
-RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
-GROUPS = {"paged": PAGED, "listed": LISTED, "range": RANGE, "ordered": (*LISTED, *RANGE, "orderBy")}
+GROUPS = {"paged": PAGED, "listed": LISTED, "range": RANGE, "ordered": ORDERED}
 
 WITH_BODY = (413, 415)
 ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index

@@ -152,7 +152,8 @@ def _say_what_is_said(declaration: Json, schema: Json) -> None:
     properties = schema.get("properties", {})
     columns = dict(COLUMN_OF_FIELD)
     if own := declaration.get("_table"):
-        columns |= {_key_of(column): (own, column) for column in stored_values()[own]}
+        keys = {column: _camel_case(column.removesuffix("_id")) for column in stored_values()[own]}
+        columns |= {key: (own, column) for column, key in keys.items()}
     said = False
     for name in properties.keys() & columns.keys() - {*declaration.get("_proven", ())}:
         table, column = columns[name]
@@ -168,11 +169,6 @@ def _say_what_is_said(declaration: Json, schema: Json) -> None:
     if said and not {"unproven", "proven"} & properties.keys():
         properties["unproven"] = ref("UnprovenFields")
         schema["required"].append("unproven")
-
-
-def _key_of(column: str) -> str:
-    first, *others = column.removesuffix("_id").split("_")
-    return first + "".join(map(str.title, others))
 
 
 def ref(name: str) -> Json:

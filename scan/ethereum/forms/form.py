@@ -89,10 +89,6 @@ def no_amounts(block: Any, sent: Values, received: Values) -> list[Any]:
     return [None] * len(sent["hash"])
 
 
-def no_fields(block: Any, sent: Values) -> dict[str, Any]:
-    return {}
-
-
 def produced(transactions: Sequence[Any], base_fee: int | None) -> int:
     """Return the wei that transactions paid for gas beyond the base fee."""
     floor = base_fee or 0
@@ -162,7 +158,7 @@ class Form(NamedTuple):
     is_free: Callable[[Values], Sequence[bool]] | None = None
     settle: Callable[[Any], Settlement] = settle_by_ethereum
     # Fields of the block that are computed from other fields.
-    own_fields: Callable[[Any, Values], dict[str, Any]] = no_fields
+    own_fields: Callable[[Any, Values], dict[str, Any]] = lambda block, sent: {}
     encodings: Mapping[int, Encoding] = {}  # of types that Ethereum does not have, where known
     # A sentence about coin that moves without a trace there, for people whose history does not add
     # up.
