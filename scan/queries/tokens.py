@@ -77,11 +77,12 @@ def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     }
 
 
-def records_of(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-    """Return the records of the addresses that are tokens, by address."""
-    if not addresses:
+def records_of(reader: Reader, keys: Sequence[bytes], *, ended: bool = False) -> dict[str, Any]:
+    """Return the records of the addresses that are tokens, by address; those of `ended` ones too,
+    as they were before their end, which transfers still name."""
+    if not keys:
         return {}
-    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
+    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=keys, ended=ended)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
     for record in by_address.values():
         if record["inconsistentSince"] is None:
@@ -90,10 +91,11 @@ def records_of(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str
     return by_address
 
 
-def type_of(reader: Reader, address: bytes) -> str | None:
-    """Return one of TOKEN_TYPES; None for an unknown token."""
-    (record,) = reader.row("queries/tokens_get", address=address)
-    return None if record is None else str(orjson.loads(record)["type"])
+def type_of(reader: Reader, address: bytes, *, ended: bool = False) -> str | None:
+    """Return one of TOKEN_TYPES; None for an unknown token, and for one that has `ended` unless
+    those count."""
+    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=[address], ended=ended)
+    return cast("str | None", orjson.loads(records).get(to_hex(address), {}).get("type"))
 
 
 def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
@@ -160,7 +162,7 @@ def transfers_page(
     token, token_type = filters.get("token"), filters.get("type")
     if isinstance(token, bytes) and token_type is not None:
         del filters["type"]
-        if type_of(reader, token) != token_type:
+        if type_of(reader, token, ended=True) != token_type:
             window.traversal("token_transfers", filters)
             return pages.Page("[]", 0, 0)
     return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
