@@ -91,11 +91,10 @@ def records_of(reader: Reader, keys: Sequence[bytes], *, ended: bool = False) ->
     return by_address
 
 
-def type_of(reader: Reader, address: bytes, *, ended: bool = False) -> str | None:
-    """Return one of TOKEN_TYPES; None for an unknown token, and for one that has `ended` unless
-    those count."""
-    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=[address], ended=ended)
-    return cast("str | None", orjson.loads(records).get(to_hex(address), {}).get("type"))
+def type_of(reader: Reader, address: bytes) -> str | None:
+    """Return one of TOKEN_TYPES; None for an unknown token."""
+    (record,) = reader.row("queries/tokens_get", address=address)
+    return None if record is None else str(orjson.loads(record)["type"])
 
 
 def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
@@ -154,17 +153,21 @@ def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]])
 def transfers_page(
     reader: Reader, window: pages.Window, *, form: pages.Form = "api", **filters: pages.Value | None
 ) -> pages.Page:
-    """Return a page of transfers. A type beside a token matches all its transfers, or none.
+    """Return a page of transfers. A type beside a token matches all its transfers, or none, unless
+    it moves items too, or has lived as another type.
 
-    A type beside an address is a second key: an address has one list of all types, so that rows
+    A type beside another key is a second key: an address has one list of all types, so that rows
     before the page are read, too, and the total is not known.
     """
     token, token_type = filters.get("token"), filters.get("type")
     if isinstance(token, bytes) and token_type is not None:
-        del filters["type"]
-        if type_of(reader, token, ended=True) != token_type:
+        (types,) = reader.row("queries/tokens_list_types", address=token)
+        if types is None or token_type not in types:
+            del filters["type"]
             window.traversal("token_transfers", filters)
             return pages.Page("[]", 0, 0)
+        if len(types) == 1:
+            del filters["type"]
     return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
 
 
