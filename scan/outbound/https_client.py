@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -91,11 +91,24 @@ def tls_context(ca_bundle: str) -> ssl.SSLContext:
         raise SettingError("REQUESTS_CA_BUNDLE", ca_bundle, str(error)) from None
 
 
+class _FinalResponse(HTTPResponse):
+    """The response after interim ones (RFC 9110, section 15.2), of which http.client passes over
+    100 alone; 101 is final, as nothing is upgraded."""
+
+    def begin(self) -> None:
+        super().begin()
+        while 101 < self.status < 200:
+            self.headers = None  # type: ignore[assignment]
+            super().begin()
+
+
 class CheckedConnection(HTTPSConnection):
     """A connection that resolves the name once, and connects only to an address that was checked.
 
     urllib3's connection, used directly, uses no proxy and no netrc, and follows no redirect.
     """
+
+    response_class = _FinalResponse
 
     def __init__(self, outbound: Outbound, url: str, purpose: Purpose, deadline: Deadline) -> None:
         parsed = allowed_urls.parse(url)

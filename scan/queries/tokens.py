@@ -77,11 +77,12 @@ def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     }
 
 
-def records_of(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-    """Return the records of the addresses that are tokens, by address."""
-    if not addresses:
+def records_of(reader: Reader, keys: Sequence[bytes], *, ended: bool = False) -> dict[str, Any]:
+    """Return the records of the addresses that are tokens, by address; those of `ended` ones too,
+    as they were before their end, which transfers still name."""
+    if not keys:
         return {}
-    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
+    (records,) = reader.row("queries/tokens_list_by_addresses", addresses=keys, ended=ended)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
     for record in by_address.values():
         if record["inconsistentSince"] is None:
@@ -152,17 +153,21 @@ def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]])
 def transfers_page(
     reader: Reader, window: pages.Window, *, form: pages.Form = "api", **filters: pages.Value | None
 ) -> pages.Page:
-    """Return a page of transfers. A type beside a token matches all its transfers, or none.
+    """Return a page of transfers. A type beside a token matches all its transfers, or none, unless
+    it moves items too, or has lived as another type.
 
-    A type beside an address is a second key: an address has one list of all types, so that rows
+    A type beside another key is a second key: an address has one list of all types, so that rows
     before the page are read, too, and the total is not known.
     """
     token, token_type = filters.get("token"), filters.get("type")
     if isinstance(token, bytes) and token_type is not None:
-        del filters["type"]
-        if type_of(reader, token) != token_type:
+        (types,) = reader.row("queries/tokens_list_types", address=token)
+        if types is None or token_type not in types:
+            del filters["type"]
             window.traversal("token_transfers", filters)
             return pages.Page("[]", 0, 0)
+        if len(types) == 1:
+            del filters["type"]
     return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
 
 

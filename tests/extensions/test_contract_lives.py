@@ -254,7 +254,20 @@ def test_an_account_is_a_token_no_longer_than_its_delegation(
         authorize(ZERO)
         indexing.wait_for(anvil.head())
         serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
+        require_transfer_in_all_forms(forms, anvil.accounts[1])
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def require_transfer_in_all_forms(forms, recipient):
+    """The one transfer of a token that has ended names it as it was before its end."""
+    typed = forms.get("/api/v1/token-transfers?tokenAddress=:a&tokenType=BEP20").get_json()
+    assert [record["tokenSymbol"] for record in typed["transfers"]] == ["FIRST"]
+    [row] = forms.etherscan("account", "tokentx", contractaddress=":a")
+    for path in ("", f"/transactions/{row['hash']}", f"/addresses/{recipient}"):
+        [item] = forms.get(f"/api/v2{path}/token-transfers").get_json()["items"]
+        assert (item["token_type"], item["token"]["symbol"]) == ("ERC-20", "FIRST"), path
+    for path in ("advanced-filters", f"addresses/{recipient}/token-transfers/csv"):
+        assert "FIRST" in forms.get(f"/api/v2/{path}").text, path
 
 
 def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(

@@ -82,6 +82,9 @@ def test_a_token_with_two_faces_has_amounts_and_items(anvil, index, items_first)
         *((1, str(id_), "BEP721") for id_ in (1, 2, 2, 3)),
         *((count * UNIT, None, "BEP20") for count in (1, 3)),
     ]
+    for type_, count in (("BEP20", 2), ("BEP721", 4), ("BEP1155", 0)):
+        rows = get(f"{hybrid.address}/transfers?tokenType={type_}")["transfers"]
+        assert [row["tokenType"] for row in rows] == count * [type_]
     item = get(f"{hybrid.address}/items/2")
     assert (item["owner"], item["tokenType"]) == (you, "BEP721")
 

@@ -129,7 +129,7 @@ class TokenObjects:
 
     def __init__(self, shown: Iterable[str]) -> None:
         keys = [data(address) for address in dict.fromkeys(shown)]
-        self._records = tokens.records_of(reader(), keys)
+        self._records = tokens.records_of(reader(), keys, ended=True)
 
     def of(self, address: str) -> paths.Object:
         return token_object(self._records[address])
@@ -169,14 +169,13 @@ def _transfer(
     objects: AddressObjects,
     token_objects: TokenObjects,
 ) -> paths.Object:
-    token = token_objects.of(record["tokenAddress"])
     return {
         **paths.renamed("transfer", context | record, address=objects.of_optional),
         "total": transfer_total(record),
-        "token": token,
+        "token": token_objects.of(record["tokenAddress"]),
         "type": _kind(record),
         "method": context.get("method"),
-        "token_type": token["type"],
+        "token_type": paths.STANDARDS[record["tokenType"]],
     }
 
 

@@ -8,7 +8,7 @@ from flask import current_app
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.blockscout import paths
-from scan.extensions.blockscout.address_and_token_objects import AddressObjects, TokenObjects
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects, transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
 from scan.extensions.blockscout.transaction_lists import name_methods, parties_of, shown_type
@@ -53,13 +53,13 @@ def export_transfers_of_token(address_hash: str) -> Response:
 
 
 def _transfers(records: Sequence[paths.Record], address_hash: str) -> Response:
-    context_of, known = paths.contexts_of(records), TokenObjects(r["tokenAddress"] for r in records)
+    context_of = paths.contexts_of(records)
     rows = (
         {
             **record,
             "direction": _direction(record, address_hash),
-            "decimals": known.of(record["tokenAddress"])["decimals"],
-            "symbol": csv_columns.text(known.of(record["tokenAddress"])["symbol"] or ""),
+            "decimals": transfer_total(record).get("decimals"),
+            "symbol": csv_columns.text(record["tokenSymbol"] or ""),
             "moved": None if record["tokenType"] == "BEP721" else record["value"],
             "fee": context_of[record["transactionHash"]]["fee"],
             "status": True,

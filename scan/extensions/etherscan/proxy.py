@@ -279,20 +279,21 @@ def _log_filters(criteria: object) -> list[tuple[LogFilter, pages.Window]]:
 
 
 def _logs_of_node(*filters: tuple[LogFilter, pages.Window]) -> list[object] | RpcError:
-    """Return the result of eth_getLogs by _log_filters(): at most MOST_ROWS logs."""
-    records: list[logs.Record] = []
+    """Return the result of eth_getLogs by _log_filters(): at most MOST_ROWS logs, of which several
+    filters may match one."""
+    records: dict[tuple[int, int], logs.Record] = {}
     try:
         for log_filter, window in filters:
             if requests.reader().node.left_s() <= 0:  # of the time that a batch has
                 return RpcError(-32005, TOO_MUCH)
             page = logs.records(requests.reader(), window, log_filter)
-            records += page.records
+            records |= {(log["blockNumber"], log["logIndex"]): log for log in page.records}
             if page.next or len(records) > MOST_ROWS:
                 return RpcError(-32005, f"query returned more than {MOST_ROWS} results")
     except TooManyLogs:
         return RpcError(-32005, TOO_MUCH)
-    records.sort(key=lambda log: (log["blockNumber"], log["logIndex"]))
-    return _rows(records, "log_of_node") if records else []
+    in_order = [log for _, log in sorted(records.items())]
+    return _rows(in_order, "log_of_node") if records else []
 
 
 MADE: Mapping[str, Callable[..., object]] = {**transactions.MADE, "eth_getLogs": _logs_of_node}

@@ -76,6 +76,7 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
         {"address": [token.upper().replace("X", "x"), token], "fromBlock": "0x0"},
         {"fromBlock": 0, "address": token, "topics": [topics[0][0], None, parties]},
         {"fromBlock": "0x0", "topics": [[topics[0][0]], [topics[-1][1]]], "address": None},
+        {"fromBlock": "0x0", "topics": [topics[0][0], [None, topics[-1][1]]], "address": token},
         {"address": token, "fromBlock": last["blockNumber"], "toBlock": first["blockNumber"]},
         {"blockHash": first["blockHash"], "topics": []},
         {},
