@@ -91,6 +91,18 @@ class _Thread(threading.local):
         self.session.headers["Accept-Encoding"] = "gzip, deflate"
         self.session.mount("http://", _DeadlineAdapter())
         self.session.mount("https://", _DeadlineAdapter())
+        self._prepared: dict[str, requests.PreparedRequest] = {}  # by URL
+
+    def prepared(self, url: str, body: bytes) -> requests.PreparedRequest:
+        """Return a request, of which all but the body is prepared once for a URL: that takes longer
+        than sending it. A cookie that a node has set may change or end."""
+        request = None if self.session.cookies else self._prepared.get(url)
+        if request is None:
+            request = self.session.prepare_request(requests.Request("POST", url))
+            if not self.session.cookies:
+                self._prepared[url] = request
+        request.prepare_body(body, None)
+        return request
 
 
 class Transport:
@@ -164,9 +176,8 @@ class Transport:
         _request.ends_at, _request.deadline = ends_at, None
         timeout_s = ends_at - time.monotonic()
         try:
-            response = self.thread.session.post(
-                url,
-                data=body,
+            response = self.thread.session.send(
+                self.thread.prepared(url, body),
                 timeout=(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
                 allow_redirects=False,
                 stream=True,
@@ -227,6 +238,14 @@ class _DeadlineAdapter(HTTPAdapter):
     def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
         super().init_poolmanager(*arguments, **keywords)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+        self._pools: dict[str, Any] = {}
+
+    def get_connection_with_tls_context(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the pool of a node's URL, which is parsed once."""
+        if request.url not in self._pools:
+            pool = super().get_connection_with_tls_context(request, *args, **kwargs)
+            self._pools[request.url] = pool
+        return self._pools[request.url]
 
 
 def _refused_call(response: requests.Response) -> bytes:

@@ -71,10 +71,9 @@ def address(value: str, names: Mapping[str, Any] = NO_NAMES, whole: bool = False
         title = f"{named(name)} "
     elif whole:
         attributes = ' class="whole"'
-    text = checksummed(value)
-    shown = f'<span class="hash">{_escaped(text)}</span>'
-    if not whole:
-        shown = shortened(text, 6 if name else 8)
+    shown = shortened(checksummed(value), 6 if name else 8)
+    if whole:
+        shown = f'<span class="hash">{_escaped(checksummed(value))}</span>'
     claim = f" {claimed(entry['claim'], value)}" if entry and "claim" in entry else ""
     return f'<a href="/address/{_escaped(value)}"{attributes}>{title}{shown}</a>{claim}'
 

@@ -54,9 +54,9 @@ class Field(NamedTuple):
     value: str = ""
 
     @property
-    def input_type(self) -> str:
-        """Return the type of the field's input: a malformed day stays as it was typed."""
-        return "date" if self.kind == "day" and DAY.match(self.value or "2000-01-01") else "text"
+    def is_day(self) -> bool:
+        """Return whether the value is a day or empty: a malformed one stays as it was typed."""
+        return not self.value or bool(DAY.match(self.value))
 
     @property
     def text(self) -> str:
@@ -135,13 +135,6 @@ class FilteredList:
             message = message.replace(bound.key, f"“{bound.label}”")
         return message
 
-    @property
-    def unusual(self) -> Sequence[Field]:
-        """Return the given filters whose value is none of those that their fields suggest."""
-        return [
-            field for field in self.chosen if field.choices and field.value not in field.choices
-        ]
-
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""
         return "" if self.error else self.arguments.get(key, "")
@@ -154,12 +147,6 @@ class FilteredList:
     @property
     def unfiltered(self) -> str:
         return self.link(**{field.key: None for field in self.fields})
-
-    @property
-    def hidden(self) -> Mapping[str, str]:
-        """Return the arguments that no field of the form has."""
-        keys = {field.key for field in self.fields}
-        return {key: value for key, value in self.arguments.items() if key not in keys}
 
     @property
     def whole(self) -> str:
@@ -316,7 +303,7 @@ def filtered_list(
     base = FilteredList(
         path=path,
         api_path=api_path,
-        fields=[field._replace(value=arguments.get(field.key, "")) for field in fields],
+        fields=[f._replace(value=arguments[f.key]) if f.key in arguments else f for f in fields],
         arguments={**({"tab": tab} if "tab" in arguments else {}), **kept},
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
@@ -363,20 +350,12 @@ def filtered_list(
     total, order = source.total, {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
     if total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * window.limit + source.count + (source.next is not None)
-    return replace(
-        base,
-        records=orjson.loads(source.data or "[]"),
-        total=total,
-        number=number,
-        size=window.limit,
-        next=source.next,
-        untraced_blocks=source.untraced_blocks,
-        is_counted=source.total is not None,
-        kept_from=source.kept_from,
-        complete_from=source.complete_from,
-        source=source,
-        api_arguments={**filters, **order},
-    )
+    base.records, base.total, base.number = orjson.loads(source.data or "[]"), total, number
+    base.size, base.next, base.source = window.limit, source.next, source
+    base.is_counted, base.untraced_blocks = source.total is not None, source.untraced_blocks
+    base.kept_from, base.complete_from = source.kept_from, source.complete_from
+    base.api_arguments = {**filters, **order}
+    return base
 
 
 def _unknown_filter(

@@ -23,7 +23,7 @@ from scan.queries.addresses import AddressNames
 MAX_NAMED = 500  # addresses per page that are shown by name
 # Fields of records that are addresses, those of user operations, authorizations, contracts and
 # histories among them.
-ADDRESS_FIELDS = tuple(
+ADDRESS_FIELDS = frozenset(
     """
     miner fromAddress toAddress contractAddress tokenAddress pairAddress
     maker tokenIn tokenOut address owner sender
@@ -78,7 +78,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records and of `more`. Links show `name`: the
     operator's label, else a pool's pair, else a token's own name, else that of the verified
     source. Beside addresses without one they show `claim`, a name that the address has chosen."""
-    of_records = [record.get(field) for record in records for field in ADDRESS_FIELDS]
+    of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
     named = {address for address in (*of_records, *more) if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
     names = dict(orjson.loads(addresses.names(reader(), keys)))

@@ -4,7 +4,7 @@ cached by browsers: their URLs contain a content hash."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
 from inspect import isfunction
 from pathlib import Path
@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from scan import VERSION, registry
@@ -173,7 +174,7 @@ class Site:
             "brand": brand,
             "brand_styles": url_of(BRAND_STYLES, brand) if brand.css else None,
             "icon": url_of(icon_of(brand), brand),
-            "url_of": partial(url_of, brand=brand),
+            "url_of": {name: url_of(name, brand) for name in files(brand)}.__getitem__,
             "site_url": f"{brand.url}{settings.base_path}" if brand.url else "",
             "preview": None if preview.endswith(".svg") else url_of(preview, brand),
         }
@@ -204,8 +205,7 @@ class Site:
         readers = [pages.feeds for pages in registry.parts(hooks.Pages) if pages.feeds is not None]
         feeds = [feed for read in readers for feed in read(path.lower(), are_all_stored)]
         of_page = {"chain": chain, "path": path, "newest": newest, "feeds": feeds}
-        context = {**of_page, **self._brand, **values}
-        text = self._templates.get_template(template).render(context)
+        text = self._templates.get_template(template).render(of_page | self._brand | values)
         base_path = self._settings.base_path
         return self._local_link.sub(rf'\1="{base_path}/', text) if base_path else text
 
@@ -274,7 +274,6 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
-@cache
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
@@ -299,6 +298,16 @@ def _marked(cell: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *args, **kwargs: Markup(cell(*args, **kwargs))
 
 
+class _Context(Context):
+    """Calls functions as they are: none that templates call takes the context, for which Jinja
+    looks in 1 us with each of 70 calls a page."""
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("_block_vars", None)
+        kwargs.pop("_loop_vars", None)
+        return function(*args, **kwargs)
+
+
 @cache
 def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
@@ -311,6 +320,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.context_class = _Context
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
