@@ -329,7 +329,9 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     return f'<{_quoted(request_state.current_request().path)}?{kept}cursor={cursor}>; rel="next"'
 
 
-_quoted = lru_cache(maxsize=256)(partial(quote, encoding="latin-1"))  # as WSGI has its bytes
+@lru_cache(maxsize=256)
+def _quoted(path: str) -> str:
+    return quote(path, encoding="latin-1")  # as WSGI has its bytes
 
 
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:

@@ -128,18 +128,20 @@ class ProcessStorage(Storage, MovingWindowSupport):
     def __init__(self, max_clients: int, clock: Callable[[], float]) -> None:
         super().__init__()
         self.lock = RLock()
+        # The state of the window that was charged last, for its lock's holder: to look it up again
+        # takes as long as to charge it.
+        self.charged = 0.0, 0
         self._max_clients = max_clients
         self._clock = clock
         self._tables: dict[tuple[str, int], WindowTable] = {}  # by namespace and length in seconds
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        return self.count(key, limit, expiry, amount) is not None
-
-    def count(self, key: str, limit: int, expiry: int, amount: int) -> tuple[float, int] | None:
-        """Count a request as acquire_entry() does, and return as WindowTable.count() does: to look
-        the window up again takes as long as to charge it."""
         with self.lock:
-            return self._table(key, expiry).count(key, limit, amount, self._clock())
+            charged = self._table(key, expiry).count(key, limit, amount, self._clock())
+            if charged is None:
+                return False
+            self.charged = charged
+            return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         with self.lock:
@@ -205,11 +207,11 @@ class MovingWindows:
                 return tightest([self._state(window) for window in windows])
             results: list[RateLimitResult] = []
             for window in windows:
-                if (result := self._charge(window)) is None:
+                if not self._strategy.hit(window.rate, window.client):
                     for charged in windows[: len(results)]:
                         self._give_back(charged)
                     return tightest([*map(self._state, windows)])._replace(allowed=False)
-                results.append(result)
+                results.append(self._state_after_hit(window))
         return results[0] if len(results) == 1 else tightest(results)
 
     def _state(self, window: Window) -> RateLimitResult:
@@ -218,10 +220,8 @@ class MovingWindows:
         reset_in_s = reset - self._clock() if left < amount else 0.0
         return RateLimitResult(left > 0, amount, max(0, left), reset_in_s)
 
-    def _charge(self, window: Window) -> RateLimitResult | None:
-        """Count a request in a window, and return its state then; None where it is full."""
-        is_counted = self._strategy.hit(window.rate, window.client)
-        return self._state(window)._replace(allowed=True) if is_counted else None
+    def _state_after_hit(self, window: Window) -> RateLimitResult:
+        return self._state(window)._replace(allowed=True)
 
     def _give_back(self, window: Window) -> None:
         """Take back what a further window refused."""
@@ -238,13 +238,11 @@ class ProcessWindows(MovingWindows):
         storage = ProcessStorage(max_clients, clock)
         super().__init__(storage, clock, storage.lock)
 
-    def _charge(self, window: Window) -> RateLimitResult | None:
-        amount, expiry = window.rate.amount, window.rate.get_expiry()
-        charged = self._storage.count(window.rate.key_for(window.client), amount, expiry, 1)
-        if charged is None:
-            return None
-        oldest, counted = charged
-        return RateLimitResult(True, amount, amount - counted, oldest + expiry - self._clock())
+    def _state_after_hit(self, window: Window) -> RateLimitResult:
+        oldest, counted = self._storage.charged
+        amount = window.rate.amount
+        reset_in_s = oldest + window.rate.get_expiry() - self._clock()
+        return RateLimitResult(True, amount, amount - counted, reset_in_s)
 
     def _give_back(self, window: Window) -> None:
         self._storage.give_back(window.rate.key_for(window.client), window.rate.get_expiry())
