@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2.runtime import Context
 from markupsafe import Markup
 
 from scan import VERSION, registry
@@ -298,16 +297,6 @@ def _marked(cell: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *args, **kwargs: Markup(cell(*args, **kwargs))
 
 
-class _Context(Context):
-    """Calls functions as they are: none that templates call takes the context, for which Jinja
-    looks in 1 us with each of 70 calls a page."""
-
-    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("_block_vars", None)
-        kwargs.pop("_loop_vars", None)
-        return function(*args, **kwargs)
-
-
 @cache
 def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
@@ -320,7 +309,6 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.context_class = _Context
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
