@@ -237,10 +237,10 @@ class Connection:
         self._is_cut = False  # the rest of the body is not read
         self.has_body = False  # of the request
 
-    def _read(self, flags: int = 0) -> bytes | None:
+    def _read(self, most_bytes: int = _READ_BYTES, flags: int = 0) -> bytes | None:
         """Return what has come, None where nothing has, b"" where the client has left."""
         try:
-            return self.sock.recv(_READ_BYTES, flags)
+            return self.sock.recv(most_bytes, flags)
         except BlockingIOError:
             return None
         except OSError:
@@ -258,7 +258,7 @@ class Connection:
 
     def has_left(self) -> bool:
         """Return whether the client has ended the connection, without reading from it."""
-        return self._read(socket.MSG_PEEK) == b""
+        return self._read(1, socket.MSG_PEEK) == b""
 
     def ignore(self) -> bool:
         """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""
