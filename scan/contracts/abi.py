@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from eth_utils.crypto import keccak
+from scan.ethereum.rlp_and_tries import keccak256
 
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
@@ -158,7 +158,7 @@ def by_selector(functions: Mapping[str, T]) -> dict[bytes, tuple[str, tuple[AbiT
 
 def selector(text: str) -> bytes:
     """Return the first four bytes of the signature's Keccak-256."""
-    return bytes(keccak(text=text)[:4])
+    return keccak256(text.encode())[:4]
 
 
 def encode(types: Sequence[AbiType], values: Sequence[Any], like: bytes = b"") -> bytes:

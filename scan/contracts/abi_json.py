@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from eth_utils.address import to_checksum_address
-
 from scan.contracts.abi import AbiError, AbiType, parse_types, selector, signature_of
+from scan.ethereum.display_text import checksummed
 from scan.hex import excerpt
 
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
@@ -96,10 +95,8 @@ def _address(_: AbiType, value: object, where: str) -> bytes:
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         raise _wrong(where, "an address of 0x and 40 hex digits", value)
     digits = value[2:]
-    if (
-        digits not in (digits.lower(), digits.upper())
-        and to_checksum_address(value) != "0x" + digits
-    ):
+    lower = digits.lower()
+    if digits not in (lower, digits.upper()) and checksummed("0x" + lower) != "0x" + digits:
         raise AbiError(f"{where}: the address has mixed case and a wrong checksum (EIP-55)")
     return bytes.fromhex(digits)
 

@@ -1,9 +1,8 @@
-"""Recursive length prefix encoding (Yellow Paper, appendix B) in hex digits, keccak-256, and Merkle
-Patricia tries (appendix D): the root of a list, and the root and the proofs of a map. Pure.
+"""Recursive length prefix encoding (Yellow Paper, appendix B) in hex digits, and Merkle Patricia
+tries (appendix D): the root of a list, and the root and the proofs of a map. Pure.
 
 A node's JSON is in hex already: joining its digits and decoding them once takes a third of the time
-of encoding bytes field by field. Functions of many texts take a column of a block's records. The
-fastest installed keccak-256 is taken: roots of a block take a dozen hashes for each record.
+of encoding bytes field by field. Functions of many texts take a column of a block's records.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,10 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple, TypeAlias
+
+from tiny_keccak import keccak256
+
+__all__ = ["keccak256"]
 
 STRINGS, LISTS = 0x80, 0xC0
 EMPTY_STRING, EMPTY_LIST = bytes([STRINGS]), bytes([LISTS])
@@ -222,14 +225,6 @@ def content_range(encoded: bytes, at: int) -> tuple[int, int]:
         start += size - LONG
         size = int.from_bytes(encoded[at + 1 : start])
     return start, start + size
-
-
-try:
-    from tiny_keccak import keccak256
-except ImportError:  # the installation is older than this requirement; six times slower
-    from eth_hash.auto import keccak as keccak256  # type: ignore[assignment]
-
-__all__ = ["keccak256"]
 
 
 EMPTY_ROOT = keccak256(b"\x80")

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from eth_utils.crypto import keccak
+from scan.ethereum.rlp_and_tries import keccak256
 
 CborValue = bytes | str | int | bool
 
@@ -184,7 +184,7 @@ def bzzr0(content: bytes) -> bytes:
     inner = content
     if len(content) > _CHUNK:
         inner = b"".join(bzzr0(part) for part in _split(content))
-    return bytes(keccak(len(content).to_bytes(8, "little") + inner))
+    return keccak256(len(content).to_bytes(8, "little") + inner)
 
 
 def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
@@ -198,7 +198,7 @@ def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
         represented = _represented(len(content))
         inner = b"".join(bzzr1(part, represented > _CHUNK) for part in _split(content))
     merkle = _merkle(inner.ljust(_CHUNK, b"\0"))
-    return bytes(keccak(len(content).to_bytes(8, "little") + merkle))
+    return keccak256(len(content).to_bytes(8, "little") + merkle)
 
 
 def _represented(length: int) -> int:
@@ -216,9 +216,9 @@ def _split(content: bytes) -> list[bytes]:
 
 def _merkle(data: bytes) -> bytes:
     if len(data) <= 64:
-        return bytes(keccak(data))
+        return keccak256(data)
     middle = len(data) // 2
-    return bytes(keccak(_merkle(data[:middle]) + _merkle(data[middle:])))
+    return keccak256(_merkle(data[:middle]) + _merkle(data[middle:]))
 
 
 BY_KIND: dict[str, Callable[[bytes], bytes]] = {"ipfs": ipfs, "bzzr0": bzzr0, "bzzr1": bzzr1}

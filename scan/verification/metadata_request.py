@@ -15,10 +15,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from eth_utils.crypto import keccak
-
 from scan import parameters
 from scan.errors import InvalidParameter, TooLarge
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification import bytecode_metadata, settings_search
@@ -87,7 +86,7 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
 def with_hash(content: str, hashes: Collection[str]) -> tuple[str, str] | None:
     """Return the first of a source's variations that has one of these hashes, after its hash."""
     texts = {content: None} | dict.fromkeys(variations(content))
-    hashed = ((to_hex(bytes(keccak(text.encode("utf-8", "replace")))), text) for text in texts)
+    hashed = ((to_hex(keccak256(text.encode("utf-8", "replace"))), text) for text in texts)
     return next((pair for pair in hashed if pair[0] in hashes), None)
 
 

@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from eth_abi.abi import encode
-
+from scan.contracts import abi
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.node_errors import revert_data
 from scan.ethereum.request_node import NodeSession
@@ -47,6 +46,9 @@ ADDR = bytes.fromhex("3b3b57de")  # addr(bytes32)
 NAME = bytes.fromhex("691f3431")  # name(bytes32)
 NAME_OF = bytes.fromhex("4ec3bd23")  # nameForAddr(address)
 ADDR_OF_COIN = bytes.fromhex("f1cb7e06")  # addr(bytes32,uint256)
+
+_BYTES_AND_NUMBER = abi.parse_types([{"type": "bytes"}, {"type": "uint256"}])
+_TWO_BYTES = abi.parse_types([{"type": "bytes"}] * 2)
 
 
 class Problem(Enum):
@@ -173,7 +175,9 @@ def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | 
         answers = _by_registry(reads, nodes, NAME)
     else:
         requests = {
-            key: Request(service.contract, REVERSE + encode(("bytes", "uint256"), (key, COIN_TYPE)))
+            key: Request(
+                service.contract, REVERSE + abi.encode(_BYTES_AND_NUMBER, (key, COIN_TYPE))
+            )
             for key in addresses
         }
         answers = _answers(reads, requests)
@@ -249,7 +253,7 @@ def _levels(name: str) -> list[str]:
 
 def _resolving(contract: bytes, name: str, call: bytes) -> Request:
     """Return the request to a universal resolver, or one of names below, which answers as bytes."""
-    return Request(contract, RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call)))
+    return Request(contract, RESOLVE + abi.encode(_TWO_BYTES, (dns_encoded(name), call)))
 
 
 def _answers(reads: NameReads, requests: Mapping[_Key, Request]) -> dict[_Key, Answer]:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
-from eth_utils.address import to_checksum_address
-from eth_utils.crypto import keccak
 
 from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
+from scan.ethereum.display_text import checksummed
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.sourcify import fields
 from scan.extensions.transaction_details import storage_layouts
 from scan.hex import to_hex
@@ -52,7 +52,7 @@ def minimal_record(
         "creationMatch": MATCHES[creation_match],
         "runtimeMatch": MATCHES[match],
         "chainId": chain_id,
-        "address": to_checksum_address(address),
+        "address": checksummed(to_hex(address)),
     }
     return {**record, "warning": verifier.MESSAGES[RUNTIME]} if match == RUNTIME else record
 
@@ -115,7 +115,7 @@ def _deployment(contract: _Record) -> dict[str, Any]:
         "transactionHash": to_hex(created.transaction_hash),
         "blockNumber": str(created.block_number),
         "transactionIndex": str(created.transaction_index),
-        "deployer": to_checksum_address(created.creator),
+        "deployer": checksummed(to_hex(created.creator)),
     }
 
 
@@ -172,7 +172,7 @@ def _signatures(stored: contracts.Contract) -> dict[str, list[dict[str, str]]]:
         if kind in listed and abi_decoding.LIBRARY not in entry:
             with suppress(abi.AbiError, KeyError):
                 text = abi.signature_of(entry, abi.parse_types(entry.get("inputs", [])))
-                hash_ = to_hex(bytes(keccak(text=text)))
+                hash_ = to_hex(keccak256(text.encode()))
                 hashes = {"signatureHash32": hash_, "signatureHash4": hash_[:10]}
                 listed[kind].append({"signature": text, **hashes})
     return listed
@@ -187,7 +187,7 @@ def _proxy_resolution(record: _Record) -> dict[str, Any]:
         return {"isProxy": False, "proxyType": None, "implementations": []}
     implementations = []
     for target in lookup.proxy.implementations:
-        implementation: dict[str, str] = {"address": to_checksum_address(target)}
+        implementation: dict[str, str] = {"address": checksummed(to_hex(target))}
         verified = contracts.get(record.reader, target, ())
         if verified.is_verified:
             implementation["name"] = verified.name

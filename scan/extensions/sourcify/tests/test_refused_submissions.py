@@ -139,7 +139,7 @@ def test_sources_are_counted_before_they_are_hashed(
 ):
     settings = {"compilationTarget": {"a.sol": "A"}}
     metadata = {"settings": settings, "sources": metadata_sources, "compiler": {"version": "0.8.0"}}
-    monkeypatch.setattr(metadata_request, "keccak", None)
+    monkeypatch.setattr(metadata_request, "keccak256", None)
     body = {"metadata": metadata, "sources": sources}
     response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")
     assert response.status_code == status and "sources" in response.json["message"]
