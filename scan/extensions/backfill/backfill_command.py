@@ -16,7 +16,7 @@ from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum import blocks, client, node_errors
-from scan.extensions.backfill import older_blocks
+from scan.extensions.backfill import body_backfill, trace_backfill
 from scan.extensions.backfill.history_files import command_options
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.indexer import node_reader
@@ -46,7 +46,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "index a whole chain into an empty database, in bulk"
     actions = add_actions(group)
     chain = add_command(actions, "chain", text, CHAIN, run)
-    older_blocks.add_arguments(actions)
+    trace_backfill.add_arguments(actions)
+    body_backfill.add_arguments(actions)
     add = chain.add_argument
     add("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
     add("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
