@@ -22,8 +22,7 @@ from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices, day_prices
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
-from scan.hex import data as from_hex
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.outbound.https_client import DocumentFetcher, NotFetched
 from scan.queries.holdings import MIN_DEPTH, Prices, UnitPrices
 from scan.queries.reader import Reader
@@ -110,9 +109,9 @@ def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
     """Return the price of the pool's other token, which is the wrapped coin: the median of the
     closing prices of its newest hours with trades. One trade can change only one of them."""
     try:
-        record = json.loads(pools.get(reader, from_hex(pool)))
+        record = json.loads(pools.get(reader, data(pool)))
         candles = json.loads(
-            pools.candles(reader, from_hex(pool), "1h", limit=pool_prices.POOL_HOURS).data
+            pools.candles(reader, data(pool), "1h", limit=pool_prices.POOL_HOURS).data
         )
     except NotFound:
         return Reading(None, NO_TRADES)
