@@ -15,8 +15,7 @@ from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
-from scan.ethereum import node_errors
-from scan.ethereum.client import Node
+from scan.ethereum import client, node_errors
 from scan.extensions.backfill import body_backfill, trace_backfill
 from scan.extensions.backfill.history_files import command_options
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
@@ -160,7 +159,7 @@ def _print_for_indexer(options: argparse.Namespace, reason: str) -> None:
 
 
 def _differences(
-    node: Node, settings: Settings, history: "ChainFiles | None", tx: Transaction
+    node: client.Node, settings: Settings, history: "ChainFiles | None", tx: Transaction
 ) -> list[tuple[str, int, int]]:
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
@@ -180,7 +179,7 @@ def _differences(
     return differences
 
 
-def _first_comparable(node: Node, history: "ChainFiles | None", tx: Transaction) -> int:
+def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
     """Return the first block that the node has to be compared with: with history from elsewhere, it
     may have dropped the oldest ones."""
     if history is None:

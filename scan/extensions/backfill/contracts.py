@@ -115,13 +115,11 @@ class Inspection:
         done = [blocks for blocks in ranges if blocks.last <= newest]
         self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
 
-    def has(self, blocks: plan.Range) -> bool:
-        return not self.remaining or blocks.first < self.remaining[0].first
-
     def require_none(self, ranges: Sequence[plan.Range]) -> None:
         """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
-        for blocks in filter(self.has, ranges):
-            raise plan.Forked(f"block {blocks.last} was inspected already")
+        for blocks in ranges:
+            if not self.remaining or blocks.first < self.remaining[0].first:
+                raise plan.Forked(f"block {blocks.last} was inspected already")
 
     def is_next_right(self) -> bool:
         """Return whether the next range is whole, and follows on the one before it."""

@@ -50,11 +50,8 @@ class RangeTask(NamedTuple):
     computes_senders: bool = True
     stores_bodies: bool = False
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:  # without URLs of nodes, whose keys no log may have
         return f"blocks {self.blocks.first} to {self.blocks.last}"
-
-    def __repr__(self) -> str:
-        return str(self)  # without URLs of nodes, whose keys no log may have
 
 
 def begin_worker() -> None:

@@ -218,23 +218,24 @@ def send(
 def _response(
     chosen: Format, written: ListFile, body: FileBody, arguments: Mapping[str, str]
 ) -> flask.Response:
+    last = written.last
     headers = {
         "Content-Length": str(body.size),
         "Content-Disposition": f'attachment; filename="{written.name}"',
         "Cache-Control": "no-store",
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
-        "X-Scan-Complete": "true" if written.last.next is None else "false",
+        "X-Scan-Complete": "true" if last.next is None else "false",
     }
-    if written.last.next is not None:
-        headers["Link"] = requests.next_link(written.last.next, arguments)
-    if written.last.untraced_blocks is not None:
-        headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
-    if written.last.kept_from is not None:
-        headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
-    if written.last.complete_from is not None:
-        headers["X-Scan-Complete-From"] = str(written.last.complete_from)
-    headers |= written.last.file_headers
+    if last.next is not None:
+        headers["Link"] = requests.next_link(last.next, arguments)
+    what_is_there = {
+        "X-Scan-Untraced-Blocks": last.untraced_blocks,
+        "X-Scan-Kept-From": last.kept_from and last.kept_from.number,
+        "X-Scan-Complete-From": last.complete_from,
+    }
+    headers |= {name: str(value) for name, value in what_is_there.items() if value is not None}
+    headers |= last.file_headers
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"

@@ -67,20 +67,9 @@ class Manifest(msgspec.Struct):
     tokens: ExportedTokens | None = None
     version: int = VERSION
 
-    def _kind(self) -> "Manifest":
+    def kind(self) -> "Manifest":
         """Return what an export must share with the folder's in order to continue it."""
         return msgspec.structs.replace(self, tables=sorted(self.tables), ranges=[], tokens=None)
-
-    def continued(self, folder: Path) -> "Manifest":
-        """Return the folder's manifest, or this one where there is none; raises ScanError where
-        the folder holds another export."""
-        earlier = read_manifest(folder)
-        if earlier is not None and earlier._kind() != self._kind():
-            raise ScanError(
-                f"{folder} holds an export of other tables, blocks, format or chain: give another"
-                " --output."
-            )
-        return earlier or self
 
     def next_block(self) -> int:
         return self.ranges[-1].block_to + 1 if self.ranges else self.block_from
@@ -189,6 +178,8 @@ def _chain(database: Database) -> Chain:
 
 
 def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
+    """Return the folder's manifest, or a new one where there is none; raises ScanError where the
+    folder holds another export."""
     first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
     manifest = Manifest(
         chain.id,
@@ -198,7 +189,13 @@ def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
         options.blocks_per_file,
         first,
     )
-    return manifest.continued(options.folder)
+    earlier = read_manifest(options.folder)
+    if earlier is not None and earlier.kind() != manifest.kind():
+        raise ScanError(
+            f"{options.folder} holds an export of other tables, blocks, format or chain: give"
+            " another --output."
+        )
+    return earlier or manifest
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:

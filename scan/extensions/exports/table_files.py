@@ -7,49 +7,42 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from pyarrow import parquet
+from pyarrow.parquet import ParquetWriter
 
 from scan.cached_values import LazyMapping, LazySequence
 from scan.database import lists, statements
 from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.extensions.exports import csv_columns
-from scan.extensions.exports.parquet import (
-    COMPRESSION,
-    KINDS,
-    TEXT,
-    UINT256,
-    ColumnFormat,
-    make_table,
-    schema,
-)
+from scan.extensions.exports import csv_columns, parquet
 from scan.files import whole_file
 
 ROWS_AT_ONCE = 10_000
 
 # Tokens are no part of a range of blocks: their file has them as they are at the end of an export.
 TOKENS = "tokens"
-TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
+TOKEN_COLUMNS: Mapping[str, parquet.ColumnFormat] = LazyMapping(
     lambda: {
-        "address": KINDS["token_transfers"]["token_address"],
-        "type": ColumnFormat(TEXT),
-        "name": ColumnFormat(TEXT),
-        "symbol": ColumnFormat(TEXT),
-        "decimals": KINDS["token_transfers"]["log_index"]._replace(is_nullable=True),
+        "address": parquet.KINDS["token_transfers"]["token_address"],
+        "type": parquet.ColumnFormat(parquet.TEXT),
+        "name": parquet.ColumnFormat(parquet.TEXT),
+        "symbol": parquet.ColumnFormat(parquet.TEXT),
+        "decimals": parquet.KINDS["token_transfers"]["log_index"]._replace(is_nullable=True),
         # Decimal: what an NFT's holders hold may exceed a uint256.
-        "total_supply": ColumnFormat(TEXT),
-        "holder_count": KINDS["blocks"]["number"],
-        "transfer_count": KINDS["blocks"]["number"],
+        "total_supply": parquet.ColumnFormat(parquet.TEXT),
+        "holder_count": parquet.KINDS["blocks"]["number"],
+        "transfer_count": parquet.KINDS["blocks"]["number"],
     }
 )
 # Files have columns that tables have not, such as what is a builder's of a validator's index.
-EXPORTED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+EXPORTED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
     lambda: {
-        **KINDS,
+        **parquet.KINDS,
         "withdrawals": {
-            **KINDS["withdrawals"],
-            "builder_index": KINDS["withdrawals"]["validator_index"]._replace(is_nullable=True),
+            **parquet.KINDS["withdrawals"],
+            "builder_index": parquet.KINDS["withdrawals"]["validator_index"]._replace(
+                is_nullable=True
+            ),
         },
     }
 )
@@ -77,7 +70,7 @@ class BlockRows(NamedTuple):
     counts: dict[str, int]
 
 
-def columns_of(table: str) -> dict[str, ColumnFormat]:
+def columns_of(table: str) -> dict[str, parquet.ColumnFormat]:
     return dict(TOKEN_COLUMNS if table == TOKENS else EXPORTED[table])
 
 
@@ -133,10 +126,10 @@ def _values(table: str, rows: Sequence[tuple[object, ...]]) -> Values:
     }
 
 
-def _value(value: object, column: ColumnFormat) -> object:
+def _value(value: object, column: parquet.ColumnFormat) -> object:
     if value is None:
         return None
-    if column.type == UINT256:
+    if column.type == parquet.UINT256:
         return int(str(value))
     if isinstance(value, Decimal):
         return str(value)
@@ -154,7 +147,7 @@ _INTEGERS = frozenset(
     if column.type == column_types.UNSIGNED
 )
 
-Columns = Mapping[str, ColumnFormat]
+Columns = Mapping[str, parquet.ColumnFormat]
 
 
 @contextmanager
@@ -170,10 +163,10 @@ class _Parquet:
 
     def __init__(self, file: IO[bytes], columns: Columns) -> None:
         self._columns = columns
-        self._writer = parquet.ParquetWriter(file, schema(columns), compression=COMPRESSION)
+        self._writer = ParquetWriter(file, parquet.schema(columns), compression=parquet.COMPRESSION)
 
     def write(self, values: Values) -> None:
-        self._writer.write_table(make_table(self._columns, values))
+        self._writer.write_table(parquet.make_table(self._columns, values))
 
     def close(self) -> None:
         self._writer.close()
@@ -199,9 +192,9 @@ class _Csv:
         pass
 
 
-def _cell(name: str, column: ColumnFormat, value: object) -> csv_columns.Cell:
+def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_columns.Cell:
     if isinstance(value, bytes):
-        if name in _INTEGERS and column.type != UINT256:
+        if name in _INTEGERS and column.type != parquet.UINT256:
             return int.from_bytes(value)
         return f"0x{value.hex()}"
     if isinstance(value, bool):

@@ -141,6 +141,16 @@ def page(
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
     has_total = filters.token is None and filters.counterparty is None and not is_grouped
     filters = _direction_filters(address, filters)
+    of_page = {
+        "address": address,
+        "types": list(filters.types),
+        "block_from": window.block_from,
+        "block_to": window.block_to,
+        "after": list(traversal.cursor.position) if traversal.cursor else None,
+        "seen_block": traversal.seen_block,
+        "direction": window.direction,
+        "limit": window.limit,
+    }
     read = partial(
         reader.row,
         f"queries/history_list{'_by_counterparty' if filters.counterparty else ''}",
@@ -150,26 +160,19 @@ def page(
             filters.direction in ("out", "self")
             and reader.row("queries/history_count_to_self", address=address)[0] > MAX_TO_SELF
         ),
-        address=address,
-        types=list(filters.types),
+        **of_page,
         flow=filters.direction or "all",
         token=filters.token,
         has_token=filters.token is not None,
         read_by=read_by(reader, address, window, filters),
         counterparty=filters.counterparty,
-        block_from=window.block_from,
-        block_to=window.block_to,
         has_range=window.block_from > 0 or window.block_to < parameters.BIGINT_MAX,
-        after=_cursor_position(traversal),
-        seen_block=traversal.seen_block,
-        direction=window.direction,
-        limit=window.limit,
         symbol=network.coin_symbol(reader),
         most_counted=MAX_COUNTED,
         is_grouped=is_grouped,
         entries=entries,
     )
-    bounds = _bounds(reader, address, window, filters, traversal)
+    bounds = _bounds(reader, of_page, is_filtered=filters[1:] != (None, None, None))
     row = read(**bounds, **_STORED)
     if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
         bounds = UNBOUNDED
@@ -237,29 +240,12 @@ def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
     return bool(_unexplained(reader, address, stored, BlockId.of(number, hash_), net))
 
 
-def _bounds(
-    reader: Reader,
-    address: bytes,
-    window: pages.Window,
-    filters: HistoryFilter,
-    traversal: cursors.Traversal,
-) -> Mapping[str, Any]:
+def _bounds(reader: Reader, of_page: Mapping[str, Any], *, is_filtered: bool) -> Mapping[str, Any]:
     """Return the ordinals that bound the page; they are read only for tables of several
     partitions, of which most are then not read."""
     if "transactions" not in reader.sources.index_state.partitioned_tables.get():
         return UNBOUNDED
-    lowest, highest = reader.row(
-        "queries/history_get_bounds",
-        address=address,
-        types=list(filters.types),
-        is_filtered=filters[1:] != (None, None, None),
-        block_from=window.block_from,
-        block_to=window.block_to,
-        after=_cursor_position(traversal),
-        seen_block=traversal.seen_block,
-        direction=window.direction,
-        limit=window.limit,
-    )
+    lowest, highest = reader.row("queries/history_get_bounds", is_filtered=is_filtered, **of_page)
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
 
 
@@ -281,10 +267,6 @@ def read_by(reader: Reader, address: bytes, window: pages.Window, filters: Histo
         max_entries=None,
     )
     return "token" if shortest == "token" else "address"
-
-
-def _cursor_position(traversal: cursors.Traversal) -> list[cursors.Value] | None:
-    return list(traversal.cursor.position) if traversal.cursor else None
 
 
 def _check_token(

@@ -83,23 +83,20 @@ def list_balances(address: str) -> Response:
 
 class Summed(NamedTuple):
     """A list that is summed, of an address or a token: the name of these in paths of pages and of
-    the API, the filter that a path has, the last part of the list's path, its entity, its rows."""
+    the API, the filter that a path has, the last part of the list's path, its entity."""
 
     parent: str
     collection: str
     key: str
     rows: str
     entity: str
-    noun: str
 
 
 SUMMED = (
-    Summed("address", "addresses", "address", "transactions", "transactions", "transaction"),
-    Summed("address", "addresses", "address", "transfers", "token_transfers", "token transfer"),
-    Summed(
-        "address", "addresses", "address", "internal", "internal_transfers", "internal transfer"
-    ),
-    Summed("token", "tokens", "tokenAddress", "transfers", "token_transfers", "token transfer"),
+    Summed("address", "addresses", "address", "transactions", "transactions"),
+    Summed("address", "addresses", "address", "transfers", "token_transfers"),
+    Summed("address", "addresses", "address", "internal", "internal_transfers"),
+    Summed("token", "tokens", "tokenAddress", "transfers", "token_transfers"),
 )
 # The kinds of CSV files of sums, by entity.
 FILES = {
@@ -253,7 +250,7 @@ def show_sums(summed: Summed, address: str) -> Response:
         address=shown_address,
         parent=parent,
         rows=summed.rows,
-        noun=summed.noun,
+        noun=summed.entity.removesuffix("s").replace("_", " "),
         prices=holdings.unit_prices(reader()),
     )
 

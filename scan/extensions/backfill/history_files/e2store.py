@@ -108,12 +108,9 @@ class E2File:
     def parts(self, number: int) -> Parts:
         """Return the parts of a block, whose bytes nothing proves yet. Raises BadFile."""
         index = number - self.first_block
-        return Parts(
-            self._part(self._headers[index]),
-            self._part(self._bodies[index]),
-            self._part(self._receipts[index]),
-            self._are_slim,
-        )
+        kinds = self._headers, self._bodies, self._receipts
+        header, body, receipts = (self._part(entries[index]) for entries in kinds)
+        return Parts(header, body, receipts, self._are_slim)
 
     def _part(self, entry: slice) -> bytes:
         if entry.stop - entry.start > MAX_COMPRESSED_BYTES:

@@ -126,13 +126,9 @@ AMOUNTS = {"value": parquet.ColumnFormat(parquet.UINT256, is_nullable=True)}
 
 def integers(table, name):
     """Return the values of a uint256 column."""
-    limbs = [table.column(limb_name).to_pylist() for limb_name in parquet.limb_names(name)]
-    return [
-        None
-        if value[0] is None
-        else sum(limb << (parquet.LIMB_BITS * index) for index, limb in enumerate(value))
-        for value in zip(*limbs, strict=True)
-    ]
+    limbs = [table[limb_name].to_pylist() for limb_name in parquet.limb_names(name)]
+    values = zip(*limbs, strict=True)
+    return [None if a is None else a | b << 64 | c << 128 | d << 192 for a, b, c, d in values]
 
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))

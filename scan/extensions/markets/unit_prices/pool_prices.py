@@ -4,9 +4,10 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -29,6 +30,38 @@ FAILED = "The prices of pools could not be read."
 log = logging.getLogger(__name__)
 
 
+class BackgroundReading:
+    """Runs a function in a thread, one at a time, for which no request waits: at once for what was
+    not read last, else READ_AGAIN_S after its last end, also where that was a failure."""
+
+    def __init__(self, name: str, now: Callable[[], float]) -> None:
+        self._name = name
+        self._now = now
+        self._lock = threading.Lock()
+        self._is_running = False
+        self._read_again_at = 0.0
+        self._subject: object = None  # of the newest reading
+
+    def begin_when_due(self, read: Callable[[], None], subject: object = None) -> None:
+        with self._lock:
+            is_due = self._subject != subject or self._now() >= self._read_again_at
+            if self._is_running or not is_due:
+                return
+            self._is_running, self._subject = True, subject
+        try:
+            threading.Thread(target=self._run, args=[read], name=self._name, daemon=True).start()
+        except RuntimeError:  # it is tried again by the next request
+            self._read_again_at = 0.0
+            self._is_running = False
+
+    def _run(self, read: Callable[[], None]) -> None:
+        try:
+            read()
+        finally:
+            self._read_again_at = self._now() + READ_AGAIN_S
+            self._is_running = False
+
+
 class _Known(NamedTuple):
     prices: dict[str, PoolPrice]
     unused: dict[str, UnusedPrice]
@@ -36,15 +69,11 @@ class _Known(NamedTuple):
 
 
 class PoolPrices:
-    """The newest prices by pools. One thread at a time reads them, no request waits for it; after
-    a failure the older ones are kept, and the next reading comes no sooner than after others."""
+    """The newest prices by pools, read in the background; after a failure the older ones are
+    kept."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._lock = threading.Lock()
-        self._is_reading = False
-        self._bases: tuple[str, Set[str]] | None = None  # of the newest reading
-        self._read_again_at = 0.0
+        self._reading = BackgroundReading("pool prices", now)
         self._known: _Known | None = None
         self._problem: str | None = UNREAD
 
@@ -52,7 +81,9 @@ class PoolPrices:
         """Return the prices given, and the newest ones by pools."""
         if reader.first_block:  # what pools hold is not known by events alone
             return operator_prices
-        self._read_when_due(reader.sources.database, operator_prices)
+        bases = operator_prices.currency, operator_prices.tokens.keys()
+        read = partial(self._read, reader.sources.database, operator_prices)
+        self._reading.begin_when_due(read, bases)
         pool_prices = self._known
         if pool_prices is None or pool_prices.currency != operator_prices.currency:
             reader.do_not_cache()
@@ -64,20 +95,6 @@ class PoolPrices:
             unused = {token: by for token, by in unused.items() if token not in tokens}
         return operator_prices._replace(pools=prices, unused=unused, pool_problem=self._problem)
 
-    def _read_when_due(self, database: Database, operator_prices: UnitPrices) -> None:
-        bases = operator_prices.currency, operator_prices.tokens.keys()
-        with self._lock:
-            if self._is_reading or (self._bases == bases and self._now() < self._read_again_at):
-                return
-            self._is_reading, self._bases = True, bases
-        reading = threading.Thread(
-            target=self._read, args=(database, operator_prices), name="pool prices", daemon=True
-        )
-        try:
-            reading.start()
-        except RuntimeError:  # it is tried again by the next request
-            self._is_reading = False
-
     def _read(self, database: Database, operator_prices: UnitPrices) -> None:
         try:
             self._known = _pool_prices(database, operator_prices)
@@ -87,8 +104,6 @@ class PoolPrices:
             self._problem = FAILED
         finally:
             database.close()  # this thread's connection
-            self._read_again_at = self._now() + READ_AGAIN_S
-            self._is_reading = False
 
 
 def _pool_prices(database: Database, operator_prices: UnitPrices) -> _Known:

@@ -5,7 +5,6 @@ the document of prices that it has, which is checked before any of it is believe
 import json
 import logging
 import re
-import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -22,10 +21,8 @@ from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices, day_prices
-from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS, READ_AGAIN_S, PoolPrices
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
-from scan.hex import data as from_hex
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.outbound.https_client import DocumentFetcher, NotFetched
 from scan.queries.holdings import MIN_DEPTH, Prices, UnitPrices
 from scan.queries.reader import Reader
@@ -60,11 +57,9 @@ class PriceSource(Prices):
         self._source = source
         self._fetcher = fetcher
         self._allowed = allowed
-        self._now = now
-        self._lock = threading.Lock()
-        self._read_again_at = 0.0
+        self._background = pool_prices.BackgroundReading("unit prices", now)
         self._reading = Reading(None, UNREAD if source else OFF)
-        self._by_pools = PoolPrices(now)
+        self._by_pools = pool_prices.PoolPrices(now)
 
     def read(self, reader: Reader) -> Reading:
         """Return the newest prices; those of pools may be of an older version of the index, except
@@ -73,7 +68,7 @@ class PriceSource(Prices):
             prices, problem = _of_pool(reader, *self._source.split("/"))
         else:
             if self._source:
-                self._read_when_due()
+                self._background.begin_when_due(self._read)
             prices, problem = self._reading
             if problem == UNREAD:
                 reader.do_not_cache()
@@ -93,16 +88,6 @@ class PriceSource(Prices):
             raise Unavailable(problem)
         return None if prices is None else day_prices(reader, prices)
 
-    def _read_when_due(self) -> None:
-        with self._lock:
-            if self._now() < self._read_again_at:
-                return
-            self._read_again_at = float("inf")  # until this reading has ended
-        try:
-            threading.Thread(target=self._read, name="unit prices", daemon=True).start()
-        except RuntimeError:  # it is tried again by the next request
-            self._read_again_at = 0.0
-
     def _read(self) -> None:
         try:
             self._reading = Reading(parse(*self._document()), None)
@@ -110,8 +95,6 @@ class PriceSource(Prices):
             reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
             log.warning("SCAN_PRICES: %s", reason)
             self._reading = Reading(self._reading.prices, reason)
-        finally:
-            self._read_again_at = self._now() + READ_AGAIN_S
 
     def _document(self) -> tuple[bytes, str]:
         """Return the document, and the name of its source for pages."""
@@ -126,8 +109,10 @@ def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
     """Return the price of the pool's other token, which is the wrapped coin: the median of the
     closing prices of its newest hours with trades. One trade can change only one of them."""
     try:
-        record = json.loads(pools.get(reader, from_hex(pool)))
-        candles = json.loads(pools.candles(reader, from_hex(pool), "1h", limit=POOL_HOURS).data)
+        record = json.loads(pools.get(reader, data(pool)))
+        candles = json.loads(
+            pools.candles(reader, data(pool), "1h", limit=pool_prices.POOL_HOURS).data
+        )
     except NotFound:
         return Reading(None, NO_TRADES)
     closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)

@@ -75,6 +75,6 @@ def test_a_reading_whose_thread_cannot_start_is_begun_by_the_next_request(tmp_pa
     file.write_text(json.dumps(GIVEN))
     source = PriceSource(str(file), None, now=lambda: 0.0)
     with no_thread_starts():
-        source._read_when_due()
-    source._read_when_due()
+        source._background.begin_when_due(source._read)
+    source._background.begin_when_due(source._read)
     wait_until(lambda: source._reading.prices)

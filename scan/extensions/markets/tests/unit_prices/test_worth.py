@@ -123,15 +123,10 @@ def _trade_and_hold(stage, holder):
         silver = stage.pools["silver"].address
         stage.do(0, "router", "swapV3", silver, True, 10**12 * (round_ + 1), gas=600_000)
         stage.mine()
-    stage.do(0, "dollar", "transfer", holder, 1_000 * 10**6)
-    stage.do(0, "silver", "transfer", holder, 10**14)
-    stage.do(0, "whole", "transfer", holder, 11)
-    stage.do(0, "fine", "transfer", holder, 10**32)
-    stage.do(0, "long", "transfer", holder, ETHER)
-    stage.do(0, "poor", "transfer", holder, 10**70)
-    stage.do(0, "gift", "transfer", holder, ETHER)
-    for key in ("lone", "hidden", "coin"):
-        stage.do(0, key, "transfer", holder, ETHER)
+    held = {"dollar": 1_000 * 10**6, "silver": 10**14, "whole": 11, "fine": 10**32, "poor": 10**70}
+    held |= dict.fromkeys(("long", "gift", "lone", "hidden", "coin"), ETHER)
+    for key, amount in held.items():
+        stage.do(0, key, "transfer", holder, amount)
     stage.mine()
     for key in ("gold", "copy"):  # bought
         pair = stage.pools[key].address
@@ -251,12 +246,8 @@ def test_holdings_by_worth_are_exact_and_suspicious_ones_last(market, tmp_path):
         total = sum(counted.values())
     worth = body["worth"]
     assert Decimal(worth.pop("total")) == total > 1000
-    assert worth == {
-        "currency": "USD",
-        "counted": len(counted),
-        "others": len(others),
-        "suspicious": 4,
-    }
+    counts = {"counted": len(counted), "others": len(others), "suspicious": 4}
+    assert worth == {"currency": "USD", **counts}
     assert expected[market.address("poor")] is None and body["total"] == len(TOKENS)
 
 
