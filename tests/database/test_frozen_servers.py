@@ -3,7 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
 import requests
@@ -13,7 +13,7 @@ from scan.database import errors, notifications
 from scan.database.connection import Database, request_waits
 from scan.errors import Unavailable
 from tests.support.postgres_wires import DeadNetwork
-from tests.support.serving import NOWHERE, gunicorn, wait_until
+from tests.support.serving import NOWHERE, cleared, gunicorn, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -35,15 +35,6 @@ def url(own_postgres):
     with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 300)
         yield url
-
-
-@contextmanager
-def dead(network):
-    network.is_alive.clear()
-    try:
-        yield
-    finally:
-        network.is_alive.set()
 
 
 def status(address):
@@ -77,7 +68,7 @@ def assert_ends_and_recovers(server, frozen):
 
 def test_a_dead_network_hangs_nobody(url):
     with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
-        assert_ends_and_recovers(server, dead(network))
+        assert_ends_and_recovers(server, cleared(network.is_alive))
 
 
 @pytest.mark.parametrize("of_replica", [False, True])
@@ -99,7 +90,7 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
         assert set(pool.map(status, known)) == {200}
         for network in (primary, replica):
             if network is not None:
-                stack.enter_context(dead(network))
+                stack.enter_context(cleared(network.is_alive))
         time.sleep(0.2)  # until what the replica has told is no longer cached
         answers = [*pool.map(answered, others)]
     assert {code for code, _ in answers} == {503}
@@ -116,7 +107,7 @@ def test_what_needs_the_other_server_goes_on(url, frozen, other):
         given = given or {"READ_DATABASE_URL": url}
         with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
             assert status(server + frozen) == status(server + other) == 200
-            with dead(network):
+            with cleared(network.is_alive):
                 time.sleep(0.2)  # until what the replica has told is no longer cached
                 over = threading.Event()
                 asking = [pool.submit(ask_until, over, server + frozen) for _ in range(16)]
@@ -140,7 +131,7 @@ def test_a_statement_that_gets_no_response_is_not_asked_again(url):
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)
         assert database.value("http/chain_get_version") is not None
-        with dead(network), pytest.raises(errors.NoResponse):
+        with cleared(network.is_alive), pytest.raises(errors.NoResponse):
             database.value("http/chain_get_version")
         wait_until(lambda: answers(database))
         database.close()
@@ -151,7 +142,7 @@ def test_a_thread_that_has_a_connection_fails_at_once_as_well(url):
     with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
         database = Database(network.url, statement_timeout_ms=1000)
         assert pool.submit(answers, database).result() and answers(database)
-        with dead(network):
+        with cleared(network.is_alive):
             with pytest.raises(errors.NoResponse):
                 database.value("http/chain_get_version")
             other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
@@ -202,7 +193,7 @@ def test_a_transaction_ends_as_well(url):
         database = Database(network.url, statement_timeout_ms=200)
         with pytest.raises(errors.NoResponse), database.transaction() as transaction:
             transaction.value("http/chain_get_version")
-            with dead(network):
+            with cleared(network.is_alive):
                 transaction.value("http/chain_get_version")
         database.close()
 
@@ -214,7 +205,7 @@ def test_two_servers_in_one_thread_have_a_deadline_each(url):
         inner = Database(url, statement_timeout_ms=200)
         with pytest.raises(errors.NoResponse), outer.transaction() as transaction:
             assert inner.value("http/chain_get_version") is not None
-            with dead(network):
+            with cleared(network.is_alive):
                 transaction.value("http/chain_get_version")
         inner.close()
         outer.close()
