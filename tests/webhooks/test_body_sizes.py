@@ -137,7 +137,7 @@ def test_a_body_goes_with_its_last_delivery(webhooks):
         connections[0].cursor().execute(delete, [first])  # and holds the body's row
         waiting = threading.Thread(target=connections[1].cursor().execute, args=(delete, [second]))
         waiting.start()
-        locked = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        locked = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         wait_until(lambda: execute(url, locked))
         connections[0].commit()
         waiting.join(30)
