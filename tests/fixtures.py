@@ -29,7 +29,7 @@ from tests.support.explorer import (
     place_compilers,
     served_compilers,
 )
-from tests.support.folders import run_folder
+from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
 from tests.support.kept_sessions import keeping_sessions

@@ -263,7 +263,8 @@ def test_no_sql_in_python():
 
 
 def _sql_strings(tree):
-    prose = _docstrings(tree)
+    # Strings that are statements of their own talk about SQL, and nobody runs them.
+    prose = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
     for node in nodes(tree):
         if (
             isinstance(node, ast.Constant)
@@ -300,8 +301,3 @@ def _line(module, node):
 
 def _listed(offenders):
     return "\n".join(["", *offenders])
-
-
-def _docstrings(tree):
-    """Strings that are statements of their own: they talk about SQL, nobody runs them."""
-    return {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}

@@ -10,7 +10,7 @@ from scan.accounts import api_keys
 from scan.database.connection import Database
 from scan.errors import Unavailable
 from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.database import execute
+from tests.support.database import execute, name_in
 from tests.support.serving import wait_until
 
 
@@ -22,7 +22,7 @@ def database(database_url):
 @contextmanager
 def away(postgres, url):
     """While it lasts, the database cannot be reached under its name."""
-    name = url.partition("?")[0].rpartition("/")[2]
+    name = name_in(url)
     server = postgres.url("postgres")
     execute(
         server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", name

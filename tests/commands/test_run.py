@@ -3,8 +3,6 @@
 import json
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 import certifi
 import pytest
@@ -30,22 +28,14 @@ def test_an_option_that_is_a_variable_names_it(option, capsys):
     assert f"{name} is set by the environment: {name}=" in capsys.readouterr().err
 
 
-@pytest.fixture
-def folder():
-    """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
-    with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
-        Path(found).chmod(0o755)
-        yield Path(found)
-
-
 @pytest.mark.long
-def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
+def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder):
     """Once the node has the block, its chain is indexed."""
     anvil.mine(5)
     reason = "does not have block 0, whose hash identifies the chain"
     with faulty_node.FaultyNode(anvil.url) as node:
         node.fault = faulty_node.prune(3, "null", genesis=True)
-        with scan_run(SCAN, folder, RPC_URL=node.url) as run:
+        with scan_run(SCAN, open_folder, RPC_URL=node.url) as run:
             serving.wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
             assert requests.get(f"{run.url}/healthz", timeout=30).status_code == 200
             assert reason in requests.get(run.url, timeout=30).text
@@ -54,26 +44,26 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
 
 
 @pytest.mark.long
-def test_several_chains_run_behind_one_address(folder):
+def test_several_chains_run_behind_one_address(open_folder):
     """One command starts two chains, each with a database of its own, and ends both. Paths are
     those of the folder where it was started, and in the file of its folder."""
     ports = [serving.free_port() for _ in range(2)]
     with Anvil() as first, Anvil("--chain-id", "56") as second:
         second.mine(3)
-        chains = folder / "chains.toml"
+        chains = open_folder / "chains.toml"
         chains.write_text(
             f'[dev]\nchain_id = 31337\nurl = "http://127.0.0.1:{ports[0]}"\n'
             f'RPC_URL = "{first.url}"\n'
             f'[bsc]\nchain_id = 56\nname = "BNB Chain"\nurl = "http://127.0.0.1:{ports[1]}"\n'
             f'RPC_URL = "{second.url}"\nSCAN_BRAND = "bsc.toml"\n'
         )
-        (folder / "acme.toml").write_text('name = "Acme"')
-        (folder / "bsc.toml").write_text('name = "Of BNB Chain"')
-        shutil.copy(certifi.where(), folder / "ca.pem")
+        (open_folder / "acme.toml").write_text('name = "Acme"')
+        (open_folder / "bsc.toml").write_text('name = "Of BNB Chain"')
+        shutil.copy(certifi.where(), open_folder / "ca.pem")
         relative = {"SCAN_BRAND": "acme.toml", "REQUESTS_CA_BUNDLE": "ca.pem"}
-        with scan_run(SCAN, folder, "--chains", chains.name, **relative) as scan:
+        with scan_run(SCAN, open_folder, "--chains", chains.name, **relative) as scan:
             for path, number, name in (("dev", 0, "Acme"), ("bsc", 3, "Of BNB Chain")):
-                below = ScanRun(scan.process, scan.port, folder)
+                below = ScanRun(scan.process, scan.port, open_folder)
                 below.url = f"{scan.url}/{path}"
                 below.wait_for_block(number)
                 assert name in requests.get(below.url, timeout=30).text
@@ -103,26 +93,27 @@ def is_verified(scan, address):
 
 
 @pytest.mark.long
-def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder, solc_dir):
+def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_folder, solc_dir):
     """Contracts that are deployed there again are verified again."""
     port = serving.free_port()
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000/second", "SCAN_SOLC_DIR": str(solc_dir)}
     with Anvil(port=port) as first:
         first.mine(2)
-        with scan_run(SCAN, folder, RPC_URL=first.url, **limits) as scan:
+        with scan_run(SCAN, open_folder, RPC_URL=first.url, **limits) as scan:
             box = deploy(first)
             scan.wait_for_block(3)
             fields = {"sourceCode": BOX, "compilerVersion": VERSION, "contractName": "Box"}
             body = {"address": box, "optimizationUsed": 0, **fields}
             answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=60)
             assert answer.status_code == 200, answer.text
-            serving.wait_until(lambda: [*(folder / "var" / "sources").glob("*.json")] != [])
-            before = (folder / "var" / "database_url").read_text()
+            serving.wait_until(lambda: [*(open_folder / "var" / "sources").glob("*.json")] != [])
+            place = open_folder / "var" / "database_url"
+            before = place.read_text()
             first.stop()
             with Anvil("--chain-id", "4242", port=port) as second:
                 second.mine(1)
                 scan.wait_for_block(1)
-                assert (folder / "var" / "database_url").read_text() != before
+                assert place.read_text() != before
                 second.receipt_of(second.send(second.accounts[0], second.accounts[1]))
                 again = deploy(second)
                 assert again != box
@@ -131,11 +122,12 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folde
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
                 serving.wait_until(
-                    lambda: (folder / "var" / "database_url").read_text() == before, timeout_s=60
+                    lambda: (open_folder / "var" / "database_url").read_text() == before,
+                    timeout_s=60,
                 )
                 assert third.head() == 0
                 third.mine(2)
                 assert deploy(third) == box
                 serving.wait_until(lambda: is_verified(scan, box), timeout_s=60)
-    chains = json.loads((folder / "var" / "chains.json").read_text())
+    chains = json.loads((open_folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]

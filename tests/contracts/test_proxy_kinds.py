@@ -277,8 +277,7 @@ def test_an_account_that_delegates(explorer, many):
 def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     facets = [*(verified(explorer, DIAMOND, name) for name in ("Loupe", "Other")), many]
     diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(each)[2:] for each in facets))
-    expected = {"result": "5", "implementation": facets[1]}
-    assert explorer.call(diamond, "grown", 4).json == expected
+    assert explorer.call(diamond, "grown", 4).json == {"result": "5", "implementation": facets[1]}
     assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
     assert explorer.call(diamond, "absent").status_code == 400
     page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text

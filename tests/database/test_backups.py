@@ -1,15 +1,12 @@
 """docs/operation.md, followed to the letter: what is restored serves, and is exact."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
 from scan.indexer.block_rows import TABLES
 from tests.support import auditing, backups, serving, table_digest
-from tests.support.database import Postgres, execute, insert
+from tests.support.database import Postgres, execute, insert, name_in
 from tests.support.indexing import Indexing, settings_for
 
 pytestmark = pytest.mark.long
@@ -35,24 +32,12 @@ INDEXED = {
 
 
 @pytest.fixture
-def folder():
-    """Where PostgreSQL's user may write; pytest's own is root's alone."""
-    with tempfile.TemporaryDirectory(prefix="scan-backups-") as name:
-        Path(name).chmod(0o777)
-        yield Path(name)
-
-
-@pytest.fixture
-def server(folder):
+def server(open_folder):
     """One that keeps what it writes, and ends before the folder that it archives to."""
     with Postgres() as server:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             execute(server.url("postgres"), f"ALTER SYSTEM SET {setting} = on")
         yield server
-
-
-def name_of(url):
-    return url.partition("?")[0].rpartition("/")[2]
 
 
 def assert_serves(url, head):
@@ -63,8 +48,8 @@ def assert_serves(url, head):
         assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
 
 
-def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, folder):
-    archive = backups.Archive(server, folder)
+def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, open_folder):
+    archive = backups.Archive(server, open_folder)
     with server.cloned(server.make_template()) as url, Indexing(url, anvil.url) as indexing:
         for number, since in ((10, None), (20, "10"), (30, "20")):
             anvil.mine(10)
@@ -77,7 +62,7 @@ def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, fo
         execute(url, "DELETE FROM blocks WHERE number > 5")
         archive.name_moment("after")
         with archive.restored("before_the_mistake", "10", "20", "30") as restored:
-            copy = restored.url(name_of(url))
+            copy = restored.url(name_in(url))
             assert table_digest.digest(copy) == before
             assert_serves(copy, 35)
 
@@ -99,9 +84,9 @@ def rows(url, tables):
     }
 
 
-def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, folder):
+def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, open_folder):
     tables = backups.owners_tables()
-    dump = str(folder / "owners.dump")
+    dump = str(open_folder / "owners.dump")
     key = new_key()
     anvil.mine(5)
     with postgres.cloned(template) as old, postgres.cloned(template) as new:

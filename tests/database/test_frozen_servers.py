@@ -3,7 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 
 import pytest
 import requests
@@ -13,7 +13,7 @@ from scan.database import errors, notifications
 from scan.database.connection import Database, request_waits
 from scan.errors import Unavailable
 from tests.support.postgres_wires import DeadNetwork
-from tests.support.serving import NOWHERE, gunicorn, wait_until
+from tests.support.serving import NOWHERE, cleared, gunicorn, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -37,13 +37,16 @@ def url(own_postgres):
         yield url
 
 
-@contextmanager
-def dead(network):
-    network.is_alive.clear()
-    try:
-        yield
-    finally:
-        network.is_alive.set()
+@pytest.fixture
+def network(url):
+    with DeadNetwork(url) as network:
+        yield network
+
+
+@pytest.fixture
+def database(network):
+    with closing(Database(network.url, statement_timeout_ms=200)) as database:
+        yield database
 
 
 def status(address):
@@ -75,9 +78,9 @@ def assert_ends_and_recovers(server, frozen):
         wait_until(lambda: set(pool.map(status, uncached(server, 16))) == {200})
 
 
-def test_a_dead_network_hangs_nobody(url):
-    with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
-        assert_ends_and_recovers(server, dead(network))
+def test_a_dead_network_hangs_nobody(network):
+    with gunicorn(network.url, **SETTINGS) as server:
+        assert_ends_and_recovers(server, cleared(network.is_alive))
 
 
 @pytest.mark.parametrize("of_replica", [False, True])
@@ -99,7 +102,7 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
         assert set(pool.map(status, known)) == {200}
         for network in (primary, replica):
             if network is not None:
-                stack.enter_context(dead(network))
+                stack.enter_context(cleared(network.is_alive))
         time.sleep(0.2)  # until what the replica has told is no longer cached
         answers = [*pool.map(answered, others)]
     assert {code for code, _ in answers} == {503}
@@ -108,24 +111,23 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
 
 
 @pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
-def test_what_needs_the_other_server_goes_on(url, frozen, other):
+def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
     """One of the two is behind a dead network; its requests go on coming."""
-    with DeadNetwork(url) as network:
-        given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
-        primary = url if frozen == READS else network.url
-        given = given or {"READ_DATABASE_URL": url}
-        with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
-            assert status(server + frozen) == status(server + other) == 200
-            with dead(network):
-                time.sleep(0.2)  # until what the replica has told is no longer cached
-                over = threading.Event()
-                asking = [pool.submit(ask_until, over, server + frozen) for _ in range(16)]
-                time.sleep(STATEMENT_TIMEOUT_S)
-                for _ in range(50):
-                    assert status(server + other) == 200
-                over.set()
-                assert {found for one in asking for found in one.result()} == {503}
-            wait_until(lambda: status(server + frozen) == 200)
+    given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
+    primary = url if frozen == READS else network.url
+    given = given or {"READ_DATABASE_URL": url}
+    with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
+        assert status(server + frozen) == status(server + other) == 200
+        with cleared(network.is_alive):
+            time.sleep(0.2)  # until what the replica has told is no longer cached
+            over = threading.Event()
+            asking = [pool.submit(ask_until, over, server + frozen) for _ in range(16)]
+            time.sleep(STATEMENT_TIMEOUT_S)
+            for _ in range(50):
+                assert status(server + other) == 200
+            over.set()
+            assert {found for one in asking for found in one.result()} == {503}
+        wait_until(lambda: status(server + frozen) == 200)
 
 
 def ask_until(over, address):
@@ -136,22 +138,19 @@ def ask_until(over, address):
     return found
 
 
-def test_a_statement_that_gets_no_response_is_not_asked_again(url):
-    with DeadNetwork(url) as network:
-        database = Database(network.url, statement_timeout_ms=200)
-        assert database.value("http/chain_get_version") is not None
-        with dead(network), pytest.raises(errors.NoResponse):
-            database.value("http/chain_get_version")
-        wait_until(lambda: answers(database))
-        database.close()
+def test_a_statement_that_gets_no_response_is_not_asked_again(network, database):
+    assert database.value("http/chain_get_version") is not None
+    with cleared(network.is_alive), pytest.raises(errors.NoResponse):
+        database.value("http/chain_get_version")
+    wait_until(lambda: answers(database))
 
 
-def test_a_thread_that_has_a_connection_fails_at_once_as_well(url):
+def test_a_thread_that_has_a_connection_fails_at_once_as_well(network):
     """It waited as long as the first one, once the server was known not to answer."""
-    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool:
         database = Database(network.url, statement_timeout_ms=1000)
         assert pool.submit(answers, database).result() and answers(database)
-        with dead(network):
+        with cleared(network.is_alive):
             with pytest.raises(errors.NoResponse):
                 database.value("http/chain_get_version")
             other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
@@ -161,21 +160,19 @@ def test_a_thread_that_has_a_connection_fails_at_once_as_well(url):
         database.close()
 
 
-def test_an_open_transaction_goes_on_where_another_thread_got_no_response(url):
-    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
-        database = Database(network.url, statement_timeout_ms=200)
+def test_an_open_transaction_goes_on_where_another_thread_got_no_response(database):
+    with ThreadPoolExecutor(1) as pool:
         with database.transaction() as transaction:
             database._note_unreachable(0.0)
             assert database.value("http/chain_get_version") is not None
             assert transaction.value("http/chain_get_version") is not None
         assert pool.submit(answers, database).result()
         pool.submit(database.close).result()
-        database.close()
 
 
-def test_a_request_waits_in_vain_for_one_of_two_servers(url):
+def test_a_request_waits_in_vain_for_one_of_two_servers(network):
     """As where a key is looked up in the primary, then in its replica, and both are frozen."""
-    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool:
         primary = Database(network.url, statement_timeout_ms=1000)
         replica = Database(network.url, statement_timeout_ms=600_000)
 
@@ -197,44 +194,36 @@ def answers(database):
         return False
 
 
-def test_a_transaction_ends_as_well(url):
-    with DeadNetwork(url) as network:
-        database = Database(network.url, statement_timeout_ms=200)
-        with pytest.raises(errors.NoResponse), database.transaction() as transaction:
+def test_a_transaction_ends_as_well(network, database):
+    with pytest.raises(errors.NoResponse), database.transaction() as transaction:
+        transaction.value("http/chain_get_version")
+        with cleared(network.is_alive):
             transaction.value("http/chain_get_version")
-            with dead(network):
-                transaction.value("http/chain_get_version")
-        database.close()
 
 
-def test_two_servers_in_one_thread_have_a_deadline_each(url):
+def test_two_servers_in_one_thread_have_a_deadline_each(url, network, database):
     """As where a view reads while it has a transaction open elsewhere."""
-    with DeadNetwork(url) as network:
-        outer = Database(network.url, statement_timeout_ms=200)
-        inner = Database(url, statement_timeout_ms=200)
-        with pytest.raises(errors.NoResponse), outer.transaction() as transaction:
-            assert inner.value("http/chain_get_version") is not None
-            with dead(network):
-                transaction.value("http/chain_get_version")
-        inner.close()
-        outer.close()
+    inner = Database(url, statement_timeout_ms=200)
+    with pytest.raises(errors.NoResponse), database.transaction() as transaction:
+        assert inner.value("http/chain_get_version") is not None
+        with cleared(network.is_alive):
+            transaction.value("http/chain_get_version")
+    inner.close()
 
 
-def test_listening_ends_as_well(url):
+def test_listening_ends_as_well(network, database):
     """The network dies between the connection and LISTEN."""
-    with DeadNetwork(url) as network:
-        database = Database(network.url, statement_timeout_ms=200)
-        connect = database.new_connection
+    connect = database.new_connection
 
-        def connect_and_die():
-            connection = connect()
-            network.is_alive.clear()
-            return connection
+    def connect_and_die():
+        connection = connect()
+        network.is_alive.clear()
+        return connection
 
-        database.new_connection = connect_and_die
-        listener = notifications.Listener(database, "scan_chain")
-        with ThreadPoolExecutor(1) as pool:
-            listening = pool.submit(listener.connect, "http/chain_get_version")
-            with pytest.raises(Unavailable):
-                listening.result(PATIENCE_S)
-        assert listener.connection is None and listener.poll() is None
+    database.new_connection = connect_and_die
+    listener = notifications.Listener(database, "scan_chain")
+    with ThreadPoolExecutor(1) as pool:
+        listening = pool.submit(listener.connect, "http/chain_get_version")
+        with pytest.raises(Unavailable):
+            listening.result(PATIENCE_S)
+    assert listener.connection is None and listener.poll() is None

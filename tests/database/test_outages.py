@@ -156,7 +156,9 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         node.stop()
         assert client.get(f"/api/v1/addresses/{other}").json == fresh
         assert client.get("/api/v1/blocks").json["total"] == 4
-        make_stale(database_url)  # no block since then has changed it
+        # As if the balances had been read at the block before; no block since has changed them.
+        execute(database_url, "UPDATE addresses SET balance_block = balance_block - 1")
+        execute(database_url, "SELECT pg_notify('scan_chain', 'stale')")
         eventually(client, f"/api/v1/addresses/{other}", fresh)
         execute(database_url, "UPDATE blocks SET traced = false WHERE number = 3")
         execute(database_url, "SELECT pg_notify('scan_chain', 'stale')")  # but this one may have
@@ -213,12 +215,6 @@ def eventually(client, path, expected):
             return
         assert time.monotonic() < deadline, (found, expected)
         time.sleep(0.02)
-
-
-def make_stale(url):
-    """As if the balances had been read at the block before, and the chain had moved on."""
-    execute(url, "UPDATE addresses SET balance_block = balance_block - 1")
-    execute(url, "SELECT pg_notify('scan_chain', 'stale')")
 
 
 def test_a_label_shows_at_once(own_postgres, served, url):

@@ -9,7 +9,7 @@ import requests
 from scan.accounts.api_keys import new_key
 from tests.database.test_poolers import started
 from tests.support import http_client, serving
-from tests.support.database import Postgres, execute, insert_key
+from tests.support.database import Postgres, execute, insert_key, name_in
 from tests.support.indexing import Indexing
 
 pytestmark = pytest.mark.long
@@ -34,16 +34,12 @@ def replica(primary):
 @pytest.fixture
 def urls(primary, replica):
     with primary.cloned("template_scan") as url:
-        name = url.partition("?")[0].rpartition("/")[2]
+        name = name_in(url)
         copy = replica.url(name)
-        serving.wait_until(lambda: has_database(replica, name))
+        named = "SELECT 1 FROM pg_database WHERE datname = %s"
+        serving.wait_until(lambda: execute(replica.url("postgres"), named, name))
         yield url, copy
         replays(replica, pause=False)
-
-
-def has_database(replica, name):
-    found = "SELECT 1 FROM pg_database WHERE datname = %s"
-    return bool(execute(replica.url("postgres"), found, name))
 
 
 def replays(replica, *, pause):

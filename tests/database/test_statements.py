@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from scan.database import connection, lists, statements
+from scan.database import lists, statements
 from tests.support import settings_document, statement_document
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -181,17 +181,13 @@ def nodes_of(plan):
         yield from nodes_of(part)
 
 
-def test_a_statement_is_prepared_where_its_header_has_literals(database_url):
-    database = connection.Database(database_url, statement_timeout_ms=1000)
+def test_a_statement_is_prepared_where_its_header_has_literals(database):
     database.row("http/chain_get_version")
     database.row("queries/blocks_get_hash", number=1)
     assert [name for name, *_ in database._work.prepared] == ["queries/blocks_get_hash"]
-    database.close()
 
 
 @pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
-def test_a_call_with_other_parameters_is_refused(database_url, params):
-    database = connection.Database(database_url, statement_timeout_ms=1000)
+def test_a_call_with_other_parameters_is_refused(database, params):
     with pytest.raises(statements.StatementError):
         database.rows("queries/blocks_get", **params)
-    database.close()

@@ -1,8 +1,6 @@
 """deploy/nginx.conf beside the limits: slow clients, refusals in JSON, instances that are down."""
 
 import json
-import os
-import signal
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -116,9 +114,7 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
         instances = [serving.wait_for(port, frozen), shared_server, shared_server]
         with serving.nginx(tmp_path, instances, shorter) as front:
             workers = Path(f"/proc/{frozen.pid}/task/{frozen.pid}/children").read_text().split()
-            for pid in map(int, workers):
-                os.kill(pid, signal.SIGSTOP)
-            try:
+            with serving.frozen(*map(int, workers)):
                 clients = [source_address.new_client() for _ in range(12)]
                 first = serving.at_once(
                     12, lambda n: clients[n].get(f"{front}/healthz", timeout=30)
@@ -130,9 +126,6 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
                 posted = serving.at_once(
                     12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=30)
                 )
-            finally:
-                for pid in map(int, workers):
-                    os.kill(pid, signal.SIGCONT)
     assert workers
     assert set(serving.statuses(first)) <= {200, 503}
     assert serving.statuses(answers) == {200: 12}

@@ -32,13 +32,10 @@ def site(three, tmp_path_factory):
         yield url
 
 
-def ask_for_key(session, site):
-    return session.post(f"{site}/api/v1/keys", json=key_request(new_wallet()), timeout=30)
-
-
 def new_key(site):
     with new_client() as session:
-        return str(ask_for_key(session, site).json()["key"])
+        body = key_request(new_wallet())
+        return str(session.post(f"{site}/api/v1/keys", json=body, timeout=30).json()["key"])
 
 
 def x_api_key(session, site, key):

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -16,46 +17,39 @@ pytestmark = pytest.mark.long
 CLIENTS = 6  # with a key each, so that they meet different instances
 
 
-class Load:
-    """Clients that ask one after the other until told to stop; what came back, counted."""
-
-    def __init__(self, front, keys):
-        self._front = front
-        self._stop = threading.Event()
-        self.answers = Counter()
-        self._lock = threading.Lock()
-        self._threads = [threading.Thread(target=self._ask, args=(key.text,)) for key in keys]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _ask(self, key):
-        session = requests.Session()
-        session.headers["X-API-Key"] = key
-        while not self._stop.is_set():
-            for method, path, body in (
-                ("GET", "/blocks?limit=2", None),
-                ("POST", "/query", {"entity": "transactions", "limit": 2}),
-            ):
-                answer = self._outcome(session, method, f"{self._front}/api/v1{path}", body)
-                with self._lock:
-                    self.answers[answer] += 1
-            time.sleep(0.002)
-
-    @staticmethod
-    def _outcome(session, method, url, body):
+@contextmanager
+def load(front, keys):
+    """Clients that ask one after the other while it lasts; what came back, counted at its end."""
+    is_over, answers = threading.Event(), Counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        asking = [pool.submit(ask_until, is_over, front, key.text) for key in keys]
         try:
-            response = session.request(method, url, json=body, timeout=10)
-        except requests.RequestException as error:
-            return f"{method} {type(error).__name__}"
-        return f"{method} {response.status_code}" + ("" if response.ok else response.text)
+            yield answers
+        finally:
+            is_over.set()
+    for of_client in asking:
+        answers.update(of_client.result())
+
+
+def ask_until(is_over, front, key):
+    answers, session = Counter(), requests.Session()
+    session.headers["X-API-Key"] = key
+    while not is_over.is_set():
+        for method, path, body in (
+            ("GET", "/blocks?limit=2", None),
+            ("POST", "/query", {"entity": "transactions", "limit": 2}),
+        ):
+            answers[outcome(session, method, f"{front}/api/v1{path}", body)] += 1
+        time.sleep(0.002)
+    return answers
+
+
+def outcome(session, method, url, body):
+    try:
+        response = session.request(method, url, json=body, timeout=10)
+    except requests.RequestException as error:
+        return f"{method} {type(error).__name__}"
+    return f"{method} {response.status_code}" + ("" if response.ok else response.text)
 
 
 def keys_in(url):
@@ -80,10 +74,10 @@ def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path)
         servers = [f"http://127.0.0.1:{port}" for port in ports]
         raised = {"rate=20r/s": "rate=20000r/s"}  # as the limit of an address is
         front = stack.enter_context(serving.nginx(tmp_path, servers, raised))
-        with Load(front, keys_in(database_url)) as load:
+        with load(front, keys_in(database_url)) as answers:
             for port, process in zip(ports[:2], processes[:2], strict=True):
                 serving.stop(process)
                 stack.enter_context(instance(database_url, port))
                 time.sleep(0.5)
-    assert set(load.answers) == {"GET 200", "POST 200"}, load.answers
-    assert sum(load.answers.values()) > 300
+    assert set(answers) == {"GET 200", "POST 200"}, answers
+    assert sum(answers.values()) > 300

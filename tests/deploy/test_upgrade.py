@@ -101,8 +101,7 @@ def test_the_documented_upgrade_applies_what_the_new_commit_brings(machine, empt
 def test_a_file_of_variables_is_read_as_systemd_reads_it():
     """systemd.exec(5), EnvironmentFile=."""
     loader = SourceFileLoader("as_service", str(ROOT / "deploy/as-service"))
-    spec = spec_from_loader("as_service", loader)
-    module = module_from_spec(spec)
+    module = module_from_spec(spec_from_loader("as_service", loader))
     loader.exec_module(module)
     text = (
         '# a comment\n; another one\n\nA=1\n B = two words \nC="5000 blocks"\nD=\'a "b"\'\n'

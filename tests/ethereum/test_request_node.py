@@ -16,6 +16,7 @@ from scan.rate_limits.concurrency import Postponed, RequestPlaces, WaitingThread
 from tests.support import faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.receiver import Answer
+from tests.support.serving import cleared
 
 pytestmark = pytest.mark.check
 
@@ -96,9 +97,7 @@ def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway, monke
 
 
 def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
-    node.held.clear()
-    with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
-        stack.callback(node.held.set)
+    with ThreadPoolExecutor(4) as pool, cleared(node.held):
         held = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
         for _ in held:
             node.waiting.acquire()

@@ -22,8 +22,7 @@ def submit_to_api(explorer, address, standard):
 
 def submit_to_page(explorer, address, standard):
     path = f"/address/{address}"
-    page = explorer.client.get(f"{path}?tab=contract").text
-    assert "Verify a source that matches better" in page
+    assert "Verify a source that matches better" in explorer.client.get(f"{path}?tab=contract").text
     form = {"compilerVersion": VERSION, "contractName": f"{PATH}:Maker", "optimizer": "off"}
     source = standard["sources"][PATH]["content"]
     answer = explorer.client.post(f"{path}/verify", data={**form, "source": source})

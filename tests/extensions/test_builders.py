@@ -3,7 +3,6 @@ flag 2^40, and is never shown as a validator's."""
 
 import csv
 from collections import namedtuple
-from typing import Any
 
 import pytest
 import rlp
@@ -68,8 +67,7 @@ def test_pages_show_builders_as_such(indexed):
         assert str(FLAG + builder) not in text
     for validator in VALIDATORS:
         assert f'data-label="Validator or builder">{validator}</td>' in text
-    markdown = indexed.client.get("/block/1", headers={"Accept": "text/markdown"}).text
-    assert "builder 7" in markdown
+    assert "builder 7" in indexed.client.get("/block/1", headers={"Accept": "text/markdown"}).text
 
 
 def test_compatible_forms_give_the_index_of_the_block(indexed):
@@ -88,7 +86,6 @@ def test_files_have_a_column_of_builders(format_, indexed, tmp_path):
     export(database, ExportOptions(("withdrawals",), format_, tmp_path, 100, None, None))
     database.close()
     [path] = (tmp_path / "withdrawals").iterdir()
-    rows: list[dict[str, Any]]
     if format_ == "csv":
         with path.open(newline="") as file:
             rows = [

@@ -58,8 +58,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     chain.mine(2)
     chain.index()
     assert chain.listed() == ([4, 5], 2, 4)
-    file = chain.get("/api/v1/execution-requests?format=csv")
-    assert file.headers["X-Scan-Complete-From"] == "4"
+    assert chain.get("/api/v1/execution-requests?format=csv").headers["X-Scan-Complete-From"] == "4"
     assert "requestCount" not in (older := chain.get("/api/v1/blocks/3").json)
     assert "execution_requests" in older["incomplete"]
     assert "incomplete" not in chain.get("/api/v1/blocks/4").json

@@ -74,8 +74,7 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     ]
     through = decoded(client, WORK, address=proxy_to(work, work.worker, SLOT))
     assert names(through["candidates"]) == [f"call implementation {call_of_work}"]
-    unknown = decoded(client, WORK)
-    assert names(unknown["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
+    assert names(decoded(client, WORK)["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
     expected = "call standard transfer(address,uint256)"
     assert names(decoded(client, TRANSFER)["candidates"])[0] == expected
     # A selector that is also that of a signature which an operator imported.
@@ -131,12 +130,6 @@ def multi_send(*transactions):
     return call("multiSend(bytes)", b"".join(packed))
 
 
-def of_safe(to, data, operation=0):
-    types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
-    values = (to, 9, data, operation, 0, 0, 0, bytes(20), bytes(20), b"")
-    return call(f"execTransaction({types})", *values)
-
-
 def test_calls_inside_of_calls_are_unfolded(client, work):
     to, other, safe = map(hexed, (TO, OTHER, SAFE))
     own = decoded(client, call("multicall(bytes[])", [TRANSFER, APPROVE]), address=to)
@@ -146,7 +139,9 @@ def test_calls_inside_of_calls_are_unfolded(client, work):
         [(TO, True, 3, TRANSFER), (bytes.fromhex(work.worker[2:]), False, 0, WORK)],
     )
     batch = multi_send((0, OTHER, 4, APPROVE), (1, TO, 0, three))
-    found = decoded(client, of_safe(SAFE, batch, 1))
+    types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
+    values = (SAFE, 9, batch, 1, 0, 0, 0, bytes(20), bytes(20), b"")
+    found = decoded(client, call(f"execTransaction({types})", *values))
     assert calls(found) == [
         ([0], safe, "multiSend", "9"),
         ([0, 0], other, "approve", "4"),

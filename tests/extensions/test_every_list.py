@@ -85,8 +85,7 @@ def listed(postgres, template):
         auditing.run(settings_for(url, NOBODY), repair=True)
         with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
             remove(kept_url, FIRST_KEPT)
-            clients = (client_over(u) for u in (url, kept_url))
-            yield Listed(*clients, rows)
+            yield Listed(*(client_over(u) for u in (url, kept_url)), rows)
 
 
 def make_chain(url):

@@ -47,6 +47,8 @@ def made():
         frames = [[1, 3, ALICE, [20_000, 0], 0, b"check"], [2, 0, CAROL, [40_000, 0], 10**18, b""]]
         signatures = [[0, ALICE, b"", b"s" * 65]]
         names = ("mode", "flags", "target", "limits", "value", "data")
+        frame = {"type": "CALL", "from": ALICE, "to": CAROL, "value": 10**18, "input": b""}
+        frame |= {"gas": 40_000, "gasUsed": 30_000, "calls": []}
         chain.add(
             {"type": FRAMES, "from": ALICE, "to": None, "nonce": nonce, "gas": GAS + 12_000}
             | {"chainId": SEPOLIA, "maxFeePerGas": 2 * PRICE, "maxPriorityFeePerGas": GWEI}
@@ -56,15 +58,10 @@ def made():
             | {"logs": [log(CAROL, word("an event"))]},
             fee=PRICE * GAS if payer == ALICE else 0,
             encoding=[SEPOLIA, nonce, ALICE, frames, signatures, [GWEI, 2 * PRICE, 0], []],
-            trace={"to": ALICE, "calls": [_call(ALICE, CAROL, 10**18)]},
+            trace={"to": ALICE, "calls": [frame]},
         )
         chain.mine()
     return chain
-
-
-def _call(sender, to, value):
-    of_frame = {"gas": 40_000, "gasUsed": 30_000, "input": b"", "calls": []}
-    return {"type": "CALL", "from": sender, "to": to, "value": value, **of_frame}
 
 
 def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):

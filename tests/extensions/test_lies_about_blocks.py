@@ -142,14 +142,10 @@ def made():
     blobs = {"maxFeePerBlobGas": ETH, "blobVersionedHashes": [bytes([1]) + word("blob")[1:]]}
     chain.pay(ALICE, BOB, 3, type=3, receipt={"blobGasPrice": 159_773}, **blobs)
     withdrawal = {"index": 1, "validatorIndex": 2, "address": BOB, "amount": 32}
-    root = encoding.list_root([encoded_withdrawal(withdrawal)])
+    root = encoding.list_root([rlp.encode([*withdrawal.values()])])
     gas = {"blobGasUsed": 131_072, "excessBlobGas": 40_000_000}
     chain.mine(withdrawals=[withdrawal], withdrawalsRoot=root, **gas)
     return chain
-
-
-def encoded_withdrawal(withdrawal):
-    return rlp.encode([*withdrawal.values()])
 
 
 def chosen(lies, is_whole):

@@ -116,8 +116,7 @@ def require_no_recipient(client, hash_):
     of_blockscout = client.get(f"/api/v2/transactions/{hash_}").json
     assert "contract_creation" not in of_blockscout["transaction_types"]
     query = {"module": "account", "action": "txlist", "address": record["fromAddress"]}
-    rows = client.get("/api", query_string=query).json["result"]
-    assert hash_ in [row["hash"] for row in rows]
+    assert hash_ in [row["hash"] for row in client.get("/api", query_string=query).json["result"]]
     feed = client.get(f"/address/{record['fromAddress']}/feed").text
     assert hash_ in feed and "Creation" not in feed
 

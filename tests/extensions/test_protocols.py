@@ -255,8 +255,7 @@ def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(anvil, index):
     factory = anvil.deploy(me, "StableFactory")
     for is_stable in (True, False):
         do(anvil, factory, "createPool", *coins, is_stable, gas=2_000_000)
-        address = anvil.read(factory, "getPool", *coins, is_stable)
-        pool = Contract(address, artifact("StablePool"))
+        pool = Contract(anvil.read(factory, "getPool", *coins, is_stable), artifact("StablePool"))
         do(anvil, pool, "swap", 100, 0, 0, 90)
         do(anvil, pool, "swap", 0, 50, 40, 0)
         do(anvil, pool, "swap", 5, 5, 5, 5)  # nothing for nothing

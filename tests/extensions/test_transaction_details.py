@@ -84,7 +84,8 @@ def test_methods_and_events_are_those_of_ethers(chain):
         for each in transactions_of(chain.client)
     ]
     assert {each["unavailable"] for each in answers} == {None}
-    types = token_types(chain.client)
+    tokens = chain.client.get("/api/v1/tokens?limit=100").json["tokens"]
+    types = {token["address"]: token["type"] for token in tokens}
 
     def asked(address):
         abi = chain.abis.get(address or "")
@@ -110,11 +111,6 @@ def test_methods_and_events_are_those_of_ethers(chain):
             assert log["event"] == event, (each["hash"], log)
             decoded += event is not None
     assert decoded > 100
-
-
-def token_types(client):
-    tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
-    return {token["address"]: token["type"] for token in tokens}
 
 
 @pytest.mark.parametrize("others", [15, pytest.param(300, marks=pytest.mark.long)])

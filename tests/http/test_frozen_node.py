@@ -1,11 +1,8 @@
 """A node that takes connections and says nothing more: what needs it fails, all else goes on."""
 
-import os
-import signal
 import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 
 import pytest
 import requests
@@ -13,7 +10,7 @@ import requests
 from bench.seed import seed
 from tests.http import conftest, test_limits_of_cached_responses
 from tests.support import anvil, database
-from tests.support.serving import wait_until
+from tests.support.serving import frozen, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -54,16 +51,6 @@ def service(postgres, template):
             yield Served(address, node, keys)
 
 
-@contextmanager
-def frozen(node):
-    os.kill(node.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            os.kill(node.pid, signal.SIGCONT)
-
-
 def has_waited_in_vain(response):
     """Not where it was refused at once."""
     return "node d" in response.text  # it does not answer, or did not
@@ -72,7 +59,7 @@ def has_waited_in_vain(response):
 def test_a_frozen_node_costs_its_own_answers_only(service):
     """Four addresses with twelve calls each, which wait for it, or for their turn: meanwhile others
     have all their answers."""
-    with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node):
+    with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node.pid):
         sent = [
             pool.submit(service.proxy, attacker) for _ in range(12) for attacker in range(ATTACKERS)
         ]
@@ -86,7 +73,7 @@ def test_a_frozen_node_costs_its_own_answers_only(service):
 
 
 def test_an_address_with_many_keys_has_the_places_of_one(service):
-    with ThreadPoolExecutor(8) as pool, frozen(service.node):
+    with ThreadPoolExecutor(8) as pool, frozen(service.node.pid):
         sent = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
         assert has_waited_in_vain(service.proxy(2)), "another address had no place to wait in"
         responses = [future.result() for future in sent]

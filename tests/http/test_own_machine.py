@@ -58,8 +58,7 @@ def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(sh
 
 @pytest.mark.parametrize("public", [{"trusted_proxies": 1}, {"host": "0.0.0.0"}], ids=str)
 def test_nobody_is_told_where_a_service_is_public(shared_database_url, public):
-    clients = clients_of(shared_database_url, **public)
-    assert not any("SCAN_" in text for text in refusals(clients))
+    assert not any("SCAN_" in text for text in refusals(clients_of(shared_database_url, **public)))
 
 
 def test_the_setting_that_is_told_allows_the_webhook(shared_database_url):

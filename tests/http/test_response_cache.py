@@ -1,9 +1,6 @@
 """Which responses are cached, how many, and for how long; which version counts as the newest."""
 
-import os
-import signal
 import time
-from typing import cast
 
 import pytest
 
@@ -12,7 +9,7 @@ from scan.http import index_version, response_cache
 from scan.http.request_state import CacheKey
 from scan.server.responses import WsgiResponse
 from tests.support.database import execute
-from tests.support.serving import wait_until
+from tests.support.serving import frozen, wait_until
 
 ADDRESS = bytes(20)
 
@@ -38,7 +35,7 @@ def version():
 
 @pytest.fixture
 def cache(version):
-    return response_cache.ResponseCache(cast(index_version.IndexVersion, version))
+    return response_cache.ResponseCache(version)
 
 
 def response(text):
@@ -247,11 +244,8 @@ def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, databa
         "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%label_state%%'"
         " AND pid <> pg_backend_pid() AND datname = current_database()",
     )
-    os.kill(backend, signal.SIGSTOP)
-    try:
+    with frozen(backend):
         assert listener.poll() == []
-    finally:
-        os.kill(backend, signal.SIGCONT)
     notify(database_url, "chain 5")
     found = []
     wait_until(lambda: bool(found.extend(listener.poll() or []) or found))

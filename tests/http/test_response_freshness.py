@@ -3,8 +3,6 @@
 PostgreSQL notifies of a commit after it can be seen: 0.2 ms, and up to 3 on a busy machine.
 """
 
-import os
-import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +17,7 @@ from tests.http.test_cached_responses import uncached
 from tests.support.database import Postgres, execute
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, wait_until
+from tests.support.serving import frozen, gunicorn, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -101,15 +99,12 @@ def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
             wait_until(lambda number=number: f'"number":{number - 1},' in asked_again(client))
             before = asked_again(client)
             listening = listening_backend(database_url)
-            os.kill(listening, signal.SIGSTOP)
-            try:
+            with frozen(listening):
                 anvil.mine()
                 indexing.wait_for(number)
                 assert newest(client) == before  # or nobody would need what follows
                 client.ask(path.format(number))
                 assert f'"number":{number},' in newest(client), path
-            finally:
-                os.kill(listening, signal.SIGCONT)
 
 
 def test_a_block_taken_back_is_gone_from_responses(anvil, database_url, server):

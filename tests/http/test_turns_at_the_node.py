@@ -19,7 +19,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
-from tests.support.serving import connect, wait_until
+from tests.support.serving import cleared, connect, wait_until
 
 TRANSACTIONS = 90
 READER, OTHER = "10.1.0.1", "10.2.0.1"
@@ -112,9 +112,7 @@ def test_parallel_readers_have_whole_records_whether_blocks_are_stored_or_not(se
 def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     """With three of its requests at the node and 32 in its queue, the next is refused: whichever
     of those that threads have at the same time comes last."""
-    service.node.held.clear()
-    with ExitStack() as stack:
-        stack.callback(service.node.held.set)
+    with cleared(service.node.held):
         waiting = [sent(service, READER) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
         wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: answered(waiting))
@@ -165,9 +163,7 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
         path.format(f"0x{next(_numbers):040x}") for path in ("/api/v1/addresses/{}", "/address/{}")
     ]
     assert all(service.get(path, OTHER).ok for path in paths)
-    service.node.held.clear()
-    with ExitStack() as stack:
-        stack.callback(service.node.held.set)
+    with cleared(service.node.held):
         waiting = [sent(service) for _ in range(5)]
         wait_until(lambda: service.node.waiting == 3)
         for path in paths:
@@ -178,9 +174,7 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
 
 
 def test_clients_that_leave_while_they_wait_free_their_places(service):
-    service.node.held.clear()
-    with ExitStack() as stack:
-        stack.callback(service.node.held.set)
+    with cleared(service.node.held):
         connections = [sent(service) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
         wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: answered(connections))
@@ -219,17 +213,15 @@ def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
 
 def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     """A body that was read before the request had to wait, HEAD, and pipelined requests."""
-    service.node.held.clear()
     form = "module=proxy&action=eth_blockNumber&" + "x" * 300_000  # large ones are parsed in turn
     head = f"POST /api HTTP/1.1\r\nHost: a\r\nContent-Length: {len(form)}\r\n"
     head += "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
     after = f"HEAD {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n"
     after += "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    with ThreadPoolExecutor(3) as pool, ExitStack() as stack:
-        stack.callback(service.node.held.set)
+    with ThreadPoolExecutor(3) as pool, cleared(service.node.held):
         held = [pool.submit(service.balance, "127.0.0.1") for _ in range(3)]
         wait_until(lambda: service.node.waiting >= 3)
-        connection = stack.enter_context(connect(service.address))
+        connection = connect(service.address)
         connection.sendall((head + form + after).encode())
         time.sleep(0.3)
         service.node.held.set()
@@ -239,17 +231,17 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
 
 
-def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(service):
+def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(
+    service, monkeypatch
+):
     """Traces, estimates and calls of 30 million gas: one of a client, two of all."""
-    service.node.held_methods = {"debug_traceTransaction", "eth_estimateGas", "eth_call"}
-    service.node.held.clear()
+    methods = {"debug_traceTransaction", "eth_estimateGas", "eth_call"}
+    monkeypatch.setattr(service.node, "held_methods", methods)
     hostile = [f"10.3.0.{number}" for number in range(4)]
     call = f"/api?module=proxy&action=eth_call&to=0x{1:040x}&data=0x"
     costly = [call, call.replace("eth_call", "eth_estimateGas")]
     costly += [f"/api/v1/transactions/{hash_}/trace" for hash_ in service.hashes[:2]]
-    with ThreadPoolExecutor(20) as pool, ExitStack() as stack:
-        stack.callback(service.node.held_methods.update, {"eth_getBalance"})
-        stack.callback(service.node.held.set)
+    with ThreadPoolExecutor(20) as pool, cleared(service.node.held):
         waiting = [pool.submit(service.get, path, of) for of in hostile for path in costly]
         wait_until(lambda: service.node.waiting == 2)
         for client in (OTHER, *hostile):  # the hostile ones, too, have their balances

@@ -61,10 +61,6 @@ def add_novelties(stage):
     factory = "0x" + "fa" * 20
     tokens = (stage.contracts["gold"].address, stage.contracts["harbor"].address)
     stage.deploy("new pool", "FakePool", factory, *tokens)
-    use_novelties(stage)
-
-
-def use_novelties(stage):
     stage.do(1, "novelty", "transfer", stage.people[2], 7)
     stage.do(2, "new pool", "swapV2", 10, 0, 0, 9)
     scenario.everyday(stage, 5)

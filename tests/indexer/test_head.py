@@ -121,9 +121,10 @@ def test_plans_are_made_anew_once_tables_have_grown(database_url, monkeypatch):
 
 
 @pytest.mark.parametrize("mined", [0, 1])
-def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres, template, mined):
+def test_blocks_that_the_database_lost_are_indexed_again(
+    database, database_url, postgres, template, mined
+):
     """As after a failover, whether the node has further blocks or not."""
-    database = Database(database_url, statement_timeout_ms=0)
     with Anvil() as node:
         token = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
         for _ in range(3):
@@ -139,10 +140,11 @@ def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres,
             pass
         assert database.value("indexer/blocks_get_head") == node.head()
         assert digest(database_url) == fresh_digest(postgres, template, node)
-    database.close()
 
 
-def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(database_url):
+def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
+    database, database_url
+):
     """The next step has the calls of a step without a failure; a fork is followed with the chain
     checked anew."""
     called = []
@@ -155,7 +157,6 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(d
         called.extend(call["method"] for call in calls)
         return faulty_node.status(502)(calls, forward)
 
-    database = Database(database_url, statement_timeout_ms=0)
     with Anvil() as anvil, FaultyNode(anvil.url) as node:
         settings = settings_for(database_url, node.url)
         indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
@@ -184,4 +185,3 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(d
         anvil.revert(fork)
         anvil.mine(2)
         assert "eth_config" in step()
-    database.close()

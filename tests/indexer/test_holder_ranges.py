@@ -10,7 +10,7 @@ from scan.database.connection import Database
 from scan.indexer import derivation
 from tests.support import auditing, explain, indexing, serving, table_digest
 from tests.support.database import execute
-from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.made_blocks import TOKEN, Move, address
 
 PEOPLE = [address(f"person {number}") for number in range(12)]
 ZERO = bytes(20)
@@ -38,11 +38,9 @@ def moves(chance):
     ]
 
 
-def test_forks_leave_what_holders_give(database_url, postgres, template, monkeypatch):
+def test_forks_leave_what_holders_give(chain, database_url, postgres, template, monkeypatch):
     monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
     chance = random.Random(24)
-    database = Database(database_url, statement_timeout_ms=0)
-    chain = Chain(database)
     chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:2]])
     assert counts(database_url) == {}
     for _ in range(40):
@@ -59,20 +57,16 @@ def test_forks_leave_what_holders_give(database_url, postgres, template, monkeyp
         chain.copy_to(fresh)
         assert table_digest.digest(database_url) == table_digest.digest(fresh_url)
         fresh.close()
-    database.close()
 
 
-def test_who_sends_everything_leaves_the_range_of_the_balance(database_url, monkeypatch):
+def test_who_sends_everything_leaves_the_range_of_the_balance(chain, database_url, monkeypatch):
     monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
-    database = Database(database_url, statement_timeout_ms=0)
-    chain = Chain(database)
     chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:4]])
     assert counts(database_url)[TOKEN] == 4
     chain.append([Move(PEOPLE[0], PEOPLE[1], tokens=10)])
     assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (3, [(0,)])
     chain.unwind(chain.number - 1)
     assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (4, [(0,)])
-    database.close()
 
 
 def page(seeded, number, limit=100):

@@ -43,13 +43,9 @@ def play(node):
         receipt = node.transact(0, maker, function, value=value, gas=1_000_000)
         assert receipt["status"] == "0x1" and receipt["logs"] == []
         if function != "makeInVain":
-            vaults.append(created_by(maker.address, int(before, 16)))
+            creation = rlp.encode([bytes.fromhex(maker.address[2:]), int(before, 16)])
+            vaults.append("0x" + keccak(creation)[12:].hex())
     return vaults
-
-
-def created_by(creator, nonce):
-    """Where CREATE puts a contract."""
-    return "0x" + keccak(rlp.encode([bytes.fromhex(creator[2:]), nonce]))[12:].hex()
 
 
 def everything(client, entity):

@@ -1,9 +1,7 @@
 """Long tables in partitions: the same rows and the same answers as in one partition."""
 
 import sys
-import tempfile
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -185,22 +183,14 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     assert digest(url) == before
 
 
-@pytest.fixture
-def folder():
-    """Where PostgreSQL's user may write; pytest's own is root's alone."""
-    with tempfile.TemporaryDirectory(prefix="scan-partitions-") as name:
-        Path(name).chmod(0o777)
-        yield Path(name)
-
-
-def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, folder):
+def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, open_folder):
     """As docs/growing.md says."""
     url = database_url
     with closing(Database(url, statement_timeout_ms=0)) as database, database.transaction() as tx:
         partitions.make_empty(tx, "transactions", 1000, 1500)
     insert_transactions(url, 0, 1400)
     execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")
-    dump, contents = folder / "dump", folder / "list"
+    dump, contents = open_folder / "dump", open_folder / "list"
     postgres.run_program("pg_dump", "-Fc", "-t", "transactions_0", "-f", str(dump), url)
     execute(url, "DROP TABLE transactions_0")
     listed = postgres.run_program("pg_restore", "-l", str(dump)).splitlines()

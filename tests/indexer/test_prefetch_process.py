@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from prometheus_client import REGISTRY
 
@@ -31,20 +32,10 @@ def spawned_workers(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_context", SPAWNING)
 
 
-def children(pid):
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
-    return found
-
-
 def workers(pid):
     """Processes that multiprocessing has spawned, but for its own that tracks resources."""
-    return [child for child in children(pid) if "spawn_main" in command_of(child)]
-
-
-def start_with(monkeypatch, interpreter):
-    monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
+    children = [child.pid for child in psutil.Process(pid).children()]
+    return [child for child in children if "spawn_main" in command_of(child)]
 
 
 def is_gone(pid):
@@ -55,17 +46,15 @@ def is_gone(pid):
     return state in "ZX"
 
 
-def slow_receipts(calls, forward):
+def receipts_after(seconds):
     """What the processes request takes its time; all else is quick."""
-    if any(call["method"] == "eth_getBlockReceipts" for call in calls):
-        time.sleep(0.5)
-    return Reply(body=forward(calls))
 
+    def reply(calls, forward):
+        if any(call["method"] == "eth_getBlockReceipts" for call in calls):
+            time.sleep(seconds)
+        return Reply(body=forward(calls))
 
-def stuck_receipts(calls, forward):
-    if any(call["method"] == "eth_getBlockReceipts" for call in calls):
-        time.sleep(20)
-    return Reply(body=forward(calls))
+    return reply
 
 
 @pytest.fixture
@@ -76,7 +65,7 @@ def processes(monkeypatch):
 
     def watched(self, *arguments):
         start(self, *arguments)
-        started.extend(process.pid for process in self._processes)
+        started.extend(workers(os.getpid()))
 
     monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
     monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
@@ -107,7 +96,7 @@ def process(indexed, node):
 def test_a_killed_process_is_reported_once_and_replaced(
     scenario, indexed, database_url, node, processes, caplog
 ):
-    node.fault = slow_receipts
+    node.fault = receipts_after(0.5)
     with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
         for number in (1, 2, 3):
             least = number * prefetch_process.PROCESSES
@@ -123,7 +112,7 @@ def test_a_killed_process_is_reported_once_and_replaced(
 def test_without_further_processes_it_goes_on_in_the_first(
     scenario, indexed, database_url, processes, monkeypatch, caplog, interpreter
 ):
-    start_with(monkeypatch, interpreter)
+    monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
     with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no process to fetch" in r.getMessage()]
@@ -181,11 +170,11 @@ def test_results_belong_to_their_ranges_and_are_counted(process, node):
 
 
 def test_an_ended_process_returns_nothing(indexed, node):
-    node.fault = stuck_receipts
+    node.fault = receipts_after(20)
     process = start_process(indexed, node.url)
     waiting = process.submit(0, 3)
-    for started in process._processes:
-        os.kill(started.pid, signal.SIGKILL)
+    for started in workers(os.getpid()):
+        os.kill(started, signal.SIGKILL)
     with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
     serving.wait_until(lambda: not process.are_alive)
@@ -214,7 +203,7 @@ def busy(anvil, database_url):
     """`scan index` while its processes wait for the node; and their numbers."""
     anvil.mine(LONG)
     with FaultyNode(anvil.url) as node:
-        node.fault = stuck_receipts
+        node.fault = receipts_after(20)
         with indexer_process.IndexerProcess(database_url, node.url) as indexer:
             serving.wait_until(lambda: len(workers(indexer.pid)) == prefetch_process.PROCESSES)
             time.sleep(1.0)

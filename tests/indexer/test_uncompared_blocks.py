@@ -93,8 +93,7 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_of_unknown_chains(pl
         blocks = [fetched.block for fetched in source_of(client.Node([node.url])).blocks(0, BLOCKS)]
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
-    said = f"block 2, and maybe later ones, are not proven: {words}"
-    assert caplog.messages == [said]
+    assert caplog.messages == [f"block 2, and maybe later ones, are not proven: {words}"]
     assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [3, 1, 1]
 
 

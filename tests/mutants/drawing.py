@@ -80,7 +80,8 @@ def mutants(place, text):
 def changes(place, text):
     """Offsets of the tokens of a file that can be replaced, the tokens and what replaces them."""
     is_python = place.endswith(".py")
-    for start, token in python_tokens(text) if is_python else sql_tokens(text):
+    in_sql = ((match.start(), match[0]) for match in SQL_TOKEN.finditer(text))
+    for start, token in python_tokens(text) if is_python else in_sql:
         replacement = (PYTHON if is_python else SQL).get(token)
         if replacement is None and token.isdecimal():
             replacement = str(int(token) + 1)
@@ -105,10 +106,6 @@ def python_tokens(text):
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER):
             yield starts[token.start[0] - 1] + token.start[1], token.string
-
-
-def sql_tokens(text):
-    yield from ((match.start(), match[0]) for match in SQL_TOKEN.finditer(text))
 
 
 def _compiles(text):

@@ -219,7 +219,6 @@ def test_a_process_without_other_http_serves_metrics_at_its_host():
 
 
 def test_metrics_answer_without_a_database():
-    url = "postgresql://127.0.0.1:1/none"
-    families = scrape(indexing.client_over(url))
+    families = scrape(indexing.client_over("postgresql://127.0.0.1:1/none"))
     assert value(families, "scan_database_up") == 0
     assert families["scan_database_up"].samples

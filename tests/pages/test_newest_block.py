@@ -108,5 +108,4 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
             assert client.get(path).status_code != 500, path
         if "/api" in paths:
             asked = f"/api?module=proxy&action=eth_getTransactionByHash&txhash={sent}"
-            told = anvil.call("eth_getTransactionByHash", sent)
-            assert client.get(asked).json["result"] == told
+            assert client.get(asked).json["result"] == anvil.call("eth_getTransactionByHash", sent)

@@ -26,11 +26,6 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(client,
     assert "This is the hash of a block" in client.get(f"/tx/{block}").text
 
 
-def test_a_method_that_a_page_does_not_accept_is_no_outage(client):
-    refused = client.post("/blocks", headers={"Accept": "text/html"})
-    assert refused.status_code == 405 and "<h1>Invalid request</h1>" in refused.text
-
-
 def test_pages_show_what_the_chain_has(client, scenario):
     truth, head = scenario.truth, scenario.truth.head
     transfer, sent = truth.token_transfers[0], truth.transactions[5]
@@ -168,10 +163,12 @@ def test_a_page_that_does_not_exist_is_told_in_words_of_pages(client, path):
     assert "/docs/" not in main and "nearest path" not in main
 
 
-def test_the_other_method_is_refused_as_a_page(client):
-    answer = client.post("/blocks")
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/html"}])
+def test_the_other_method_is_refused_as_a_page(client, headers):
+    answer = client.post("/blocks", headers=headers)
     assert (answer.status_code, answer.mimetype) == (405, "text/html")
-    assert client.post("/search").headers["Allow"]
+    assert "<h1>Invalid request</h1>" in answer.text
+    assert client.post("/search", headers=headers).headers["Allow"]
 
 
 def test_static_files_name_their_content(client):

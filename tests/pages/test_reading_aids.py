@@ -249,5 +249,4 @@ def test_a_chart_is_read_with_the_arrow_keys(page, over_http):
     page.evaluate(press)
     rows = "[...document.querySelector('figure.chart tbody').rows].slice(-2)"
     text = "[...row.cells].map((cell) => cell.textContent).join(': ')"
-    shown = page.evaluate(f"{rows}.map((row) => {text})")
-    assert [page.evaluate(reading), newest] == shown
+    assert [page.evaluate(reading), newest] == page.evaluate(f"{rows}.map((row) => {text})")

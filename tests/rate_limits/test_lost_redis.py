@@ -1,8 +1,5 @@
 """Counting while Redis is away."""
 
-import os
-import signal
-
 import pytest
 from redis import Redis
 
@@ -10,7 +7,15 @@ from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.storage import Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
-from tests.support.serving import at_once, free_port, gunicorn, redis_server, statuses, wait_until
+from tests.support.serving import (
+    at_once,
+    free_port,
+    frozen,
+    gunicorn,
+    redis_server,
+    statuses,
+    wait_until,
+)
 
 
 def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
@@ -40,21 +45,18 @@ WHEN_LOST = [("refuse", 503), pytest.param("local", 400, marks=pytest.mark.long)
 def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status):
     """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
     with redis_server(tmp_path) as storage:
-        frozen = Redis.from_url(storage).info("server")["process_id"]
+        redis = Redis.from_url(storage).info("server")["process_id"]
         with gunicorn(
             shared_database_url,
             SCAN_RATE_LIMIT_STORAGE=storage,
             SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
         ) as server:
             assert get(server).status_code == 400
-            os.kill(frozen, signal.SIGSTOP)
-            try:
+            with frozen(redis):
                 answers = at_once(
                     20, lambda n: get(server, "/healthz" if n % 2 else "/api/v1/keys")
                 )
                 assert statuses(answers[1::2]) == {200: 10}
                 assert statuses(answers[::2]) == {status: 10}
                 assert get(server, "/readyz").status_code == (503 if status == 503 else 200)
-            finally:
-                os.kill(frozen, signal.SIGCONT)
             wait_until(lambda: get(server, "/readyz").status_code == 200)

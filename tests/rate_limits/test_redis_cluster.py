@@ -1,9 +1,6 @@
 """Counting in a cluster of Redis, whose windows are charged one after the other by threads."""
 
-import os
-import signal
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 
@@ -13,19 +10,10 @@ from scan.rate_limits.storage import Window
 from scan.settings import Settings
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
-from tests.support.serving import at_once, gunicorn, redis_cluster, statuses, wait_until
+from tests.support.serving import at_once, frozen, gunicorn, redis_cluster, statuses, wait_until
 from tests.support.source_address import new_client
 
 pytestmark = pytest.mark.long
-
-
-@contextmanager
-def frozen(process):
-    os.kill(process, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(process, signal.SIGCONT)
 
 
 def test_a_cluster_that_is_away_at_the_start_stops_it():

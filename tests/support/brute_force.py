@@ -5,13 +5,11 @@ LISTED_BY, without the service's code.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 from operator import getitem
-from typing import Any
 
 import pytest
 
@@ -20,9 +18,6 @@ from scan.queries import entities, pages
 from scan.queries.pages import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
 
-Record = dict[str, Any]
-Filters = dict[str, Any]
-Created = Mapping[str, str]  # transaction hash -> the contract it created directly
 RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 # Keys by which no list is counted, even alone.
 UNCOUNTED = {
@@ -154,13 +149,13 @@ KEYS = filter_keys()
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Every record, newest first, and which transaction created which contract.
+    """Every record, newest first, by its entity; and which transaction created which contract.
 
     Where records are not whole, they hold what tells them apart and what filters look at.
     """
 
-    records: Mapping[str, list[Record]]
-    created: Created
+    records: dict
+    created: dict  # transaction hash -> the contract it created directly
     are_whole: bool = True
 
     def find(self, body):
@@ -240,15 +235,11 @@ def difference(body, rows, expected):
     return "\n".join(lines if missing or wrong else [*lines, "the same records in another order"])
 
 
-def is_allowed(entity, keys):
-    return len(ALIASES.get(entity, set()) & set(keys)) < 2
-
-
 def combinations_of_keys(entity, most):
     """Every combination of up to `most` keys that may stand together; the first is of none."""
     for size in range(most + 1):
         for keys in combinations(KEYS[entity], size):
-            if is_allowed(entity, keys):
+            if len(ALIASES.get(entity, set()) & {*keys}) < 2:
                 yield keys
 
 

@@ -61,8 +61,7 @@ def compile_vyper(packages, folder, standard):
 
 @cache
 def _vyper(packages):
-    script = SUPPORT / "vyper_server.py"
-    command = [sys.executable, "-IBS", str(script), str(packages)]
+    command = [sys.executable, "-IBS", str(SUPPORT / "vyper_server.py"), str(packages)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
 
 

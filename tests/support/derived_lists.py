@@ -12,7 +12,7 @@ def list_checkpoints(truth, every=128):
     for records, listed in (
         (truth.transactions, _lists_of_transaction),
         (truth.token_transfers, _lists_of_token_transfer),
-        (truth.internal_transfers, _lists_of_internal_transfer),
+        (truth.internal_transfers, lambda t: _lists_of_parties(t, "internal_transfers")),
         (truth.dex_trades, _lists_of_trade),
         (truth.logs, _lists_of_log),
     ):
@@ -110,10 +110,6 @@ def _lists_of_token_transfer(transfer):
         "token_transfers_by_token": {token},
         "token_transfers_by_item": set() if item is None else {token + item.encode().hex()},
     }
-
-
-def _lists_of_internal_transfer(transfer):
-    return _lists_of_parties(transfer, "internal_transfers")
 
 
 def _lists_of_parties(transfer, name):

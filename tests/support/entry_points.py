@@ -4,7 +4,6 @@ The contracts are those that their authors publish, compiled.
 """
 
 from collections import namedtuple
-from datetime import UTC, datetime
 
 from eth_abi import decode
 from eth_account import Account
@@ -12,6 +11,7 @@ from eth_account.messages import encode_defunct
 from eth_utils import keccak
 
 from tests.support import anvil, solidity
+from tests.support.truth.reading import timestamp
 
 ADDRESSES = {
     "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
@@ -147,7 +147,7 @@ def read_operations(node):
                             **_record(log, logs[:place]),
                             "transactionHash": transaction["hash"],
                             "bundler": transaction["from"],
-                            "timestamp": _iso(int(block["timestamp"], 16)),
+                            "timestamp": timestamp(block["timestamp"]),
                         }
                     )
     return operations
@@ -197,7 +197,3 @@ def _event(log):
     """The name of an entry point's event, None of others."""
     is_own = log["address"] in {address.lower() for address in ADDRESSES.values()}
     return _EVENTS.get(log["topics"][0]) if is_own and log["topics"] else None
-
-
-def _iso(seconds):
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"

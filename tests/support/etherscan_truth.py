@@ -1,9 +1,5 @@
 """Rows in Etherscan's form, made from the node's own JSON, slowly and plainly."""
 
-from typing import Any
-
-Row = dict[str, Any]
-
 
 def written(value):
     """An unknown number is empty."""

@@ -91,7 +91,8 @@ class ExplainingDatabase(Database):
             node | {of: parents.get(node.get(key), node.get(key)) for of, key in NAMES}
             for node in _walk(root)
         ]
-        self.plans.append(Plan(statement, nodes, _buffers(root)))
+        buffers = int(root["Shared Hit Blocks"] + root["Shared Read Blocks"])
+        self.plans.append(Plan(statement, nodes, buffers))
 
 
 class Explained(namedtuple("Explained", "client database url")):
@@ -111,8 +112,7 @@ class Explained(namedtuple("Explained", "client database url")):
 def explained(url, node=serving.NOWHERE):
     database = ExplainingDatabase(url)
     app = create_app(indexing.settings_for(url, node))
-    permanent = app.extensions["scan.permanent"]
-    app.extensions["scan.permanent"] = permanent._replace(reads=database)
+    app.extensions["scan.permanent"] = app.extensions["scan.permanent"]._replace(reads=database)
     renew(app)
     yield Explained(app.test_client(), database, url)
     database.close()
@@ -122,7 +122,3 @@ def _walk(node):
     yield node
     for child in node.get("Plans", ()):
         yield from _walk(child)
-
-
-def _buffers(node):
-    return int(node["Shared Hit Blocks"] + node["Shared Read Blocks"])

@@ -99,8 +99,7 @@ class Explorer:
         sent = self.anvil.send(self.anvil.accounts[0], to, data=data, **fields)
         self.anvil.receipt_of(sent)
         self._indexing.look()
-        path = f"/api/v1/transactions/{sent}"
-        wait_until(lambda: self.client.get(path).status_code == 200)
+        wait_until(lambda: self.client.get(f"/api/v1/transactions/{sent}").status_code == 200)
         return sent
 
     def wait_for_block(self, number):

@@ -5,16 +5,11 @@ import random
 import socket
 import threading
 from collections import namedtuple
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import urllib3
 
 from tests.support.serving import in_thread
-
-Calls = list[dict[str, Any]]
-Answers = list[dict[str, Any]]
 
 
 class Reply(
@@ -29,8 +24,6 @@ class Reply(
 
 # By the address of a node whose state no test changes: what it has answered, as JSON.
 ANSWERS = {}
-Forward = Callable[[Calls], Answers]
-Fault = Callable[[Calls, Forward], Reply]
 
 
 def status(code, *headers):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 MEMORY = Path("/dev/shm")  # a tmpfs on every Linux; a container's may be small, or run no programs
 GIB = 1 << 30
@@ -30,6 +31,14 @@ def temporary_folder(prefix):
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def open_folder():
+    """Where PostgreSQL's user may write; pytest's own is root's alone."""
+    with temporary_folder("scan-test-") as folder:
+        folder.chmod(0o777)
+        yield folder
 
 
 def _has_memory():

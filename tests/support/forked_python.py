@@ -25,7 +25,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from app import create_app
 from scan.database.connection import check_sessions_at
@@ -39,10 +38,8 @@ MODULES = tuple(
 _STARTING = threading.Lock()
 
 
-class Forked(subprocess.Popen[Any]):
+class Forked(subprocess.Popen):
     """Takes what Popen takes, but for `preexec_fn`, `pass_fds` and sessions of its own."""
-
-    _report: socket.socket
 
     def _execute_child(self, args, *rest):
         _executable, _preexec, _close, _pass, cwd, env, _info, _flags, _shell, *pipes = rest

@@ -2,12 +2,10 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests.support.anvil import ZERO
 from tests.support.truth import comparable
 
-Record = dict[str, Any]
 LIMIT = 7
 
 
@@ -20,7 +18,7 @@ class Item:
     token_type: str
     owner: str | None = None
     balances: Counter[str] = field(default_factory=Counter)
-    transfers: list[Record] = field(default_factory=list)
+    transfers: list = field(default_factory=list)
 
     def move(self, transfer):
         self.transfers.append(transfer)

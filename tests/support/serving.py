@@ -206,6 +206,29 @@ def exchange(server, request_bytes, *, finish=False):
 
 
 @contextmanager
+def frozen(*pids):
+    """Processes stand still while it lasts; their sockets still take connections."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def cleared(event):
+    """Whoever waits for the event waits while it lasts."""
+    event.clear()
+    try:
+        yield
+    finally:
+        event.set()
+
+
+@contextmanager
 def in_thread(server):
     """Serves from a thread of this process, which wakes for requests alone; its address."""
     threading.Thread(target=server.serve_forever, args=(3600.0,), daemon=True).start()

@@ -5,7 +5,6 @@ tests/fixtures.py prints explain() where two digests are asserted to be equal an
 
 import io
 from contextlib import closing, redirect_stdout
-from typing import Any
 
 import psycopg2
 from psycopg2 import sql
@@ -15,9 +14,6 @@ from tests.support import auditing
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import NOWHERE
-
-Key = tuple[object, ...]
-Rows = dict[Key, dict[str, Any]]  # of a table, by its primary key
 
 # Columns that may differ between databases of one chain; see audit/tables_digest.sql.j2 of audit.
 WITHOUT_MEANING = {

@@ -87,8 +87,7 @@ class Webhooks:
 
     def pending(self):
         """How many deliveries still wait."""
-        count = "SELECT count(*) FROM deliveries WHERE status = 'pending'"
-        return int(self.execute(count)[0][0])
+        return int(self.execute("SELECT count(*) FROM deliveries WHERE status = 'pending'")[0][0])
 
     @contextmanager
     def delivering(self, options=QUICK, **settings):

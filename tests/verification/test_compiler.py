@@ -358,8 +358,7 @@ def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
 
 
 def test_a_compiler_that_states_no_version_has_none(tmp_path):
-    found = fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)
-    assert stated_version(found) is None
+    assert stated_version(fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)) is None
 
 
 READING_FILES = [

@@ -57,11 +57,9 @@ CASES = [
 ]
 
 
-def _id(case):
-    return f"{case.version} {case.name} {json.dumps(case.settings)}"
-
-
-@pytest.mark.parametrize("case", CASES, ids=_id)
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.version} {case.name} {json.dumps(case.settings)}"
+)
 def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
     """Code without a hash of its metadata can only match partially."""
     address = deployed(explorer, case)

@@ -23,8 +23,7 @@ def log(log_index, size, emitter=EMITTER):
 
 
 def bodies(webhooks):
-    rows = webhooks.execute("SELECT body FROM event_bodies ORDER BY id")
-    return [str(body) for (body,) in rows]
+    return [str(body) for (body,) in webhooks.execute("SELECT body FROM event_bodies ORDER BY id")]
 
 
 def queued_bytes(webhooks):
@@ -138,16 +137,12 @@ def test_a_body_goes_with_its_last_delivery(webhooks):
         connections[0].cursor().execute(delete, [first])  # and holds the body's row
         waiting = threading.Thread(target=connections[1].cursor().execute, args=(delete, [second]))
         waiting.start()
-        wait_until(lambda: _waits_for_a_lock(url))
+        locked = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        wait_until(lambda: execute(url, locked))
         connections[0].commit()
         waiting.join(30)
         connections[1].commit()
     assert len(bodies(webhooks)) == 1
-
-
-def _waits_for_a_lock(url):
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    return execute(url, waiting) != [(0,)]
 
 
 def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(webhooks):

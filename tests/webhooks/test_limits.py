@@ -153,8 +153,7 @@ def fill(webhooks, hook, events):
 
 def pending_counts(webhooks):
     """What the queues say they hold."""
-    rows = webhooks.execute("SELECT webhook_id, pending_count FROM delivery_queues")
-    return dict(rows)
+    return dict(webhooks.execute("SELECT webhook_id, pending_count FROM delivery_queues"))
 
 
 def counted(webhooks):

@@ -21,11 +21,6 @@ def hexes(*topics):
     return [f"0x{topic.hex()}" for topic in topics]
 
 
-def indexes(webhooks, hook):
-    """Of the logs that were sent, in the order of their deliveries."""
-    return [each["payload"]["data"]["logIndex"] for each in webhooks.deliveries(hook)]
-
-
 LOGS = [
     log(0),
     log(1, A),
@@ -68,7 +63,8 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks):
     ]
     webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
     for owner, hook, topics, (_, expected) in zip(owners, hooks, given, NARROWED, strict=True):
-        assert indexes(webhooks, hook) == expected, topics
+        sent = [each["payload"]["data"]["logIndex"] for each in webhooks.deliveries(hook)]
+        assert sent == expected, topics
         shown = webhooks.record(owner, hook)["topics"]
         assert shown == (None if topics is None else json.loads(json.dumps(topics).lower()))
 

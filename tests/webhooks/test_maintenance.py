@@ -21,8 +21,7 @@ DELETED = [
 
 
 def statuses(webhooks):
-    rows = webhooks.execute("SELECT status FROM deliveries ORDER BY id")
-    return [status for (status,) in rows]
+    return [status for (status,) in webhooks.execute("SELECT status FROM deliveries ORDER BY id")]
 
 
 def age(webhooks, *deliveries):

@@ -33,9 +33,6 @@ class _Arbitrum:
     REFUNDS, ON_L1 = accounts.address("refunds"), accounts.address("contract on L1")
     L1_BASE_FEE = 20 * GWEI
     TICKET_CREATED = keccak(text="TicketCreated(bytes32)")
-    REDEEM_SCHEDULED = keccak(
-        text="RedeemScheduled(bytes32,bytes32,uint64,uint64,address,uint256,uint256)"
-    )
     REDEEM = keccak(text="redeem(bytes32)")[:4]
 
     def __init__(self, chain):

@@ -76,8 +76,7 @@ def power_off(stand, name):
     """Patroni and PostgreSQL end at once, and begin again afterwards."""
     process = stand.cluster.processes[name]
     process.is_held = True
-    postgres = stand.cluster.postgres_pid(name)
-    signal_all([*tree(process.pid), *tree(postgres)], signal.SIGKILL)
+    signal_all([*tree(process.pid), *tree(stand.cluster.postgres_pid(name))], signal.SIGKILL)
     try:
         yield
     finally:

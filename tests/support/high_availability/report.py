@@ -65,7 +65,10 @@ def table(all_seen):
         *("Writer is refused", "Newest block late by", "No leader", "Head after it"),
     )
     rows = [names, ["---"] * len(names)]
-    rows += [[*of, *cells(group)] for of, group in sorted(grouped.items(), key=_order)]
+    rows += [
+        [*of, *cells(group)]
+        for of, group in sorted(grouped.items(), key=lambda g: g[1][0].fault.number)
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -82,10 +85,6 @@ def cells(group):
         _seconds(s.leaderless for s in group),
         _seconds(after_leader) if after_leader else "",
     ]
-
-
-def _order(group):
-    return group[1][0].fault.number
 
 
 def _seconds(values):

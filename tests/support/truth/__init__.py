@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tests.support.truth.addresses import addresses
 from tests.support.truth.blocks import block_record, log_record, stats, transactions
 from tests.support.truth.internal_transfers import internal_transfers
-from tests.support.truth.reading import Chain, Record
+from tests.support.truth.reading import Chain
 from tests.support.truth.tokens import Tokens, holders_by_transfers
 from tests.support.truth.trades import Trades
 
@@ -64,24 +64,24 @@ class Truth:
     """Records as the API shows them, whole, newest first."""
 
     head: int
-    stats: Record  # what the chain says of them; the rest is the operator's
-    blocks: list[Record]
-    transactions: list[Record]
-    token_transfers: list[Record]
-    dex_trades: list[Record]
-    tokens: list[Record]
+    stats: dict  # what the chain says of them; the rest is the operator's
+    blocks: list
+    transactions: list
+    token_transfers: list
+    dex_trades: list
+    tokens: list
     # token -> what its own page shows beside its record
-    token_details: dict[str, Record]
-    addresses: dict[str, Record]
-    internal_transfers: list[Record]
+    token_details: dict
+    addresses: dict
+    internal_transfers: list
     # token -> holder -> balance above zero, by the transfers, or by answers of those in `read`
     holders: dict[str, dict[str, int]]
     read: dict[str, dict[str, int]]
     # transaction hash -> the contract it created directly
     created: dict[str, str]
-    logs: list[Record]
+    logs: list
     # of which it has none: see scan/extensions/user_operations/tests
-    user_operations: list[Record] = field(default_factory=list)
+    user_operations: list = field(default_factory=list)
 
     def transactions_of(self, address):
         return [t for t in self.transactions if self._touches(t, address)]

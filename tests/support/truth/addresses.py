@@ -67,8 +67,7 @@ def transaction_counts(chain, transactions):
 
 def balances_and_codes(chain, holders):
     """(balance, code) of each at the head."""
-    at = hex(chain.head)
-    asked = [(a, at) for a in holders]
+    asked = [(a, hex(chain.head)) for a in holders]
     balances = batched(chain.node, [("eth_getBalance", pair) for pair in asked])
     codes = batched(chain.node, [("eth_getCode", pair) for pair in asked])
     return [(str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)]

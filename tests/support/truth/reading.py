@@ -3,7 +3,6 @@
 import datetime
 from collections import namedtuple
 from functools import cache
-from typing import Any
 
 from eth_utils import keccak
 
@@ -12,8 +11,6 @@ from tests.support.anvil import RpcError, calldata
 ZERO = "0x" + 40 * "0"
 SYSTEM = "0x" + 19 * "ff" + "fe"
 BATCH = 100
-
-Record = dict[str, Any]
 
 
 def topic_of(event):
@@ -38,11 +35,14 @@ class Chain:
     def __init__(self, node, traces):
         self.node = node
         self.head = int(node.call("eth_blockNumber"), 16)
-        self.blocks = read_blocks(node, self.head)
+        numbers = range(self.head + 1)
+        self.blocks = batched(node, [("eth_getBlockByNumber", (hex(n), True)) for n in numbers])
         self.receipts = read_receipts(node, self.blocks)
         self.logs = read_logs(node, self.head)
         self.timestamps = [timestamp(b["timestamp"]) for b in self.blocks]
-        self.created = direct_creations(self.receipts)
+        self.created = {
+            h: r["contractAddress"].lower() for h, r in self.receipts.items() if creates(r)
+        }
         self.traces = read_traces(node, self.receipts) if traces else {}
         self.call = cache(self._call)
 
@@ -65,18 +65,10 @@ class Chain:
             return None
 
 
-def read_blocks(node, head):
-    return batched(node, [("eth_getBlockByNumber", (hex(n), True)) for n in range(head + 1)])
-
-
 def read_receipts(node, blocks):
     hashes = [t["hash"] for b in blocks for t in b["transactions"]]
     receipts = batched(node, [("eth_getTransactionReceipt", (h,)) for h in hashes])
     return dict(zip(hashes, receipts, strict=True))
-
-
-def direct_creations(receipts):
-    return {h: r["contractAddress"].lower() for h, r in receipts.items() if creates(r)}
 
 
 def creates(receipt):
