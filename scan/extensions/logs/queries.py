@@ -13,7 +13,7 @@ from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.logs import unindexed_logs
+from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import event_of
@@ -142,7 +142,7 @@ def records(
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
     kept = in_kept_blocks(reader, window)
-    span = unindexed_logs.BlockSpan(
+    span = unstored_logs.BlockSpan(
         max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest)
     )
     if span.first > span.last:
@@ -155,7 +155,7 @@ def _block_page(
     reader: Reader,
     window: Window,
     log_filter: LogFilter,
-    span: unindexed_logs.BlockSpan,
+    span: unstored_logs.BlockSpan,
     *,
     has_total: bool,
     is_stored: bool,
@@ -165,7 +165,7 @@ def _block_page(
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = unindexed_logs.read_page_and_total(
+        logs, total = unstored_logs.read_page_and_total(
             reader, log_filter, span, offset, limit, is_stored=is_stored
         )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
@@ -174,7 +174,7 @@ def _block_page(
         if traversal.cursor is not None:
             block, index = traversal.cursor.position
             after = int(block), int(index)
-        logs, has_more = unindexed_logs.read_page(
+        logs, has_more = unstored_logs.read_page(
             reader,
             log_filter,
             span,
@@ -193,7 +193,7 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = unindexed_logs.read_page_and_total(
+            _, total = unstored_logs.read_page_and_total(
                 reader, log_filter, span, 0, 0, is_stored=is_stored
             )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
@@ -250,7 +250,7 @@ def _stored_page(
         has_total=has_total,
     )
     if stored.data is None:
-        raise unindexed_logs.TooManyLogs(unindexed_logs.TOO_LARGE)
+        raise unstored_logs.TooManyLogs(unstored_logs.TOO_LARGE)
     return stored
 
 
@@ -306,7 +306,7 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[unindexed_logs.NodeLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[unstored_logs.NodeLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
@@ -314,7 +314,7 @@ def _records(reader: Reader, logs: Sequence[unindexed_logs.NodeLog]) -> list[Rec
     transactions = transactions_at(reader, positions)
     hashes = [to_hex(log.block_hash) for log in logs]
     if hashes != [transaction["blockHash"] for transaction in transactions]:
-        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unstored_logs.ANOTHER_CHAIN)
     return [
         {
             "transactionHash": transaction["hash"],
@@ -335,7 +335,7 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     a reorganisation has removed it."""
     transactions = rows_at(reader, positions)
     if None in transactions:
-        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unstored_logs.ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
 
 
