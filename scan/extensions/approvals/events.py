@@ -8,7 +8,7 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
-from scan.extensions.logs import node_logs
+from scan.extensions.logs import unindexed_logs
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
@@ -185,18 +185,18 @@ def _node_events(
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
-    newer_span = node_logs.BlockSpan(cached.head.number + 1, head.number)
+    newer_span = unindexed_logs.BlockSpan(cached.head.number + 1, head.number)
     events, since = _read_back(reader, node, log_filter, newer_span, MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
-        older_span = node_logs.BlockSpan(first, cached.since - 1)
+        older_span = unindexed_logs.BlockSpan(first, cached.since - 1)
         most = MOST_EVENTS - len(events)
         older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
     if since > head.number:
-        node_logs.require_known(reader, head.number)
-        raise node_logs.TooManyLogs(NOT_GIVEN)
-    node_logs.require_same_chain(reader, head.number, head.hash)
+        unindexed_logs.require_known(reader, head.number)
+        raise unindexed_logs.TooManyLogs(NOT_GIVEN)
+    unindexed_logs.require_same_chain(reader, head.number, head.hash)
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
@@ -208,16 +208,20 @@ def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.B
 
 
 def _read_back(
-    reader: Reader, node: NodeSession, log_filter: LogFilter, span: node_logs.BlockSpan, most: int
+    reader: Reader,
+    node: NodeSession,
+    log_filter: LogFilter,
+    span: unindexed_logs.BlockSpan,
+    most: int,
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
     after the span where none were read."""
-    logs: list[node_logs.NodeLog] = []
+    logs: list[unindexed_logs.UnindexedLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
-        part = node_logs.BlockSpan(max(span.first, last - count + 1), last)
+        part = unindexed_logs.BlockSpan(max(span.first, last - count + 1), last)
         try:
-            read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
+            read = unindexed_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):
             if count == 1:
                 break
@@ -228,7 +232,7 @@ def _read_back(
     return [*_decoded(logs)], last + 1
 
 
-def _decoded(logs: Iterable[node_logs.NodeLog]) -> Iterable[Event]:
+def _decoded(logs: Iterable[unindexed_logs.UnindexedLog]) -> Iterable[Event]:
     for log in logs:
         at = (log.block_number, log.log_index, log.transaction_index)
         topic, *others = log.topics

@@ -162,7 +162,7 @@ def _creation_code(
 ) -> bytes | None:
     sources, node = reader().sources, reader().node
     if not is_by_contract:
-        return sources.block_bodies.transaction(node, sent).input
+        return sources.transaction_contents.transaction(node, sent).input
     try:
         return sources.get(TransactionTraces).calls(node, sent).creation_input(address)
     except TracesUnavailable:

@@ -13,7 +13,7 @@ from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.logs import node_logs
+from scan.extensions.logs import unindexed_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import event_of
@@ -142,7 +142,9 @@ def records(
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
     kept = in_kept_blocks(reader, window)
-    span = node_logs.BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
+    span = unindexed_logs.BlockSpan(
+        max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest)
+    )
     if span.first > span.last:
         return LogPage([], 0)
     is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
@@ -153,7 +155,7 @@ def _block_page(
     reader: Reader,
     window: Window,
     log_filter: LogFilter,
-    span: node_logs.BlockSpan,
+    span: unindexed_logs.BlockSpan,
     *,
     has_total: bool,
     is_stored: bool,
@@ -163,7 +165,7 @@ def _block_page(
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = node_logs.read_page_and_total(
+        logs, total = unindexed_logs.read_page_and_total(
             reader, log_filter, span, offset, limit, is_stored=is_stored
         )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
@@ -172,7 +174,7 @@ def _block_page(
         if traversal.cursor is not None:
             block, index = traversal.cursor.position
             after = int(block), int(index)
-        logs, has_more = node_logs.read_page(
+        logs, has_more = unindexed_logs.read_page(
             reader,
             log_filter,
             span,
@@ -191,7 +193,7 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = node_logs.read_page_and_total(
+            _, total = unindexed_logs.read_page_and_total(
                 reader, log_filter, span, 0, 0, is_stored=is_stored
             )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
@@ -248,7 +250,7 @@ def _stored_page(
         has_total=has_total,
     )
     if stored.data is None:
-        raise node_logs.TooManyLogs(node_logs.TOO_LARGE)
+        raise unindexed_logs.TooManyLogs(unindexed_logs.TOO_LARGE)
     return stored
 
 
@@ -304,7 +306,7 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[node_logs.NodeLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[unindexed_logs.UnindexedLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
@@ -312,7 +314,7 @@ def _records(reader: Reader, logs: Sequence[node_logs.NodeLog]) -> list[Record]:
     transactions = transactions_at(reader, positions)
     hashes = [to_hex(log.block_hash) for log in logs]
     if hashes != [transaction["blockHash"] for transaction in transactions]:
-        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
     return [
         {
             "transactionHash": transaction["hash"],
@@ -333,7 +335,7 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     a reorganisation has removed it."""
     transactions = rows_at(reader, positions)
     if None in transactions:
-        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
 
 

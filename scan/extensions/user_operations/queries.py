@@ -131,7 +131,7 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
     or those in its trace. A reverted call may contain operations that no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
-        yield reader.sources.block_bodies.transaction(node, indexed).input
+        yield reader.sources.transaction_contents.transaction(node, indexed).input
         return
     address = data(entry_point, 20)
     for frame in reader.sources.get(TransactionTraces).calls(node, indexed).frames:
