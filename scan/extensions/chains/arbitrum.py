@@ -78,8 +78,7 @@ class TicketMoves:
 def settle(block: Any) -> form.Settlement:
     """Give fees to nobody: only the state of ArbOS, and no block, names the accounts that get
     them."""
-    burnt = None if block.base_fee_per_gas is None else 0
-    return form.Settlement(0, burnt, None, form.numbered(block, form.mint_credits(block)))
+    return form.settle_unburnt(block, 0, form.mint_credits(block))
 
 
 ARBITRUM = form.Form(
