@@ -23,6 +23,7 @@ from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, json_array, json_object, quantity
 from scan.queries.blocks import hash_at
+from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
@@ -81,21 +82,19 @@ def read_page(
     reader: Reader,
     log_filter: LogFilter,
     span: BlockSpan,
-    direction: str,
-    offset: int,
-    limit: int,
+    window: Window,
     after: tuple[int, int] | None = None,
     *,
-    may_end_early: bool = False,
-    is_stored: bool = False,
+    is_stored: bool,
 ) -> tuple[list[UnindexedLog], bool]:
     """Return a page of the list in either order, and whether more may follow; logs beyond the page
     are not read.
 
-    `after` is the block number and log index that the page begins after. With `may_end_early` it
-    ends where the time does, if it has a log by then. Unless all blocks are stored, the node has to
-    be at the same chain.
+    `after` is the block number and log index that the page begins after. With max_entries it ends
+    where the time does, if it has a log by then. Unless all blocks are stored, the node has to be
+    at the same chain.
     """
+    limit, offset, direction, *_ = window
     is_descending = direction == "desc"
     if after is not None and is_descending:
         span = BlockSpan(span.first, min(span.last, after[0]))
@@ -115,7 +114,7 @@ def read_page(
         _collect(logs, page)
         has_more = len(page) == limit
     except (NodeTimedOut, TooManyLogs):
-        if not (page and may_end_early):
+        if not page or window.max_entries is None:
             raise
         has_more = True
     if not is_stored:
@@ -124,25 +123,21 @@ def read_page(
 
 
 def read_page_and_total(
-    reader: Reader,
-    log_filter: LogFilter,
-    span: BlockSpan,
-    offset: int,
-    limit: int,
-    *,
-    is_stored: bool,
+    reader: Reader, log_filter: LogFilter, span: BlockSpan, window: Window, *, is_stored: bool
 ) -> tuple[list[UnindexedLog], int | None]:
     """Return a page of the whole list, newest first, and the list's exact length; None where it
     cannot be counted in the time.
 
     The block of each entry is cached, so that other pages need only their own blocks.
     """
+    limit, offset, *_ = window
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.get(LogBlocks).get(key)
     page: list[UnindexedLog] = []
     if block_of_entry is UNCOUNTED:
-        page, _ = read_page(reader, log_filter, span, "desc", offset, limit, is_stored=is_stored)
+        whole = window._replace(direction="desc", max_entries=None)
+        page, _ = read_page(reader, log_filter, span, whole, is_stored=is_stored)
         return page, None
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
