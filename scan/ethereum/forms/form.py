@@ -249,18 +249,6 @@ def _is_another(payer: Any, sender: bytes) -> bool:
     return False
 
 
-def settle_unburnt(
-    block: Any,
-    producer_fees: int,
-    credits: Sequence[tuple[int | None, int, bytes, int]] = (),
-    blob_fees: int | None = None,
-) -> Settlement:
-    """Settle a block of a chain that burns no base fees: 0 is burnt, None of blocks that have no
-    base fee. `credits` are as numbered() takes them."""
-    burnt = None if block.base_fee_per_gas is None else 0
-    return Settlement(producer_fees, burnt, blob_fees, numbered(block, credits))
-
-
 def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
     """Return what transactions minted for their senders, as the arguments of numbered()."""
     return [

@@ -21,6 +21,7 @@ from typing import Any
 
 from scan.ethereum.forms import form
 from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
+from scan.extensions.chains.collected_fees import settle_unburnt
 from scan.hex import data, quantity
 
 DEPOSIT, POST_EXEC = 0x7E, 0x7D
@@ -121,7 +122,7 @@ def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> form.Settlemen
         (None, form.FEE_VAULT, OPERATOR_FEE_VAULT, operator),
     ]
     credits = [*form.mint_credits(block), *vaults]
-    return form.settle_unburnt(block, form.produced(paying, base_fee), credits)
+    return settle_unburnt(block, form.produced(paying, base_fee), credits)
 
 
 def l1_origin(block: Any, sent: form.Values) -> dict[str, Any]:
