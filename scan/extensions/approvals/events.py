@@ -8,9 +8,9 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
-from scan.extensions.logs import unindexed_logs
+from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter
-from scan.extensions.logs.unindexed_logs import BlockSpan
+from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
@@ -195,9 +195,9 @@ def _node_events(
         older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
     if since > head.number:
-        unindexed_logs.require_known(reader, head.number)
-        raise unindexed_logs.TooManyLogs(NOT_GIVEN)
-    unindexed_logs.require_same_chain(reader, head.number, head.hash)
+        unstored_logs.require_known(reader, head.number)
+        raise unstored_logs.TooManyLogs(NOT_GIVEN)
+    unstored_logs.require_same_chain(reader, head.number, head.hash)
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
@@ -213,12 +213,12 @@ def _read_back(
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
     after the span where none were read."""
-    logs: list[unindexed_logs.UnindexedLog] = []
+    logs: list[unstored_logs.UnstoredLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
         part = BlockSpan(max(span.first, last - count + 1), last)
         try:
-            read = unindexed_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
+            read = unstored_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):
             if count == 1:
                 break
@@ -229,7 +229,7 @@ def _read_back(
     return [*_decoded(logs)], last + 1
 
 
-def _decoded(logs: Iterable[unindexed_logs.UnindexedLog]) -> Iterable[Event]:
+def _decoded(logs: Iterable[unstored_logs.UnstoredLog]) -> Iterable[Event]:
     for log in logs:
         at = (log.block_number, log.log_index, log.transaction_index)
         topic, *others = log.topics

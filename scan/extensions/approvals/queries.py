@@ -14,7 +14,7 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.approvals import events
-from scan.extensions.logs.unindexed_logs import ANOTHER_CHAIN
+from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN
 from scan.hex import BadHex, data, to_hex
 from scan.parameters import LAST_TIME_S
 from scan.queries.cursors import ORDINAL

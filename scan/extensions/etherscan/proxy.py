@@ -14,7 +14,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.extensions.etherscan import replies, transactions
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
-from scan.extensions.logs.unindexed_logs import ANOTHER_CHAIN, TooManyLogs
+from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
 from scan.http import request_state, requests
 from scan.json_bodies import parse_json

@@ -3,7 +3,7 @@ stored blocks or the node.
 
 Input: a filter, as of eth_getLogs. Output: pages of logs with their decoded events: at
 /api/v1/logs, in POST /query, at /events, in the tab Events of a contract's page. Start with
-queries.py, then unindexed_logs.py (logs without rows).
+queries.py, then unstored_logs.py (logs without rows).
 """
 
 from scan.registry import Extension

@@ -13,9 +13,9 @@ from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.logs import unindexed_logs
+from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
-from scan.extensions.logs.unindexed_logs import BlockSpan
+from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import event_of
 from scan.hex import data, to_hex
@@ -164,7 +164,7 @@ def _block_page(
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = unindexed_logs.read_page_and_total(
+        logs, total = unstored_logs.read_page_and_total(
             reader, log_filter, span, window, is_stored=is_stored
         )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
@@ -173,7 +173,7 @@ def _block_page(
         if traversal.cursor is not None:
             block, index = traversal.cursor.position
             after = int(block), int(index)
-        logs, has_more = unindexed_logs.read_page(
+        logs, has_more = unstored_logs.read_page(
             reader, log_filter, span, window, after, is_stored=is_stored
         )
         require_same_chain(
@@ -184,7 +184,7 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = unindexed_logs.read_page_and_total(
+            _, total = unstored_logs.read_page_and_total(
                 reader, log_filter, span, window._replace(limit=0, offset=0), is_stored=is_stored
             )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
@@ -241,7 +241,7 @@ def _stored_page(
         has_total=has_total,
     )
     if stored.data is None:
-        raise unindexed_logs.TooManyLogs(unindexed_logs.TOO_LARGE)
+        raise unstored_logs.TooManyLogs(unstored_logs.TOO_LARGE)
     return stored
 
 
@@ -297,7 +297,7 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[unindexed_logs.UnindexedLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[unstored_logs.UnstoredLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
@@ -305,7 +305,7 @@ def _records(reader: Reader, logs: Sequence[unindexed_logs.UnindexedLog]) -> lis
     transactions = transactions_at(reader, positions)
     hashes = [to_hex(log.block_hash) for log in logs]
     if hashes != [transaction["blockHash"] for transaction in transactions]:
-        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unstored_logs.ANOTHER_CHAIN)
     return [
         {
             "transactionHash": transaction["hash"],
@@ -326,7 +326,7 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     a reorganisation has removed it."""
     transactions = rows_at(reader, positions)
     if None in transactions:
-        raise UpstreamFailed(unindexed_logs.ANOTHER_CHAIN)
+        raise UpstreamFailed(unstored_logs.ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
 
 

@@ -10,7 +10,7 @@ import pytest
 from app import create_app
 from scan.contracts.transaction_contents import TransactionContents
 from scan.ethereum.stored_blocks import stored_body
-from scan.extensions.logs.unindexed_logs import MOST_STORED_AT_ONCE
+from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
@@ -263,8 +263,8 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypa
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.BATCH_TIMEOUT_S", 0.1)
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.COUNT_S", 0.1)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.COUNT_S", 0.1)
     ended = threading.Event()
 
     def be_slow(calls, forward):
@@ -292,7 +292,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypa
 def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario, monkeypatch):
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.COUNT_S", 0.0)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.COUNT_S", 0.0)
     asked = []
     node.fault = noting(asked)
     busiest = busiest_of(scenario.truth.logs)
@@ -306,7 +306,7 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
 
 def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
     _, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.FEW_LOGS", 5)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.FEW_LOGS", 5)
     monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
     with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
         assert client.get("/api/v1/logs?limit=31").status_code == 429
@@ -321,11 +321,11 @@ def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]
     node.fault = None
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.MOST_LOGS", 50)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.MOST_LOGS", 50)
     uncounted = client.get("/api/v1/logs").json
     assert (len(uncounted["logs"]), uncounted["total"]) == (25, None) and uncounted["next"]
     assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
-    monkeypatch.setattr("scan.extensions.logs.unindexed_logs.MOST_DATA_BYTES", 40)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.MOST_DATA_BYTES", 40)
     one = {"entity": "logs", "limit": 1, "offset": 3}
     assert client.post("/api/v1/query", json=one).json["count"] == 1
     many = {"entity": "logs", "limit": 24}

@@ -65,7 +65,7 @@ class BlockSpan(NamedTuple):
     last: int
 
 
-class UnindexedLog(NamedTuple):
+class UnstoredLog(NamedTuple):
     """A log of a block; `transaction_hash` is empty where it was stored with its block."""
 
     block_number: int
@@ -86,7 +86,7 @@ def read_page(
     after: tuple[int, int] | None = None,
     *,
     is_stored: bool,
-) -> tuple[list[UnindexedLog], bool]:
+) -> tuple[list[UnstoredLog], bool]:
     """Return a page of the list in either order, and whether more may follow; logs beyond the page
     are not read.
 
@@ -109,7 +109,7 @@ def read_page(
     if after is not None:
         logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
     logs = islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit)
-    page: list[UnindexedLog] = []
+    page: list[UnstoredLog] = []
     try:
         _collect(logs, page)
         has_more = len(page) == limit
@@ -124,7 +124,7 @@ def read_page(
 
 def read_page_and_total(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, window: Window, *, is_stored: bool
-) -> tuple[list[UnindexedLog], int | None]:
+) -> tuple[list[UnstoredLog], int | None]:
     """Return a page of the whole list, newest first, and the list's exact length; None where it
     cannot be counted in the time.
 
@@ -134,7 +134,7 @@ def read_page_and_total(
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.get(LogBlocks).get(key)
-    page: list[UnindexedLog] = []
+    page: list[UnstoredLog] = []
     if block_of_entry is UNCOUNTED:
         whole = window._replace(direction="desc", max_entries=None)
         page, _ = read_page(reader, log_filter, span, whole, is_stored=is_stored)
@@ -149,7 +149,7 @@ def read_page_and_total(
     def has_time_for(batch_s: float) -> bool:
         return time.monotonic() + batch_s < ends_at
 
-    def counted() -> Iterator[UnindexedLog]:
+    def counted() -> Iterator[UnstoredLog]:
         read = _logs_in(
             reader,
             log_filter,
@@ -179,21 +179,21 @@ def read_page_and_total(
 
 def _page_of_blocks(
     reader: Reader, log_filter: LogFilter, block_of_entry: Sequence[int], offset: int, limit: int
-) -> list[UnindexedLog]:
+) -> list[UnstoredLog]:
     """Return a page from its own blocks; raises UpstreamFailed where these have other logs now."""
     numbers = block_of_entry[offset : offset + limit]
     if not numbers:
         return []
     skipped = offset - block_of_entry.index(numbers[0])  # entries of its first block before it
     logs = _logs_in(reader, log_filter, list(dict.fromkeys(numbers)), is_descending=True)
-    page: list[UnindexedLog] = []
+    page: list[UnstoredLog] = []
     _collect(islice(logs, skipped, skipped + limit), page)
     if [log.block_number for log in page] != list(numbers):
         raise UpstreamFailed(ANOTHER_CHAIN)
     return page
 
 
-def _bounded(logs: Iterator[UnindexedLog]) -> Iterator[UnindexedLog]:
+def _bounded(logs: Iterator[UnstoredLog]) -> Iterator[UnstoredLog]:
     """Yield the logs; raises TooManyLogs past MOST_LOGS."""
     for index, log in enumerate(logs):
         if index >= MOST_LOGS:
@@ -201,7 +201,7 @@ def _bounded(logs: Iterator[UnindexedLog]) -> Iterator[UnindexedLog]:
         yield log
 
 
-def _collect(logs: Iterator[UnindexedLog], page: list[UnindexedLog]) -> None:
+def _collect(logs: Iterator[UnstoredLog], page: list[UnstoredLog]) -> None:
     """Add the logs to a page; raises TooManyLogs where their data is too large for one."""
     size = 0
     for log in logs:
@@ -238,7 +238,7 @@ def _logs_in(
     is_descending: bool,
     least: int = FIRST_BLOCKS,
     has_time_for: Callable[[float], bool] = lambda _: True,
-) -> Iterator[UnindexedLog]:
+) -> Iterator[UnstoredLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
     The first batch has at most `least` blocks where each has a log. Batches grow while the node
@@ -276,7 +276,7 @@ def _logs_in(
 
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
-) -> tuple[list[UnindexedLog], bool]:
+) -> tuple[list[UnstoredLog], bool]:
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
     as read_spans() does for those that are not stored."""
     missing, logs = dict.fromkeys(numbers), []
@@ -285,7 +285,7 @@ def _read(
             reader.hold_processor()
         with damage_logged():
             logs += [
-                UnindexedLog(number, log_index, index, block_hash, b"", address, topics, log_data)
+                UnstoredLog(number, log_index, index, block_hash, b"", address, topics, log_data)
                 for index, receipt in (block.receipts_with(log_filter.values) if block else ())
                 for address, topics, log_data, log_index in receipt.logs or ()
                 if log_filter.matches(address, topics)
@@ -308,7 +308,7 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 
 def read_spans(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
-) -> list[UnindexedLog]:
+) -> list[UnstoredLog]:
     """Return the logs of one batch; raises UpstreamFailed for logs not requested or repeated."""
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
@@ -328,8 +328,8 @@ def read_spans(
     return matching
 
 
-def _decode(log: Mapping[str, Any], span: BlockSpan) -> UnindexedLog:
-    decoded = UnindexedLog(
+def _decode(log: Mapping[str, Any], span: BlockSpan) -> UnstoredLog:
+    decoded = UnstoredLog(
         quantity(log["blockNumber"]),
         quantity(log["logIndex"]),
         quantity(log["transactionIndex"]),
@@ -347,7 +347,7 @@ def _decode(log: Mapping[str, Any], span: BlockSpan) -> UnindexedLog:
     return decoded
 
 
-def _require_indexed(reader: Reader, logs: Sequence[UnindexedLog]) -> None:
+def _require_indexed(reader: Reader, logs: Sequence[UnstoredLog]) -> None:
     """Raise UpstreamFailed where a log is not of the indexed chain."""
     transactions = {
         (log.block_number, log.block_hash, log.transaction_index, log.transaction_hash)
