@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from itertools import accumulate
 from types import MappingProxyType
 from typing import IO, NamedTuple
 
@@ -112,6 +113,12 @@ class Progress:
     def end(self) -> None:
         if self._is_terminal:
             print(file=sys.stderr)
+
+    def follow(self, counts: Iterable[int]) -> None:
+        """Do work that yields how many blocks each of its steps has done, and show it."""
+        for done in accumulate(counts):
+            self.show(done)
+        self.end()
 
 
 def lower_priority() -> None:

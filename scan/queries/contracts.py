@@ -2,7 +2,7 @@
 creations, with creator, factory and transaction; and selectors of functions by name."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -192,15 +192,6 @@ def verified_page(reader: Reader, window: Window) -> Page:
 
 def language_of(contract: Contract) -> str:
     return language_of_path(contract.path).name
-
-
-def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return libraries grouped by file, as in standard JSON; they are given by `file:Name`."""
-    by_file: dict[str, dict[str, Any]] = {}
-    for qualified, address in by_name.items():
-        path, _, name = qualified.rpartition(":")
-        by_file.setdefault(path, {})[name] = address
-    return by_file
 
 
 # Filters that look each contract up, in 4 to 20 us in memory, and the most look-ups for a page.

@@ -75,6 +75,15 @@ def linked_code(output: Mapping[str, Any]) -> LinkedCode:
     return LinkedCode(bytes.fromhex(text), links, immutables)
 
 
+def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return libraries grouped by file, as in standard JSON; they are given by `file:Name`."""
+    by_file: dict[str, dict[str, Any]] = {}
+    for qualified, address in by_name.items():
+        path, _, name = qualified.rpartition(":")
+        by_file.setdefault(path, {})[name] = address
+    return by_file
+
+
 def _ranges(references: Iterable[Mapping[str, int]]) -> tuple[ByteRange, ...]:
     return tuple(ByteRange(ref["start"], ref["start"] + ref["length"]) for ref in references)
 

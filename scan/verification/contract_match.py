@@ -21,6 +21,7 @@ from scan.verification.bytecode_comparison import (
     compare_runtime,
     has_integrity,
     is_call_guarded,
+    libraries_by_file,
     linked_code,
     mask,
     metadata_ranges,
@@ -240,12 +241,9 @@ class ContractMatcher(NamedTuple):
         that they are in the metadata; None where it no longer matches, or without libraries."""
         if not libraries:
             return None
-        by_file: dict[str, dict[str, str]] = {}
-        for qualified, address in libraries.items():
-            path, colon, name = qualified.rpartition(":")
-            # A library submitted by name only is also listed with its file, from the code.
-            if colon:
-                by_file.setdefault(path, {})[name] = f"0x{address.hex()}"
+        # A library submitted by name only is also listed with its file, from the code.
+        of_files = {name: to_hex(library) for name, library in libraries.items() if ":" in name}
+        by_file = libraries_by_file(of_files)
         linked = self._recompiled(match, {**match.settings, "libraries": by_file})
         if linked is None:
             return None
@@ -313,12 +311,10 @@ def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
 
 def _layout(compiled: LinkedCode, auxdata: Sequence[ByteRange], code: bytes) -> dict[str, Any]:
     """Return a layout with the metadata that `code` has in the ranges of `auxdata`."""
-    by_file: dict[str, dict[str, object]] = {}
-    for qualified, ranges in compiled.links.items():
-        path, _, name = qualified.rpartition(":")
-        by_file.setdefault(path, {})[name] = _references(ranges)
     return {
-        "linkReferences": by_file,
+        "linkReferences": libraries_by_file(
+            {name: _references(ranges) for name, ranges in compiled.links.items()}
+        ),
         "immutableReferences": {
             name: _references(ranges) for name, ranges in compiled.immutables.items()
         },

@@ -14,7 +14,7 @@ from scan.extensions.markets.tests.unit_prices.test_prices import (
     priced_by_file,
     read,
 )
-from scan.extensions.markets.unit_prices import prices
+from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
@@ -107,7 +107,7 @@ def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario,
         assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
 
 
-@pytest.mark.parametrize("problem", ["The prices have not been read yet.", prices.UNREAD])
+@pytest.mark.parametrize("problem", ["The prices have not been read yet.", pool_prices.UNREAD])
 def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, monkeypatch, problem):
     monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
     client = priced_by(indexed, "https://prices.example/")

@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.older_blocks import TraceBackfill
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.test_traces import opened
+from scan.extensions.backfill.trace_backfill import TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.support import indexing, table_digest

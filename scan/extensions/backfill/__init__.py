@@ -4,7 +4,8 @@ It needs the packages of the extra scan[bulk], which no other package imports.
 Input: blocks from one or several nodes. Output: files of rows, and the tables as
 the indexer makes them.
 Start with chain_backfill.py (the stages), then spool.py, block_columns.py (rows of files),
-contracts.py, derivation.py and loading.py. What indexed blocks lack is in older_blocks.py.
+contracts.py, derivation.py and loading.py. What indexed blocks lack is stored later by
+trace_backfill.py and body_backfill.py.
 """
 
 from scan.registry import Extension

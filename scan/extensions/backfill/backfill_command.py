@@ -15,10 +15,12 @@ from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
-from scan.ethereum import blocks, client, node_errors
-from scan.extensions.backfill import older_blocks
+from scan.ethereum import node_errors
+from scan.ethereum.client import Node
+from scan.extensions.backfill import body_backfill, trace_backfill
 from scan.extensions.backfill.history_files import command_options
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
+from scan.extensions.backfill.resources import GB, Cluster, Resources, total_bytes
 from scan.indexer import node_reader
 from scan.indexer.chain_identity import WrongLogs
 from scan.observability.logs import escape
@@ -33,7 +35,7 @@ INSTALL = install_extra("bulk")
 AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # after which the comparison ends
 COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
-GB = 10**9
+FAILURES = (*node_errors.RETRIED, CannotBackfill, WrongLogs, OSError)  # which a run reports
 
 CHAIN = """\
 Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
@@ -46,7 +48,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "index a whole chain into an empty database, in bulk"
     actions = add_actions(group)
     chain = add_command(actions, "chain", text, CHAIN, run)
-    older_blocks.add_arguments(actions)
+    trace_backfill.add_arguments(actions)
+    body_backfill.add_arguments(actions)
     add = chain.add_argument
     add("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
     add("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
@@ -65,8 +68,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     believe = "take senders from the node instead of signatures; blocks are marked as not proven"
     add("--believe-senders", action="store_true", help=believe)
     command_options.add_arguments(chain)
-    # For the indexer: the reason why the backfill stopped is its only output on stdout.
-    add("--automatic", action="store_true", help=argparse.SUPPRESS)
+    add("--automatic", action="store_true", help=argparse.SUPPRESS)  # run by the indexer
     add("--discard", action="store_true", help="end an unfinished backfill; empties the index")
 
 
@@ -75,50 +77,36 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     and can be continued, REFUSED if --automatic cannot begin."""
     try:
         from scan.extensions.backfill.chain_backfill import ChainBackfill
-        from scan.extensions.backfill.resources import Cluster, Resources, total_bytes
         from scan.extensions.backfill.warehouse import WarehouseError
     except ImportError as error:
         raise _extra_missing("bulk", error.name) from None
     if options.cluster and find_spec("distributed") is None:
         raise _extra_missing("cluster", "distributed")
-    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
-    index_bytes = min(memory_bytes // 8, 2 * GB)
-    cluster = None
-    if options.cluster or options.files:
-        try:
-            certificates = (options.tls_ca_file, options.tls_cert, options.tls_key)
-            cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
-        except CannotBackfill as error:
-            long_work.write_line(str(error))
-            return long_work.NOT_DONE
+    try:
+        resources = _resources(options)
+    except CannotBackfill as error:
+        long_work.write_line(str(error))
+        return long_work.NOT_DONE
 
     def report(reason: str) -> None:
         long_work.report(reason)
-        if options.automatic:
-            print(escape(reason), flush=True)
+        _print_for_indexer(options, reason)
 
-    failures = CannotBackfill, WarehouseError, ScanError, OSError, client.NodeError, client.RpcError
     with long_work.begun(
         settings,
         "scan-backfill",
-        (*failures, blocks.MalformedBlock, WrongLogs),
-        # The files do not repeat what was committed, so a crash of the server must lose no commit.
-        session={"maintenance_work_mem": f"{index_bytes // 1024}kB", "synchronous_commit": "on"},
+        (*FAILURES, WarehouseError),
+        session={
+            "maintenance_work_mem": f"{resources.index_bytes // 1024}kB",
+            # Files do not repeat what was committed: a crash of the server must lose no commit.
+            "synchronous_commit": "on",
+        },
         # With --automatic, SIGTERM ends the process at once, as SIGKILL may.
         ends_by_signals=not options.automatic,
         report=report,
     ) as (settings, database, stop):
         node = node_of_index(settings)
         history = None if options.discard else command_options.open_history(settings, options)
-        resources = Resources(
-            options.workers,
-            memory_bytes,
-            threads=len(os.sched_getaffinity(0)),
-            tables_at_once=options.tables_at_once,
-            index_bytes=index_bytes,
-            cluster=cluster,
-            computes_senders=not options.believe_senders,
-        )
         audit = partial(_differences, node, settings, history)
         backfill = ChainBackfill(settings, database, node, resources, audit, stop, history)
         if options.discard:
@@ -130,8 +118,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
         except CannotBegin as error:
             long_work.write_line(escape(str(error)))
-            if options.automatic:
-                print(escape(str(error)), flush=True)
+            _print_for_indexer(options, str(error))
             return REFUSED if options.automatic else long_work.NOT_DONE
         long_work.write_line(backfill.requirements.describe(plan))
         if backfill.run():
@@ -147,8 +134,33 @@ def _extra_missing(extra: str, package: str | None) -> ScanError:
     return ScanError(f"{reason}: {install_extra(extra)}")
 
 
+def _resources(options: argparse.Namespace) -> Resources:
+    """Return what a run may use by its options, by default a quarter of the memory. Raises
+    CannotBackfill where they name no cluster that can be used."""
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    cluster = None
+    if options.cluster or options.files:
+        certificates = options.tls_ca_file, options.tls_cert, options.tls_key
+        cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
+    return Resources(
+        options.workers,
+        memory_bytes,
+        threads=len(os.sched_getaffinity(0)),
+        tables_at_once=options.tables_at_once,
+        index_bytes=min(memory_bytes // 8, 2 * GB),
+        cluster=cluster,
+        computes_senders=not options.believe_senders,
+    )
+
+
+def _print_for_indexer(options: argparse.Namespace, reason: str) -> None:
+    """With --automatic, print why the backfill ended, which is its only output on stdout."""
+    if options.automatic:
+        print(escape(reason), flush=True)
+
+
 def _differences(
-    node: client.Node, settings: Settings, history: "ChainFiles | None", tx: Transaction
+    node: Node, settings: Settings, history: "ChainFiles | None", tx: Transaction
 ) -> list[tuple[str, int, int]]:
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
@@ -168,7 +180,7 @@ def _differences(
     return differences
 
 
-def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
+def _first_comparable(node: Node, history: "ChainFiles | None", tx: Transaction) -> int:
     """Return the first block that the node has to be compared with: with history from elsewhere, it
     may have dropped the oldest ones."""
     if history is None:

@@ -28,6 +28,7 @@ from scan.extensions.backfill.plan import (
     CannotBegin,
     Differs,
     Forked,
+    PartProgress,
     Plan,
     Progress,
     Range,
@@ -143,8 +144,7 @@ class ChainBackfill:
             raise CannotBegin(str(error)) from None
         with held_folder(folder):
             shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
-        with self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with loading.writing(self._database) as tx:
             tx.execute(
                 "bulk/state_insert",
                 folder=str(folder),
@@ -158,8 +158,7 @@ class ChainBackfill:
         """End an unfinished backfill and empty the index. Raises CannotBackfill."""
         self._acquire_lock()
         plan = require_plan(self._database)
-        with self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with loading.writing(self._database) as tx:
             tx.execute("bulk/tables_truncate")
             tx.execute("bulk/chain_reset")
             tx.execute("bulk/state_delete")
@@ -224,7 +223,7 @@ class ChainBackfill:
         missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
         if missing:
             total = len(plan.ranges)
-            progress = self._progress.part("spool", "ranges", total, total - len(missing))
+            progress = PartProgress(self._progress, "spool", "ranges", total, total - len(missing))
             resources = self._resources
             tasks = make_tasks(self._settings, resources, selection, missing, self._history)
             pool = partial(start_pool, resources, files)
@@ -269,9 +268,8 @@ class ChainBackfill:
         files = self._whole_files(plan)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         inspector = self._new_inspector(files)
-        total = len(plan.ranges)
-        done = total - len(inspection.remaining)
-        progress = self._progress.part("inspect", "ranges", total, done)
+        total, remaining = len(plan.ranges), len(inspection.remaining)
+        progress = PartProgress(self._progress, "inspect", "ranges", total, total - remaining)
         while inspection.remaining and not self._stop.is_set():
             blocks = inspection.remaining[0]
             try:
@@ -288,8 +286,7 @@ class ChainBackfill:
         """Inspect the first of the remaining ranges. Raises NodeError."""
         blocks = inspection.remaining[0]
         findings = inspector.inspect(blocks)
-        with self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with loading.writing(self._database) as tx:
             copy_contracts(tx, findings)
             tx.execute("bulk/state_set_inspected", block_number=blocks.last)
         inspection.note_inspected()
@@ -307,7 +304,9 @@ class ChainBackfill:
         """Load tables, each as soon as the tables that it depends on are derived."""
         files, ranges = self._whole_files(plan), plan.ranges
         with closing(self._warehouse(plan.folder)) as warehouse:
-            progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
+            progress = PartProgress(
+                self._progress, "select transfers and trades", "ranges", len(ranges)
+            )
             derivation.open_files(
                 warehouse, self._database, files, ranges, lambda: progress.advance(1)
             )
@@ -330,7 +329,7 @@ class ChainBackfill:
         )
         remaining = [step for step in steps if step.name not in plan.loaded]
         total = len(derivation.DERIVED) + len(steps)
-        progress = self._progress.part("load", "tables", total, len(plan.loaded))
+        progress = PartProgress(self._progress, "load", "tables", total, len(plan.loaded))
         derived = 0
 
         def advance() -> None:
@@ -361,8 +360,10 @@ class ChainBackfill:
     def _accept(self, plan: Plan) -> None:
         files = self._whole_files(plan)
         self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
-        with closing(self._warehouse(plan.folder)) as warehouse, self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with (
+            closing(self._warehouse(plan.folder)) as warehouse,
+            loading.writing(self._database) as tx,
+        ):
             loading.accept(tx, warehouse)
             if differences := self._audit(tx):
                 raise Differs(differences)
@@ -382,8 +383,7 @@ class ChainBackfill:
 
     def _reset(self, plan: Plan) -> None:
         """Empty the tables, and delete the files whose blocks the node no longer has."""
-        with self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with loading.writing(self._database) as tx:
             tx.execute("bulk/tables_truncate")
             tx.execute("bulk/chain_reset")
             tx.execute("bulk/state_reset")
@@ -395,6 +395,5 @@ class ChainBackfill:
         self._links.remove_foreign(files, plan.ranges)
 
     def _set_stage(self, stage: str) -> None:
-        with self._database.transaction() as tx:
-            loading.require_writer(tx)
+        with loading.writing(self._database) as tx:
             tx.execute("bulk/state_set_stage", stage=stage)

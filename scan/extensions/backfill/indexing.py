@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from scan.commands.hooks import AutomaticBackfill, Indexing
 from scan.commands.long_work import DONE, run_to_end
 from scan.extensions.backfill.backfill_command import INSTALL, PACKAGES, REFUSED
-from scan.extensions.backfill.older_blocks import run_beside
+from scan.extensions.backfill.body_backfill import run_beside
 from scan.indexer.chain_indexer import BackfillEnd
 from scan.settings import Settings
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import pyarrow
@@ -141,8 +142,7 @@ def make_partitions(
                 [(count,)] = warehouse.rows("bulk/bodies_get_bound")
             else:
                 [(count,)] = warehouse.rows("bulk/rows_count", table=table)
-            with database.transaction() as tx:
-                require_writer(tx)
+            with writing(database) as tx:
                 size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
                 partitions.make_empty(tx, table, size, count or 0)
     steps: list[Step] = []
@@ -233,10 +233,14 @@ def accept(tx: Transaction, warehouse: Warehouse) -> None:
         tx.execute(statement)
 
 
-def require_writer(tx: Transaction) -> None:
-    """Raise NotTheWriter where another session became the writer, as after a lost connection."""
-    if not tx.value("indexer/writer_lock_transaction"):
-        raise writer.NotTheWriter
+@contextmanager
+def writing(database: Database) -> Iterator[Transaction]:
+    """Begin a transaction of the writer. Raises NotTheWriter where another session became the
+    writer, as after a lost connection."""
+    with database.transaction() as tx:
+        if not tx.value("indexer/writer_lock_transaction"):
+            raise writer.NotTheWriter
+        yield tx
 
 
 def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:

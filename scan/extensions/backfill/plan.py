@@ -79,8 +79,8 @@ class Plan(NamedTuple):
         """The ranges of its files. None has blocks of two files of history, so that what links
         these files is between two ranges."""
         first, last = self.first_block, self.last_block
-        starts = range(first - first % BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE)
-        spans = [(max(start, first), min(start + BLOCKS_OF_FILE - 1, last)) for start in starts]
+        of_files = split(first - first % BLOCKS_OF_FILE, last, BLOCKS_OF_FILE)
+        spans = [(max(span.first, first), span.last) for span in of_files]
         return [blocks for span in spans for blocks in split(*span, self.range_blocks)]
 
 
@@ -129,10 +129,6 @@ class Progress:
         self._stop.set()
         self._thread.join()
 
-    def part(self, name: str, unit: str, total: int, done: int = 0) -> "PartProgress":
-        """Begin a part of PARTS with `total` units, of which earlier runs have done `done`."""
-        return PartProgress(self, name, unit, total, done)
-
     def set_share(self, share: float) -> None:
         with self._lock:
             self.share, self.problem = share, None
@@ -166,8 +162,8 @@ class Progress:
 
 
 class PartProgress:
-    """The progress of a part of PARTS, in the log and as a share of the whole. `done` of the units
-    an earlier run has done, which do not count for its speed."""
+    """The progress of a part of PARTS, in the log and as a share of the whole. Of its `total` units
+    an earlier run has done `done`, which do not count for its speed."""
 
     def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int = 0) -> None:
         self._whole = whole

@@ -97,22 +97,19 @@ class MemoryNeed(NamedTuple):
 
 
 class MemoryGroup(NamedTuple):
-    """Names of a control group's files, and of the droppable memory in its memory.stat."""
+    """Names of a control group's files, and what begins the names in its memory.stat."""
 
     limit: str
     used: str
-    cached: Sequence[str]
+    prefix: str
 
 
 # Version 2, and version 1.
 _GROUPS = (
-    MemoryGroup("memory.max", "memory.current", ("inactive_file", "active_file")),
-    MemoryGroup(
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        ("total_inactive_file", "total_active_file"),
-    ),
+    MemoryGroup("memory.max", "memory.current", ""),
+    MemoryGroup("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 )
+DROPPABLE = ("inactive_file", "active_file")  # memory of pages of files
 
 
 def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
@@ -152,7 +149,7 @@ def available_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
         with suppress(OSError, ValueError):
             statistics = _numbers(folder / "memory.stat")
             used = int((folder / names.used).read_text())
-            used -= sum(statistics[name] for name in names.cached if name in statistics)
+            used -= sum(statistics.get(names.prefix + name, 0) for name in DROPPABLE)
             free.append(max(int((folder / names.limit).read_text()) - used, 0))
     return min([size for size in free if size is not None], default=None)
 

@@ -3,7 +3,8 @@
 Input: the JSON files of SCAN_DESCRIPTORS, calls and typed data. Output: the intent and the labelled
 values of a call and of those inside, in records and on pages of transactions, of the decoder and of
 simulations. Start with queries.py, then contract_bindings.py (whose descriptor), descriptors.py
-(files to formats), call_description.py and field_formats.py.
+(that of a contract), descriptor_formats.py (what a file declares), call_description.py,
+value_paths.py (arguments) and value_formats.py (how they are shown).
 """
 
 from scan.registry import Extension

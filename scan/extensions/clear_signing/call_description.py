@@ -12,7 +12,24 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiType, parse_signature, parse_types
 from scan.contracts.abi_decoding import Decoded, DecodingBudget, values_of_call
-from scan.extensions.clear_signing.descriptor_files import (
+from scan.extensions.clear_signing.descriptor_formats import (
+    EQUALS,
+    NEVER,
+    UNLESS,
+    Field,
+    Format,
+    Lookup,
+)
+from scan.extensions.clear_signing.descriptors import Descriptor
+from scan.extensions.clear_signing.value_formats import (
+    address_of,
+    addresses_shown,
+    as_key,
+    cut,
+    formatted,
+    number_of,
+)
+from scan.extensions.clear_signing.value_paths import (
     ARGUMENTS,
     CONTAINER,
     MAX_VALUES,
@@ -22,23 +39,13 @@ from scan.extensions.clear_signing.descriptor_files import (
     bytes_of,
     values_at,
 )
-from scan.extensions.clear_signing.descriptors import Descriptor
-from scan.extensions.clear_signing.field_formats import (
-    address_of,
-    addresses_shown,
-    as_key,
-    cut,
-    formatted,
-    number_of,
-)
-from scan.extensions.clear_signing.formats import EQUALS, NEVER, UNLESS, Field, Format, Lookup
 from scan.extensions.transaction_details.explanations.summary_parts import Names, Part, merged
 from scan.hex import BadHex, data
 
 ADDRESS = AbiType("address", "address")
 UINT = AbiType("uint", "uint256", 256)
 CALLDATA, SELECTOR_BYTES = "calldata", 4
-CONSTANT = AbiType("constant", "constant")  # that field_formats.raw() shows as it is
+CONSTANT = AbiType("constant", "constant")  # that value_formats.raw() shows as it is
 
 
 class Call(NamedTuple):

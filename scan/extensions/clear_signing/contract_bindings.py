@@ -16,7 +16,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
-from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
+from scan.extensions.clear_signing.value_formats import ADDRESS_BYTES
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
 from scan.hex import to_hex
 from scan.queries import contracts

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
 from scan.extensions.clear_signing import descriptor_files
-from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES, address_of, number_of
-from scan.extensions.clear_signing.formats import (
+from scan.extensions.clear_signing.descriptor_formats import (
     Format,
     event_topic,
     object_at,
@@ -20,6 +19,7 @@ from scan.extensions.clear_signing.formats import (
     parse_formats,
     parse_messages,
 )
+from scan.extensions.clear_signing.value_formats import ADDRESS_BYTES, address_of, number_of
 from scan.extensions.contract_details.decoder.typed_data import Structures, members_by_name
 from scan.extensions.transaction_details.decoding import MessageToSign
 from scan.hex import BadHex, data

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 from scan.contracts import abi, abi_decoding
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.clear_signing import call_description, descriptor_files, field_formats, formats
+from scan.extensions.clear_signing import (
+    call_description,
+    descriptor_formats,
+    value_formats,
+    value_paths,
+)
 from scan.extensions.clear_signing.contract_bindings import TIMEOUT_S, Called, ContractBindings
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, StillReading, keys_of
 from scan.extensions.contract_details.decoder import nested_calls
@@ -122,8 +127,8 @@ class Erc7730(decoding.ClearSigning):
         if not self._has_descriptors(reader):
             return NOTHING
         chain_id, newest = reader.sources.chain_id.read(), blocks.newest(reader)
-        verifying = field_formats.address_of(message.domain.get("verifyingContract"))
-        is_of_chain = str(field_formats.number_of(message.domain.get("chainId"))) == chain_id
+        verifying = value_formats.address_of(message.domain.get("verifyingContract"))
+        is_of_chain = str(value_formats.number_of(message.domain.get("chainId"))) == chain_id
         if chain_id is None or newest is None or verifying is None or not is_of_chain:
             return NOTHING
         sender = None if message.sender is None else to_hex(message.sender)
@@ -156,7 +161,7 @@ class _Tree:
     is_code_of_sender: bool = False  # a DELEGATECALL: what the contract does, it does as the sender
     is_value: bool = False
     descriptor: Descriptor | None = None
-    format: formats.Format | None = None
+    format: descriptor_formats.Format | None = None
     selected: Sequence[call_description.SelectedValue] = ()
     of_values: dict[int, "_Tree"] = field(default_factory=dict)
     nested: list["_Tree"] = field(default_factory=list)
@@ -202,10 +207,10 @@ class _Describer:
             format_ = descriptor.messages.format_of(message) if descriptor.messages else None
             if format_ is None:
                 continue
-            typed = descriptor_files.TypedValue(message.type, list(message.values))
+            typed = value_paths.TypedValue(message.type, list(message.values))
             try:
                 tree.selected = call_description.select_in(format_, typed, tree.call, self._budget)
-            except (descriptor_files.DoesNotFit, abi.AbiError):
+            except (value_paths.DoesNotFit, abi.AbiError):
                 continue
             tree.descriptor, tree.format = descriptor, format_
             self._values_left -= len(tree.selected)
@@ -268,7 +273,7 @@ class _Describer:
             format_ = descriptor.formats[call.selector]
             try:
                 selected = call_description.select(format_, tree.call, self._budget)
-            except (descriptor_files.DoesNotFit, abi.AbiError):
+            except (value_paths.DoesNotFit, abi.AbiError):
                 continue
             self._values_left -= len(selected)
             if self._values_left >= 0:
@@ -278,7 +283,7 @@ class _Describer:
         for position, value in enumerate(tree.selected):
             try:
                 call = call_description.call_in(value, tree.call.chain_id)
-            except descriptor_files.DoesNotFit:
+            except value_paths.DoesNotFit:
                 continue
             if call is not None and len(call.calldata) >= call_description.SELECTOR_BYTES:
                 tree.of_values[position] = _Tree(call, is_value=True)

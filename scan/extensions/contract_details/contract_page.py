@@ -25,9 +25,9 @@ from scan.extensions.contract_details.contract_functions import (
     token_units,
 )
 from scan.extensions.contract_details.contract_values import ContractValues
-from scan.extensions.transaction_details import storage_layouts
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_of_calls
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.hex import BadHex, to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
@@ -199,7 +199,7 @@ def _modifiers(
     sources += [("proxy-", at, contracts.get(reader(), at, ["sources"])) for at in others]
     modifiers: dict[str, list[tuple[str, str]]] = {}
     for prefix, at, of in sources:
-        layout = storage_layouts.layout_of(reader().sources.database, at, of.verifier)
+        layout = compiler_layouts.layout_of(reader().sources.database, at, of.verifier)
         paths = source_files.in_order(json.loads(of.sources or "{}"), of.path)
         for selector, (path, written) in (layout.get("modifiers") or {}).items():
             file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"

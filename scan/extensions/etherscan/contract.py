@@ -18,6 +18,7 @@ from scan.http.request_state import services
 from scan.http.requests import client_address, reader
 from scan.queries import contracts
 from scan.queries.pages import Window
+from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
 
@@ -115,7 +116,7 @@ def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> s
         [source] = sources.values()
         return str(source["content"])
     # With libraries by file, and an output selection.
-    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
+    libraries = libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
     whole = {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}
     standard = standard_input(language_of_path(contract.path).name, sources, whole)

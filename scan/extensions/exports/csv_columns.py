@@ -47,28 +47,6 @@ def amount(units: str, decimals: int) -> str:
     return in_units(int(units), decimals)
 
 
-def coins(value: str | None) -> str | None:
-    """Return wei as a decimal number of coins."""
-    return None if value is None else amount(value, COIN_DECIMALS)
-
-
-def wei(value: str | None) -> str | None:
-    return None if value is None else f"{value} wei"
-
-
-def units(value: str | None) -> str | None:
-    return None if value is None else f"{value} units"
-
-
-def token_id(value: str | None) -> str | None:
-    return None if value is None else f"#{value}"
-
-
-def date_time(iso: str) -> str:
-    """Return `2026-01-31T23:59:59Z` as spreadsheets read a time: `2026-01-31 23:59:59`."""
-    return iso.replace("T", " ").removesuffix("Z")
-
-
 def lines(rows: Iterable[Sequence[Cell]]) -> bytes:
     """Return rows in UTF-8, each ended by CRLF; None is an empty cell."""
     buffer = io.StringIO(newline="")
@@ -117,18 +95,19 @@ ASSETS: Mapping[str, Callable[[Record], str | None]] = {
     "token_in_price": lambda record: record["tokenIn"],
     "token_out_price": lambda record: record["tokenOut"],
 }
-YES_NO = {True: "yes", False: "no", None: ""}
+# Of values that are not null, which are empty cells.
 FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
-    "coins": lambda value, _: coins(value),
-    "date_time": lambda value, _: date_time(value),
-    "id": lambda value, _: token_id(value),
-    # A token's standard as pages call it; empty for the coin.
-    "standard": lambda value, context: value and tokens.token_standard(value, context.chain_id),
-    "text": lambda value, _: text(value or ""),
-    "units": lambda value, _: units(value),
-    "wei": lambda value, _: wei(value),
+    "coins": lambda wei, _: amount(wei, COIN_DECIMALS),
+    # 2026-01-31T23:59:59Z as spreadsheets read a time: 2026-01-31 23:59:59
+    "date_time": lambda iso, _: iso.replace("T", " ").removesuffix("Z"),
+    "id": lambda value, _: f"#{value}",
+    # A token's standard as pages call it.
+    "standard": lambda value, context: tokens.token_standard(value, context.chain_id),
+    "text": lambda value, _: text(value),
+    "units": lambda value, _: f"{value} units",
+    "wei": lambda value, _: f"{value} wei",
     "words": lambda value, _: " ".join(value),
-    "yes_no": lambda value, _: YES_NO[value],
+    "yes_no": lambda value, _: "yes" if value else "no",
 }
 
 
@@ -193,8 +172,8 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
 
 def _column(written: str) -> Column:
     field = renamed_field(written)
-    read = _cells()[field.source] if field.is_computed else _field(field.source)
     source = field.source if field.is_computed else ""
+    read = _cells()[source] if source else lambda record, _: record.get(field.source)
     asset = ASSETS.get(source)
     return Column(
         field.name,
@@ -205,16 +184,17 @@ def _column(written: str) -> Column:
     )
 
 
-def _field(name: str) -> Callable[[Record, Context], Any]:
-    return lambda record, _: record.get(name)
-
-
 def _cell(
     read: Callable[[Record, Context], Any], as_: str | None, decimals: str | None
 ) -> Callable[[Record, Context], Cell]:
     if as_:
         format_value = FORMATS[as_]
-        return lambda record, context: format_value(read(record, context), context)
+
+        def formatted(record: Record, context: Context) -> Cell:
+            value = read(record, context)
+            return None if value is None else format_value(value, context)
+
+        return formatted
     if decimals:
         # Items have no decimals; those of a token and the amount may not be known: null.
         return lambda r, context: _amount(read(r, context), r.get(decimals, 0))

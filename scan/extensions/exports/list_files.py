@@ -81,13 +81,9 @@ def write_list(
             raise
     except OSError as error:
         raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-    return ListFile(file, _name(source, file_format, is_complete=last.next is None), last)
-
-
-def _name(source: ListSource, file_format: Format, *, is_complete: bool) -> str:
     of = "" if source.own is None else f"-{source.own}"
-    end = "" if is_complete else "-incomplete"  # people do not see the headers that say so
-    return f"{source.kind}{of}{end}.{file_format.value}"
+    end = "-incomplete" if last.next else ""  # people do not see the headers that say so
+    return ListFile(file, f"{source.kind}{of}{end}.{file_format.value}", last)
 
 
 def _write(

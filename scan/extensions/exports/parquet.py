@@ -158,17 +158,15 @@ def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
     """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
     return pyarrow.schema(
         [
-            pyarrow.field(field_name, field_type, nullable=column.is_nullable)
+            pyarrow.field(field, type_, nullable=column.is_nullable)
             for name, column in kind.items()
-            for field_name, field_type in _fields(name, column.type)
+            for field, type_ in (
+                [(limb, pyarrow.uint64()) for limb in limb_names(name)]
+                if isinstance(column.type, Uint256)
+                else [(name, column.type)]
+            )
         ]
     )
-
-
-def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:
-    if isinstance(type_, Uint256):
-        return [(limb_name, pyarrow.uint64()) for limb_name in limb_names(name)]
-    return [(name, type_)]
 
 
 def limb_names(name: str) -> list[str]:
@@ -212,17 +210,6 @@ def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
     mask = None if is_null is None else numpy.array(is_null)
     contiguous = (numpy.ascontiguousarray(limbs[:, limb]) for limb in range(LIMBS))
     return [pyarrow.array(values_of_limb, mask=mask) for values_of_limb in contiguous]
-
-
-def integers(table: pyarrow.Table, name: str) -> list[int | None]:
-    """Return the values of a uint256 column."""
-    limbs = [table.column(limb_name).to_pylist() for limb_name in limb_names(name)]
-    return [
-        None
-        if value[0] is None
-        else sum(limb << (LIMB_BITS * index) for index, limb in enumerate(value))
-        for value in zip(*limbs, strict=True)
-    ]
 
 
 COMPRESSION = "zstd"

@@ -9,7 +9,7 @@ removed that block, its range is removed and exported again.
 import logging
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -232,36 +232,34 @@ def _export_range(
         parent_hash = to_hex(blocks[0].parent_hash)
         if manifest.ranges and manifest.ranges[-1].last_hash != parent_hash:
             return None
+        name = f"{first:012d}-{last:012d}"
         files = {
-            table: _export_table(database, options, table, blocks)
+            table: _write_file(
+                options, table, f"{table}/{name}", table_files.range_rows(database, table, blocks)
+            )
             for table in manifest.tables
             if table in table_files.RANGE_TABLES
         }
     return ExportedRange(first, last, parent_hash, to_hex(blocks[-1].hash), files)
 
 
-def _export_table(
-    database: Database, options: ExportOptions, table: str, blocks: Sequence[table_files.BlockRows]
+def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens:
+    with database.transaction(snapshot=True):
+        chain, tokens = _chain(database), table_files.TOKENS
+        file = _write_file(options, tokens, tokens, table_files.token_rows(database))
+    return ExportedTokens(chain.newest, to_hex(chain.newest_hash), file)
+
+
+def _write_file(
+    options: ExportOptions, table: str, name: str, batches: Iterable[table_files.Values]
 ) -> ExportedFile:
-    name = f"{blocks[0].number:012d}-{blocks[-1].number:012d}.{options.format}"
-    path, rows = options.folder / table / name, 0
-    with table_files.new_file(path, table_files.columns_of(table)) as file:
-        for values in table_files.range_rows(database, table, blocks):
+    """Write a file of a table; `name` is its path in the folder, without the format."""
+    path, rows = f"{name}.{options.format}", 0
+    with table_files.new_file(options.folder / path, table_files.columns_of(table)) as file:
+        for values in batches:
             file.write(values)
             rows += len(next(iter(values.values())))
-    return ExportedFile(f"{table}/{name}", rows, path.stat().st_size)
-
-
-def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens:
-    path, rows = options.folder / f"{table_files.TOKENS}.{options.format}", 0
-    with database.transaction(snapshot=True):
-        chain = _chain(database)
-        with table_files.new_file(path, table_files.columns_of(table_files.TOKENS)) as file:
-            for values in table_files.token_rows(database):
-                file.write(values)
-                rows += len(values["address"])
-    exported = ExportedFile(path.name, rows, path.stat().st_size)
-    return ExportedTokens(chain.newest, to_hex(chain.newest_hash), exported)
+    return ExportedFile(path, rows, (options.folder / path).stat().st_size)
 
 
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:

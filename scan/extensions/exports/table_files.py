@@ -147,8 +147,6 @@ def _value(value: object, column: ColumnFormat) -> object:
     return value
 
 
-PARQUET, CSV = "parquet", "csv"
-FORMATS = (PARQUET, CSV)
 # Columns of bytes that hold unsigned integers.
 _INTEGERS = frozenset(
     name
@@ -162,7 +160,7 @@ Columns = Mapping[str, ColumnFormat]
 @contextmanager
 def new_file(path: Path, columns: Columns) -> Iterator["_Csv | _Parquet"]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kind = _Csv if path.suffix == f".{CSV}" else _Parquet
+    kind = _Csv if path.suffix == ".csv" else _Parquet
     with whole_file(path) as file, closing(kind(file, columns)) as writer:
         yield writer
 

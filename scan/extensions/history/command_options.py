@@ -86,7 +86,9 @@ class ProofAudit:
             print(f"sums lack internal transfers: {lacking} blocks have no traces")
         genesis = served_chain.BlockId(0, bytes(genesis_hash))
         compared, differing = 0, 0
-        for keys in _keys(count, seed):
+        draw = random.Random(seed)  # a run can be repeated
+        for first in range(0, count, AT_ONCE):
+            keys = [draw.randbytes(20) for _ in range(min(AT_ONCE, count - first))]
             for line in self._differences(keys, genesis):
                 compared += 1
                 differing += bool(line)
@@ -166,12 +168,6 @@ def _difference(address: bytes, total: int, balance: int, block: served_chain.Bl
 
 def _total(row: Drawn) -> int:
     return row.net_wei + (row.genesis.balance if row.genesis else 0)
-
-
-def _keys(count: int, seed: int) -> Iterator[list[bytes]]:
-    draw = random.Random(seed)  # a run can be repeated
-    for first in range(0, count, AT_ONCE):
-        yield [draw.randbytes(20) for _ in range(min(AT_ONCE, count - first))]
 
 
 HOOKS = hooks.Commands(options={"audit": hooks.CommandOptions(run, add_arguments)})

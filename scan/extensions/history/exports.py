@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scan.extensions.exports.csv_columns import text, units, wei
+from scan.extensions.exports.csv_columns import text
 from scan.extensions.exports.hooks import Context, Exports, Record
 
 MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters
@@ -20,14 +20,6 @@ def _assets(rows: Rows, direction: str) -> str:
         for row in rows
         if row["direction"] == direction and row["type"] != "fee"
     )
-
-
-def _fee(rows: Rows) -> str | None:
-    return next((row["amountDecimal"] for row in rows if row["type"] == "fee"), None)
-
-
-def _counterparties(rows: Rows) -> str:
-    return _joined(dict.fromkeys(row["counterparty"] for row in rows if row["counterparty"]))
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -49,12 +41,16 @@ def _change(record: Record, _: Context) -> str | None:
 HOOKS = Exports(
     cells={
         "change": _change,
-        "units": lambda row, _: (units if row["tokenAddress"] else wei)(row["amount"]),
+        "units": lambda row, _: f"{row['amount']} {'units' if row['tokenAddress'] else 'wei'}",
         "in": lambda entry, _: _assets(entry["rows"], "in"),
         "out": lambda entry, _: _assets(entry["rows"], "out"),
         "self": lambda entry, _: _assets(entry["rows"], "self"),
-        "fee_of_rows": lambda entry, _: _fee(entry["rows"]),
-        "counterparties": lambda entry, _: _counterparties(entry["rows"]),
+        "fee_of_rows": lambda entry, _: next(
+            (row["amountDecimal"] for row in entry["rows"] if row["type"] == "fee"), None
+        ),
+        "counterparties": lambda entry, _: _joined(
+            dict.fromkeys(row["counterparty"] for row in entry["rows"] if row["counterparty"])
+        ),
         "row_count": lambda entry, _: len(entry["rows"]),
     }
 )

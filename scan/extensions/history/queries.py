@@ -146,7 +146,10 @@ def page(
         f"queries/history_list{'_by_counterparty' if filters.counterparty else ''}",
         is_unbounded=filters.token is not None
         or filters.counterparty is not None
-        or (filters.direction in ("out", "self") and _is_often_to_itself(reader, address)),
+        or (
+            filters.direction in ("out", "self")
+            and reader.row("queries/history_count_to_self", address=address)[0] > MAX_TO_SELF
+        ),
         address=address,
         types=list(filters.types),
         flow=filters.direction or "all",
@@ -278,11 +281,6 @@ def read_by(reader: Reader, address: bytes, window: pages.Window, filters: Histo
         max_entries=None,
     )
     return "token" if shortest == "token" else "address"
-
-
-def _is_often_to_itself(reader: Reader, address: bytes) -> bool:
-    [to_self] = reader.row("queries/history_count_to_self", address=address)
-    return bool(to_self > MAX_TO_SELF)
 
 
 def _cursor_position(traversal: cursors.Traversal) -> list[cursors.Value] | None:

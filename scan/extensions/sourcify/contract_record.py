@@ -15,12 +15,13 @@ from scan.contracts import abi, abi_decoding
 from scan.ethereum.display_text import checksummed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.sourcify import fields
-from scan.extensions.transaction_details import storage_layouts
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
 from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.verification import verifier
+from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.languages import language_of_path, solidity, standard_input
 
@@ -76,7 +77,7 @@ class _Record:
         if language_of_path(self.stored.path) is not solidity.SOLIDITY:
             return None
         database = self.reader.sources.database
-        layout = storage_layouts.layout_of(database, self.address, self.stored.verifier)
+        layout = compiler_layouts.layout_of(database, self.address, self.stored.verifier)
         return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 
@@ -134,7 +135,7 @@ def _compilation(stored: contracts.Contract) -> dict[str, Any]:
 def _settings(stored: contracts.Contract) -> dict[str, Any]:
     """Return the settings as in standard JSON, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
-    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
+    libraries = libraries_by_file(settings.get("libraries", {}))
     return {**settings, "libraries": libraries} if libraries else settings
 
 

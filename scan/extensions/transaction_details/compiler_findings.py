@@ -25,7 +25,7 @@ from typing import NamedTuple
 import orjson
 
 from scan.database.connection import Database
-from scan.extensions.transaction_details import storage_layouts
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     HASH_PREFIXES,
@@ -354,8 +354,8 @@ def _without_hashes(code: bytes) -> bytes:
 def read(compilations: Compilations, match: Match) -> Store:
     """Return what stores a match's findings. The layout of the storage takes a compilation more."""
     given = match.contract.output.get("storageLayout")
-    named_layout = storage_layouts.add_names(given, compilations, match)
-    layout = storage_layouts.packed(named_layout) or storage_layouts.packed(given)
+    named_layout = compiler_layouts.add_names(given, compilations, match)
+    layout = compiler_layouts.packed(named_layout) or compiler_layouts.packed(given)
     return partial(_store, match, layout)
 
 

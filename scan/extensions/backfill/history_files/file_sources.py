@@ -178,7 +178,7 @@ class FileStore:
     def remove(self, file: HistoryFile) -> None:
         """Delete a file if it was downloaded."""
         if is_url(file.source):
-            self._target(file).unlink(missing_ok=True)
+            self._beside(file, "e2store").unlink(missing_ok=True)
 
     def forget_refusals(self) -> None:
         """Begin a run, which tries refused files again."""
@@ -195,7 +195,7 @@ class FileStore:
             return int(size) if size.isascii() and size.isdecimal() else 0
 
     def _download(self, file: HistoryFile) -> Path:
-        path = self._target(file)
+        path = self._beside(file, "e2store")
         if path.exists():
             return path
         part = self._beside(file, "part")
@@ -227,9 +227,6 @@ class FileStore:
                 if part.tell() > e2store.MAX_FILE_BYTES:
                     part.truncate(0)
                     raise e2store.BadFile(f"it has more than {e2store.MAX_FILE_BYTES:,} bytes")
-
-    def _target(self, file: HistoryFile) -> Path:
-        return self._beside(file, "e2store")
 
     def _beside(self, file: HistoryFile, suffix: str) -> Path:
         source = hashlib.sha256(file.source.encode()).hexdigest()[:8]

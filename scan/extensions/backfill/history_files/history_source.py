@@ -8,6 +8,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -272,12 +273,8 @@ def open_files(
     if options.cluster and any(map(file_sources.is_url, sources)):
         raise CannotBackfill("--cluster needs --history as a folder that all machines share")
     try:
-        listed = [
-            file
-            for source in sources
-            for file in file_sources.list_files(source, settings.ca_bundle)
-        ]
-        eras = consecutive(listed, settings.start_block or 0)
+        listed = (file_sources.list_files(source, settings.ca_bundle) for source in sources)
+        eras = consecutive([*chain.from_iterable(listed)], settings.start_block or 0)
         last_hash = data(options.last_hash, 32) if options.last_hash else None
         downloads = settings.data_dir.absolute() / DOWNLOADS
         return ChainFiles(eras, downloads, settings.ca_bundle, last_hash)
@@ -303,11 +300,7 @@ def consecutive(
     by_era: dict[int, list[file_sources.HistoryFile]] = defaultdict(list)
     for file in usable:
         by_era[file.name.era].append(file)
-    eras: dict[int, Sequence[file_sources.HistoryFile]] = {}
-    era = start_block // BLOCKS_OF_FILE
-    while era in by_era:
-        eras[era] = by_era[era]
-        era += 1
+    eras = [*takewhile(by_era.__contains__, count(start_block // BLOCKS_OF_FILE))]
     if not eras:
         raise BadFile(f"there is no era1 or ere file that has block {start_block}")
-    return eras
+    return {era: by_era[era] for era in eras}

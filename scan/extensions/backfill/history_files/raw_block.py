@@ -97,14 +97,6 @@ def _header(encoded: bytes) -> dict[str, bytes]:
     return dict(zip(block_encoding.ETHEREUM_HEADER, items, strict=False))
 
 
-def read_header(encoded: bytes) -> dict[str, bytes]:
-    """Return the fields of a header by name. Raises BadFile."""
-    try:
-        return _header(encoded)
-    except (ValueError, IndexError) as error:
-        raise BadFile(f"a header is malformed: {error}") from None
-
-
 def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
     """Return a transaction or receipt of a list: a legacy one is a list, or, as some writers have
     it, the string of one; another one is a string."""
@@ -199,7 +191,7 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
             header.withdrawals = [
                 encoded_parts.entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals
             ]
-        uncles = [_header_json(blocks.UncleJson.plain, read_header(uncle)) for uncle in raw.uncles]
+        uncles = [_header_json(blocks.UncleJson.plain, _header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
         raise BadFile(str(error)) from None

@@ -10,7 +10,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill import chain_backfill, older_blocks, resources
+from scan.extensions.backfill import body_backfill, chain_backfill, resources
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from tests.support import database, indexing, serving, table_digest
@@ -159,24 +159,24 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
 
     def copy_and_fork(*given):
         copy_binary(*given)
-        anvil.reorganise(older_blocks.READ_BLOCKS + 4)
+        anvil.reorganise(body_backfill.READ_BLOCKS + 4)
         mine(2)
         time.sleep(2)  # in which the indexer would take blocks back
 
-    mine(3 * older_blocks.READ_BLOCKS)
+    mine(3 * body_backfill.READ_BLOCKS)
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
-    copy_binary = older_blocks.copy_binary
+    copy_binary = body_backfill.copy_binary
     with (
         indexing.Indexing(database_url, anvil.url) as indexer,
         closing(Database(database_url, statement_timeout_ms=0)) as database,
     ):
-        older = older_blocks.BodyBackfill(database, Node([anvil.url]), threading.Event())
+        older = body_backfill.BodyBackfill(database, Node([anvil.url]), threading.Event())
         serving.wait_until(older.missing)
         stored = older.run()
-        assert next(stored) == older_blocks.READ_BLOCKS
-        monkeypatch.setattr(older_blocks, "copy_binary", copy_and_fork)
-        assert next(stored) == older_blocks.READ_BLOCKS
-        monkeypatch.setattr(older_blocks, "copy_binary", copy_binary)
+        assert next(stored) == body_backfill.READ_BLOCKS
+        monkeypatch.setattr(body_backfill, "copy_binary", copy_and_fork)
+        assert next(stored) == body_backfill.READ_BLOCKS
+        monkeypatch.setattr(body_backfill, "copy_binary", copy_binary)
         indexer.wait_for(anvil.head())
         assert [*stored]
     assert digest(database_url) == fresh_digest(postgres, template, anvil)

@@ -13,7 +13,7 @@ from scan.audit.rebuild import Rebuild
 from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill.older_blocks import TraceBackfill
+from scan.extensions.backfill.trace_backfill import TraceBackfill
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
 from tests.support import auditing, faulty_node, indexer_process, serving

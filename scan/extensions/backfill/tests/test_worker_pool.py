@@ -1,7 +1,4 @@
-"""Processes that write the files of ranges and are killed, or frozen, or whose ranges fail.
-
-Each process of a pool imports the module of its work: this one imports little.
-"""
+"""Processes that write the files of ranges and are killed, or frozen, or whose ranges fail."""
 
 import multiprocessing
 import os
@@ -15,9 +12,10 @@ from functools import partial
 import psutil
 import pytest
 
-from scan.extensions.backfill import block_columns, range_files, worker_pool
+from scan.extensions.backfill import range_files, worker_pool
 from scan.extensions.backfill.plan import SpoolFailed, split
 from scan.extensions.backfill.spool import RangeTask
+from scan.extensions.backfill.tests import pool_tasks
 from scan.extensions.backfill.worker_pool import WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
@@ -27,43 +25,9 @@ RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 
 
-def _write(task, folder):
-    """As spool_range(), but for what is in the files."""
-    for kind in block_columns.SPOOLED:
-        path = range_files.RangeFiles(folder).path(kind, task.blocks)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return 7
-
-
-def _end_once(marker, signal_, task, folder):
-    """In a worker: end or freeze it the first time."""
-    try:
-        marker.touch(exist_ok=False)
-    except FileExistsError:
-        return _write(task, folder)
-    os.kill(os.getpid(), signal_)
-    return _write(task, folder)
-
-
-def _kill_always(_, __):
-    os.kill(os.getpid(), signal.SIGKILL)
-    return 0
-
-
-def _fail(_, __):
-    raise ValueError("no such block")
-
-
-def _wait(_, folder):
-    folder.mkdir(parents=True)
-    time.sleep(PATIENCE_S)
-    return 0
-
-
 def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
     files = range_files.RangeFiles(tmp_path)
-    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGKILL))
+    pool = WorkerPool(1, files, partial(pool_tasks.end_once, tmp_path / "marker", signal.SIGKILL))
     assert list(spool(pool, TASKS)) == [7, 7]
     assert all(map(files.has, RANGES)) and not (tmp_path / range_files.INCOMING).exists()
 
@@ -71,7 +35,7 @@ def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
 def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     """Before it has a range, so that its pool is given up."""
     files = range_files.RangeFiles(tmp_path)
-    results = spool(WorkerPool(1, files, _write), TASKS)
+    results = spool(WorkerPool(1, files, pool_tasks.write), TASKS)
     killed = set()
 
     def kill_the_first():
@@ -92,7 +56,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 0.3)
     files = range_files.RangeFiles(tmp_path)
-    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
+    pool = WorkerPool(1, files, partial(pool_tasks.end_once, tmp_path / "marker", signal.SIGSTOP))
     assert list(spool(pool, TASKS)) == [7, 7]
     assert "blocks 0 to 9 take long (0 s); a second worker takes them" in caplog.text
     assert "key" not in caplog.text
@@ -102,9 +66,9 @@ def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeyp
 def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
     monkeypatch.setattr(worker_pool, "MAX_LOSSES", 2)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
-        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), _kill_always), TASKS))
+        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.kill_always), TASKS))
     with pytest.raises(SpoolFailed, match="no such block"):
-        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), _fail), TASKS))
+        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.fail), TASKS))
 
 
 def test_a_worker_imports_neither_interfaces_nor_what_loads_files_or_verifies():
@@ -125,9 +89,9 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
     program = (
         "from pathlib import Path; import sys\n"
         "from scan.extensions.backfill.tests.test_worker_pool import *\n"
-        "from scan.extensions.backfill.tests.test_worker_pool import _wait\n"
         "if __name__ == '__main__':\n"
-        "    list(spool(WorkerPool(2, range_files.RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
+        "    files = range_files.RangeFiles(Path(sys.argv[1]))\n"
+        "    list(spool(WorkerPool(2, files, pool_tasks.wait), TASKS))\n"
     )
     path = tmp_path / "main.py"
     path.write_text(program)

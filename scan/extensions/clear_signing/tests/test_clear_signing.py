@@ -6,8 +6,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding
-from scan.extensions.clear_signing.descriptor_files import MAX_VALUES
-from scan.extensions.clear_signing.formats import MAX_FIELDS
+from scan.extensions.clear_signing.descriptor_formats import MAX_FIELDS
 from scan.extensions.clear_signing.tests.exchange import (
     ANN,
     NATIVE,
@@ -17,6 +16,7 @@ from scan.extensions.clear_signing.tests.exchange import (
     shown,
     signing,
 )
+from scan.extensions.clear_signing.value_paths import MAX_VALUES
 from tests.support import page_checks, serving
 
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from scan.errors import SettingError
-from scan.extensions.clear_signing import descriptor_files, formats
+from scan.extensions.clear_signing import descriptor_files, descriptor_formats
 from scan.extensions.clear_signing.descriptor_files import MAX_FILE_BYTES, MAX_FOLDER_DEPTH
 from scan.extensions.clear_signing.descriptors import Descriptors, StillReading
 from scan.extensions.clear_signing.settings import Settings as OwnSettings
@@ -150,7 +150,7 @@ def test_links_and_what_is_no_file_are_not_read(tmp_path, write):
 
 
 TOO_DEEP_GROUPS = FIELD
-for _ in range(formats.MAX_GROUPS + 1):
+for _ in range(descriptor_formats.MAX_GROUPS + 1):
     TOO_DEEP_GROUPS = {"fields": [TOO_DEEP_GROUPS]}
 DEEP = 200
 HOSTILE = {
@@ -167,7 +167,7 @@ HOSTILE = {
         **document(),
         "context": {"contract": {"deployments": DEPLOYED["contract"]["deployments"] * 1_001}},
     },
-    "many fields": document(fields=[FIELD] * (formats.MAX_FIELDS + 1)),
+    "many fields": document(fields=[FIELD] * (descriptor_formats.MAX_FIELDS + 1)),
     "too many fields": document(fields=[FIELD] * 2_000),
     "groups": document(fields=[TOO_DEEP_GROUPS]),
     "many fields of several functions": of_formats(

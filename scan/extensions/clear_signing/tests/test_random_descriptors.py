@@ -9,7 +9,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import DecodingBudget, decode_call_by
-from scan.extensions.clear_signing import call_description, descriptor_files, descriptors
+from scan.extensions.clear_signing import call_description, descriptors, value_paths
 from scan.extensions.clear_signing.tests.exchange import ANN, LEGS, NATIVE, REST, TYPES
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 
@@ -98,7 +98,7 @@ def described(folder, document):
         selected = call_description.select(known, call, DecodingBudget())
         inner = [call_description.call_in(value, "7") for value in selected]
         assert all(of_value is None or of_value.chain_id == "7" for of_value in inner)
-    except descriptor_files.DoesNotFit:
+    except value_paths.DoesNotFit:
         return None
     assert all(len(address) == 42 for address in call_description.addresses_in(selected))
     description = call_description.describe(descriptor, known, selected, Names(TOKENS, "ETH"))

@@ -37,9 +37,9 @@ from scan.extensions.contract_details.contract_import import source_client, sour
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
-from scan.queries.contracts import libraries_by_file
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
+from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME

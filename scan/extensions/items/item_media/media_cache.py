@@ -32,25 +32,58 @@ class _Site:
     accepted_at: deque[float] = field(default_factory=lambda: deque(maxlen=DOCUMENTS_PER_MINUTE))
 
 
-class SiteLimits:
-    """The documents of each site that wait or are fetched. Only one thread at a time may use it."""
+MAX_WAITING = 32  # documents, of all sites
 
-    def __init__(self, now: Callable[[], float]) -> None:
+
+class DocumentQueue:
+    """Documents in the order of their requests. Those of sites that have used their share wait."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
+        self._changed = threading.Condition()  # which guards all that follows
+        self._waiting: deque[https_client.Document] = deque()
         self._sites: dict[str, _Site] = {}
 
-    def accept(self, document: https_client.Document) -> bool:
-        """Return whether a document may wait, and count it if so."""
-        site = self._site(document.site)
-        if site is None or site.waiting >= MAX_WAITING_OF_SITE:
-            return False
-        if not document.is_chosen and self._is_at_rate(site):
-            return False
-        site.waiting += 1
-        site.accepted_at.append(self._now())
-        return True
+    def put(self, document: https_client.Document) -> bool:
+        """Queue a document, and return whether it is accepted."""
+        with self._changed:
+            if len(self._waiting) >= MAX_WAITING:
+                return False
+            site, now = self._site(document.site), self._now()
+            if site is None or site.waiting >= MAX_WAITING_OF_SITE:
+                return False
+            is_full = len(site.accepted_at) == DOCUMENTS_PER_MINUTE
+            if is_full and now < site.accepted_at[0] + 60.0 and not document.is_chosen:
+                return False
+            site.waiting += 1
+            site.accepted_at.append(now)
+            self._waiting.append(document)
+            self._changed.notify()
+            return True
 
-    def may_start(self, document: https_client.Document) -> bool:
+    def take(self) -> https_client.Document:
+        """Wait for a document that may be fetched now. The caller calls done() afterwards."""
+        with self._changed:
+            while True:
+                document = next(filter(self._may_start, self._waiting), None)
+                if document is not None:
+                    self._waiting.remove(document)
+                    site = self._sites[document.site]
+                    site.waiting -= 1
+                    site.running += 1
+                    return document
+                self._changed.wait()
+
+    def done(self, document: https_client.Document, seconds: float) -> None:
+        """End a document that take() returned, which was fetched in so many seconds."""
+        with self._changed:
+            site = self._sites[document.site]
+            site.running -= 1
+            if seconds > SLOW_S and not document.is_chosen:
+                site.slow_until = self._now() + SLOW_FOR_S
+            self._changed.notify_all()
+
+    def _may_start(self, document: https_client.Document) -> bool:
         site, now = self._sites[document.site], self._now()
         if site.running >= MAX_RUNNING_OF_SITE:
             return False
@@ -58,17 +91,6 @@ class SiteLimits:
             return True
         slow = (other for other in self._sites.values() if now < other.slow_until)
         return sum(other.running for other in slow) < MAX_RUNNING_OF_SLOW_SITES
-
-    def start(self, document: https_client.Document) -> None:
-        site = self._sites[document.site]
-        site.waiting -= 1
-        site.running += 1
-
-    def finish(self, document: https_client.Document, seconds: float) -> None:
-        site = self._sites[document.site]
-        site.running -= 1
-        if seconds > SLOW_S and not document.is_chosen:
-            site.slow_until = self._now() + SLOW_FOR_S
 
     def _site(self, name: str) -> _Site | None:
         """Return a site; None where too many others are still in use."""
@@ -78,52 +100,10 @@ class SiteLimits:
                 return None
         return self._sites.setdefault(name, _Site())
 
-    def _is_at_rate(self, site: _Site) -> bool:
-        is_full = len(site.accepted_at) == DOCUMENTS_PER_MINUTE
-        return is_full and self._now() < site.accepted_at[0] + 60.0
-
     def _is_needed(self, site: _Site) -> bool:
         now = self._now()
         is_recent = bool(site.accepted_at) and now < site.accepted_at[-1] + 60.0
         return bool(site.waiting or site.running) or now < site.slow_until or is_recent
-
-
-MAX_WAITING = 32  # documents, of all sites
-
-
-class DocumentQueue:
-    """Documents in the order of their requests. Those of sites that have used their share wait."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._waiting: deque[https_client.Document] = deque()
-        self._sites = SiteLimits(now)
-        self._changed = threading.Condition()
-
-    def put(self, document: https_client.Document) -> bool:
-        """Queue a document, and return whether it is accepted."""
-        with self._changed:
-            if len(self._waiting) >= MAX_WAITING or not self._sites.accept(document):
-                return False
-            self._waiting.append(document)
-            self._changed.notify()
-            return True
-
-    def take(self) -> https_client.Document:
-        """Wait for a document that may be fetched now. The caller calls done() afterwards."""
-        with self._changed:
-            while True:
-                document = next(filter(self._sites.may_start, self._waiting), None)
-                if document is not None:
-                    self._waiting.remove(document)
-                    self._sites.start(document)
-                    return document
-                self._changed.wait()
-
-    def done(self, document: https_client.Document, seconds: float) -> None:
-        """End a document that take() returned, which was fetched in so many seconds."""
-        with self._changed:
-            self._sites.finish(document, seconds)
-            self._changed.notify_all()
 
 
 CACHE_BYTES = 64 * 1024 * 1024

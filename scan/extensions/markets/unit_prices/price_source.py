@@ -20,14 +20,9 @@ from scan import parameters
 from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.extensions.markets import queries as pools
-from scan.extensions.markets.unit_prices import prices as pool_prices
-from scan.extensions.markets.unit_prices.prices import (
-    POOL_HOURS,
-    READ_AGAIN_S,
-    PoolDayPrices,
-    PoolPrices,
-    day_prices,
-)
+from scan.extensions.markets.unit_prices import pool_prices
+from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices, day_prices
+from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS, READ_AGAIN_S, PoolPrices
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
 from scan.hex import data as from_hex
 from scan.hex import to_hex

@@ -19,7 +19,7 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
-from scan.extensions.transaction_details import storage_layouts
+from scan.extensions.transaction_details.storage import compiler_layouts
 from tests.support import serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, verified
@@ -61,7 +61,7 @@ def checksummed(given, address):
 
 def test_fields_are_those_selected(explorer, stored):
     path = f"/v2/contract/{CHAIN}/{stored}"
-    with patch.object(storage_layouts, "layout_of", wraps=storage_layouts.layout_of) as reading:
+    with patch.object(compiler_layouts, "layout_of", wraps=compiler_layouts.layout_of) as reading:
         everything = get(explorer, path, fields="all").json
     reading.assert_called_once()
     output = compiled(VERSION, STANDARD, PATH, "Stored")

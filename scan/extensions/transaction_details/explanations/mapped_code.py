@@ -22,8 +22,9 @@ import orjson
 from scan.database.connection import Database
 from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import LIST, TraceKind
-from scan.extensions.transaction_details import compiler_findings, storage_layouts
+from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.compiler_findings import SourceFunction, SourceText, Span
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
 from scan.verification.languages.vyper import VYPER
@@ -39,7 +40,7 @@ class MappedCode(NamedTuple):
     """Code with its source map, and the verification that they are of: the address, and the hash of
     its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
     the hash is another one, and `texts` are its sources by their paths. `functions` are those that
-    calls may run, as storage_layouts.py has them, where they are known."""
+    calls may run, as compiler_layouts.py has them, where they are known."""
 
     code: bytes
     verified_address: bytes | None
@@ -52,7 +53,7 @@ class MappedCode(NamedTuple):
     def run_by(self, call_data: bytes) -> "RunFunctions | None":
         """Return the functions that a call may run; None where they are not known."""
         reached = self.functions.get("reached") or {}
-        keys = (call_data[:4].hex(), *storage_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
+        keys = (call_data[:4].hex(), *compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
         numbers = next((reached[key] for key in keys if key in reached), None)
         if numbers is None:
             return None
@@ -188,7 +189,7 @@ def of_contracts(
 
 
 def _functions(layout: bytes | None) -> Mapping[str, Any]:
-    stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
+    stored = {} if layout is None else orjson.loads(compiler_layouts.unpacked(bytes(layout)))
     return stored.get("functions") or {} if isinstance(stored, dict) else {}
 
 

@@ -16,7 +16,7 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.extensions.transaction_details import storage_layouts
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.verification.languages import language_of_path, vyper
 
 WORD = 32
@@ -93,7 +93,7 @@ class Layout(NamedTuple):
 
 
 def read_solidity(text: str) -> Layout:
-    """Read a `storageLayout`, with the names that storage_layouts.py adds. Raises
+    """Read a `storageLayout`, with the names that compiler_layouts.py adds. Raises
     MalformedLayout."""
     try:
         given = orjson.loads(text)
@@ -321,7 +321,7 @@ class StorageLayouts:
             stored = self._database.value(
                 "contracts/storage_layouts_get", address=key[0], code_hash=key[1]
             )
-            text = "" if stored is None else storage_layouts.unpacked(bytes(stored))
+            text = "" if stored is None else compiler_layouts.unpacked(bytes(stored))
             read = read_vyper if language_of_path(path) is vyper.VYPER else read_solidity
             try:
                 layout = read(text)

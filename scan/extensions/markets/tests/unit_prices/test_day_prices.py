@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.unit_prices.prices import PoolDayPrices
+from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
 from tests.support.database import execute, insert
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from threading import Event
 
 from scan.database.errors import QueryTooSlow
-from scan.extensions.markets.unit_prices.prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
+from scan.extensions.markets.unit_prices.pool_prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
 from scan.queries import holdings
 from tests.support.serving import wait_until
 

@@ -7,8 +7,8 @@ from decimal import Context, Decimal, localcontext
 import pytest
 
 from scan.extensions.markets.tests.unit_prices.test_prices import priced_by_file
-from scan.extensions.markets.unit_prices import prices
-from scan.extensions.markets.unit_prices.prices import POOL_HOURS
+from scan.extensions.markets.unit_prices import pool_prices
+from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.support.anvil import ZERO, Anvil
@@ -341,9 +341,9 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, 
 @pytest.mark.parametrize("tab", ["", "?tab=tokens"])
 def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, monkeypatch, tab):
     path = f"/address/{market.holder}{tab}"
-    assert prices.FAILED not in market.client(tmp_path).get(path).text
-    monkeypatch.setattr(prices, "MAX_FACTOR", "no number")
-    assert market.client(tmp_path).get(path).text.count(prices.FAILED) == (2 if tab else 1)
+    assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
+    monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
+    assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == (2 if tab else 1)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

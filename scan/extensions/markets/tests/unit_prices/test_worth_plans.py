@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.unit_prices import prices
+from scan.extensions.markets.unit_prices import pool_prices
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
@@ -96,18 +96,18 @@ def test_prices_by_pools_read_the_largest_holders_alone(made):
         tokens=[BASE],
         prices=[Decimal(1)],
         min_depth=Decimal(1000),
-        hours=prices.POOL_HOURS,
-        max_age=timedelta(days=prices.MAX_AGE_DAYS),
-        factor=prices.MAX_FACTOR,
-        pools_each=prices.POOLS_EACH,
-        max_bases=prices.MAX_BASES,
-        max_holders=prices.MAX_HOLDERS // 5,
-        limit=prices.MAX_POOL_PRICES,
+        hours=pool_prices.POOL_HOURS,
+        max_age=timedelta(days=pool_prices.MAX_AGE_DAYS),
+        factor=pool_prices.MAX_FACTOR,
+        pools_each=pool_prices.POOLS_EACH,
+        max_bases=pool_prices.MAX_BASES,
+        max_holders=pool_prices.MAX_HOLDERS // 5,
+        limit=pool_prices.MAX_POOL_PRICES,
     )
-    assert data.count('"pool"') == prices.MAX_POOL_PRICES
+    assert data.count('"pool"') == pool_prices.MAX_POOL_PRICES
     plan = made.database.plans[-1]
     plan.require_indexes(small={"dexes"})
-    assert plan.buffers < 4 * prices.MAX_HOLDERS // 5 + 100 * POOLS
+    assert plan.buffers < 4 * pool_prices.MAX_HOLDERS // 5 + 100 * POOLS
 
 
 def test_prices_of_days_read_the_hours_of_these_days_alone(made):

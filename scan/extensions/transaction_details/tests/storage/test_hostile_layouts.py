@@ -8,6 +8,11 @@ from eth_utils import keccak
 
 from scan.errors import NotFound
 from scan.extensions.transaction_details.storage import mapping_keys, slot_names, slots
+from scan.extensions.transaction_details.storage.compiler_layouts import (
+    MAX_LAYOUT_BYTES,
+    packed,
+    unpacked,
+)
 from scan.extensions.transaction_details.storage.layout import (
     MAX_MEMBERS,
     MAX_VARIABLES,
@@ -24,7 +29,6 @@ from scan.extensions.transaction_details.storage.variable_values import (
     entries_of,
     place_at,
 )
-from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
 

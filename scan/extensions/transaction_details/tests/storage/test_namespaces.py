@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.transaction_details import storage_layouts
+from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
 from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.support.anvil import calldata
@@ -67,22 +67,22 @@ def test_enums_of_one_name_have_no_members_however_many_there_are():
         named = [{"name": member} for member in members]
         return {"nodeType": "EnumDefinition", "name": name, "members": named}
 
-    others = [enum(f"E{number}", "A") for number in range(storage_layouts.MAX_ENUMS - 1)]
-    enums = storage_layouts._enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
-    assert "enum E" not in enums and len(enums) == storage_layouts.MAX_ENUMS - 1
+    others = [enum(f"E{number}", "A") for number in range(compiler_layouts.MAX_ENUMS - 1)]
+    enums = compiler_layouts._enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
+    assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_ENUMS - 1
     with pytest.raises(ValueError, match="too many"):
-        _of_files(enum("E", "A"), *[{}] * storage_layouts.MAX_NODES, enum("E", "B"))
+        _of_files(enum("E", "A"), *[{}] * compiler_layouts.MAX_NODES, enum("E", "B"))
 
 
 def _of_files(*nodes):
-    return [*storage_layouts._declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
+    return [*compiler_layouts._declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
 
 
 @pytest.mark.check
 def test_the_slot_of_the_erc():
     """The example of ERC-7201."""
     expected = 0x183A6125C38840424C4A85FA12BAB2AB606C4B6D0E7CC73C0C06BA5300EAB500
-    assert storage_layouts.slot_of("example.main") == expected
+    assert compiler_layouts.slot_of("example.main") == expected
 
 
 PLAIN = {

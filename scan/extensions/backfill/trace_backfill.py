@@ -1,47 +1,38 @@
-"""What older blocks lack, filled in later, so that the next run continues after a kill.
-
-`scan backfill traces`: traces of blocks that were indexed without them, from a node that has their
-state. `scan backfill bodies`: transactions and receipts of blocks that were indexed without storing
-them, from the node or from history files, the newest first, one request at a time.
+"""`scan backfill traces`: traces of blocks that were indexed without them, filled in later from a
+node that has their state, so that the next run continues after a kill.
 """
 
 import argparse
 import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
 from scan.commands import arguments, audit, long_work
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
-from scan.database.transaction import binary_row, copy_binary, copy_lines
-from scan.ethereum.blocks import DELEGATION, MalformedBlock
+from scan.database.transaction import copy_lines
+from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.backfill.history_files import command_options
-from scan.extensions.backfill.plan import CannotBackfill
+from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill
 from scan.hex import data, to_hex
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
-from scan.indexer.block_rows import BODIES
 from scan.settings import Settings
-
-if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history_files.history_source import ChainFiles, HistorySource
 
 log = logging.getLogger(__name__)
 
-READ_BLOCKS = 8  # in one request, and bodies in one transaction
-READ_AT_ONCE = 4  # requests for traces
+READ_BLOCKS = 8  # in one request
+READ_AT_ONCE = 4  # requests
 LISTED_BLOCKS = 256
 COPIED_BLOCKS = 100
-PATIENCE_S = 600.0  # with a node that fails
 _UNNUMBERED = ("credits", "contract_creations", "log_emitters")
 TABLES: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
@@ -214,81 +205,6 @@ def _spans(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
             yield consecutive[start : start + READ_BLOCKS]
 
 
-class BodyBackfill:
-    """Stores older blocks of one database until `stop` is set. Each range is one transaction, with
-    the block from which on all are stored; a block has to have the hash by which it is indexed."""
-
-    def __init__(
-        self,
-        database: connection.Database,
-        node: Node,
-        stop: threading.Event,
-        files: "ChainFiles | None" = None,
-        partition_rows: int = partitions.DEFAULT_ROWS,
-    ) -> None:
-        self._partition_rows = partition_rows
-        self._database = database
-        self._stop = stop
-        self._files = files
-        self._source = block_source.BlockSource(node, traces="off", stores_bodies=True)
-        self._of_files: tuple[HistorySource, int] | None = None  # of an era, and its first block
-
-    def missing(self) -> tuple[int, int] | None:
-        """Return the first and last of the blocks that are not stored; None where there is none, or
-        where SCAN_BODIES is off."""
-        return self._database.row("bulk/bodies_get_missing")
-
-    def run(self) -> Iterator[int]:
-        """Store blocks, and yield how many were stored. Raises CannotBackfill, and the errors of
-        RETRIED after PATIENCE_S."""
-        while not self._stop.is_set() and (missing := self.missing()) is not None:
-            first, last = max(missing[0], missing[1] - READ_BLOCKS + 1), missing[1]
-            blocks = Retries(PATIENCE_S).run(partial(self._read, first, last))
-            self._write(blocks, last)
-            yield last - blocks[0].block.number + 1
-
-    def _read(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
-        """Return the blocks up to `last`, from `first` on or from a later one."""
-        source: block_source.BlockSource | HistorySource = self._source
-        if self._files is not None and last <= self._files.last_block:
-            if self._of_files is None or last < self._of_files[1]:
-                if self._of_files is not None:
-                    self._of_files[0].close()
-                self._of_files = self._files.source_of(last, self._source)
-            source, first = self._of_files[0], max(first, self._of_files[1])
-        blocks: list[block_rows.FetchedBlock] = []
-        following = first
-        try:
-            while following <= last:
-                blocks += source.blocks(following, last)
-                following = blocks[-1].block.number + 1
-        except HistoryPruned as error:
-            if first == last:
-                raise CannotBackfill(str(error)) from None
-            return self._read(last, last)  # the node may have dropped the first of them alone
-        return blocks
-
-    def _write(self, blocks: list[block_rows.FetchedBlock], last: int) -> None:
-        first = blocks[0].block.number
-        with self._database.transaction() as tx:
-            # An indexer that takes blocks back meanwhile would not see these rows.
-            tx.execute("indexer/writes_lock")
-            rows = tx.rows("bulk/blocks_list_hashes", block_from=first, block_to=last)
-            indexed: dict[int, Any] = dict(rows)
-            for fetched in blocks:
-                number, hash_ = fetched.block.number, fetched.block.hash
-                if number not in indexed or bytes(indexed[number]) != hash_:
-                    raise CannotBackfill(f"block {number} is another one than the one indexed")
-            if tx.value("indexer/partitions_get_bound", table=BODIES) <= last:
-                partition_rows = partitions.rows_of(BODIES, self._partition_rows)
-                partitions.make_empty(tx, BODIES, partition_rows, last + 1)
-            rows = [(b.block.number, *b.block.body) for b in blocks if b.block.body]
-            tx.execute("bulk/bodies_delete", block_from=first, block_to=last)
-            copy_binary(tx, BODIES, block_rows.UNNUMBERED[BODIES], map(binary_row, rows))
-            if not tx.execute("bulk/bodies_set_first", first=first, following=last + 1):
-                raise CannotBackfill("SCAN_BODIES was turned off, or a reorganisation is under way")
-
-
 TRACES = """\
 Reads the traces of blocks that were indexed without them, as those from files of history are, and
 fills in what follows: internal transfers, creations by contracts, balances and counters. The node
@@ -296,23 +212,13 @@ has to have the state of these blocks. Reading goes on beside a running indexer,
 interruption the next run continues; then the indexer waits while the rows are written. See
 docs/growing.md."""
 
-STORED = """\
-Stores the transactions and receipts of blocks that were indexed before SCAN_BODIES was on, the
-newest first, from the node or from history files. The indexer does so by itself in the background;
-see docs/growing.md."""
-
 
 def add_arguments(actions: Any) -> None:
     text = "read the traces of blocks that were indexed without them"
-    arguments.add_command(actions, "traces", text, TRACES, trace)
-    text = "store the transactions and receipts of blocks that were indexed without"
-    command = arguments.add_command(actions, "bodies", text, STORED, store_bodies)
-    command_options.add_arguments(command)
-    command.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
-    command.set_defaults(cluster=None)
+    arguments.add_command(actions, "traces", text, TRACES, run)
 
 
-def trace(settings: Settings, options: argparse.Namespace) -> int:
+def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
     failures = (*RETRIED, CannotBackfill)
     with long_work.begun(settings, "scan-traces", failures, session=audit.SESSION) as begun:
@@ -323,7 +229,7 @@ def trace(settings: Settings, options: argparse.Namespace) -> int:
         backfill = TraceBackfill(database, node, stop)
         blocks, unread = backfill.missing()
         long_work.write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
-        _show(long_work.Progress(unread, "read the traces of"), backfill.read())
+        long_work.Progress(unread, "read the traces of").follow(backfill.read())
         blocks, unread = backfill.missing()
         if blocks and not stop.is_set():
             long_work.write_line(f"writing the rows of {blocks - unread} blocks; the indexer waits")
@@ -333,40 +239,3 @@ def trace(settings: Settings, options: argparse.Namespace) -> int:
             return long_work.DONE
         long_work.report(f"{blocks} blocks lack traces")
     return long_work.NOT_DONE
-
-
-def store_bodies(settings: Settings, options: argparse.Namespace) -> int:
-    """Return DONE if all indexed blocks are stored, NOT_DONE if the next run has to continue."""
-    failures = (*RETRIED, MalformedBlock, CannotBackfill)
-    with long_work.begun(settings, "scan-bodies", failures) as (settings, database, stop):
-        if options.automatic:
-            long_work.lower_priority()
-        node = account_state.node_of_index(settings)
-        chain_identity.check(node, database)
-        files = command_options.open_history(settings, options)
-        backfill = BodyBackfill(database, node, stop, files, settings.partition_rows)
-        if (missing := backfill.missing()) is not None:
-            first, last = missing
-            _show(long_work.Progress(last - first + 1, "stored"), backfill.run())
-        if backfill.missing() is None:
-            if files is not None:
-                files.end()
-            return long_work.DONE
-    return long_work.NOT_DONE
-
-
-def _show(progress: long_work.Progress, counts: Iterable[int]) -> None:
-    done = 0
-    for count in counts:
-        done += count
-        progress.show(done)
-    progress.end()
-
-
-def run_beside(settings: Settings, stop: threading.Event) -> None:
-    """Store older blocks beside the indexer."""
-
-    def is_needed(database: connection.Database) -> bool:
-        return settings.stores_bodies and database.row("bulk/bodies_get_missing") is not None
-
-    long_work.run_when_needed(settings, stop, is_needed, "backfill", "bodies", "--automatic")

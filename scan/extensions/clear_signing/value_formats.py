@@ -10,8 +10,8 @@ from typing import Any
 
 from scan.ethereum import display_text
 from scan.ethereum.display_text import clean
-from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
-from scan.extensions.clear_signing.formats import one_line
+from scan.extensions.clear_signing.descriptor_formats import one_line
+from scan.extensions.clear_signing.value_paths import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.transaction_details.explanations.summary_parts import (
     COIN,
     Asset,

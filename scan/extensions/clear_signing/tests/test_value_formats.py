@@ -3,9 +3,9 @@
 import pytest
 
 from scan.contracts.abi import parse_type
-from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
-from scan.extensions.clear_signing.field_formats import _integer
 from scan.extensions.clear_signing.tests.exchange import ANN, NATIVE, TRADE, field, shown, signing
+from scan.extensions.clear_signing.value_formats import _integer
+from scan.extensions.clear_signing.value_paths import DoesNotFit, TypedValue, bytes_of
 
 COIN, TO = "$.metadata.constants.coin", {"tokenPath": "@.to"}
 # Fields, each with the values that it shows and their formats.

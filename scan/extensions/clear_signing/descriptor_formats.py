@@ -12,13 +12,8 @@ from scan.contracts.abi import AbiError, canonical, parse_signature
 from scan.contracts.abi_decoding import Entry, entries_of, index_abi, only
 from scan.ethereum.display_text import clean
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.clear_signing.descriptor_files import (
-    MAX_STEPS,
-    Document,
-    InvalidDescriptor,
-    ValuePath,
-    parse_path,
-)
+from scan.extensions.clear_signing.descriptor_files import Document, InvalidDescriptor
+from scan.extensions.clear_signing.value_paths import MAX_STEPS, ValuePath, parse_path
 
 MAX_TEXT = 100  # characters of a label, and of other texts
 MAX_INTENT = 300
