@@ -19,8 +19,8 @@ from scan.api import query as query_api
 from scan.api.hooks import Api
 from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
-from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
 from scan.http import credentials_and_limits
@@ -133,16 +133,16 @@ def _services(permanent: Permanent) -> Services:
     settings, writes, reads, *_ = permanent
     node = node_of_index(settings, settings.read_database_url)
     waiting_threads = WaitingThreads()
-    bodies = BlockBodies(reads)
+    transaction_contents = TransactionContents(reads)
     gateway = NodeGateway(node, waiting_threads)
-    creations = CreationReader(writes, gateway, bodies, settings.traces)
+    creations = CreationReader(writes, gateway, transaction_contents, settings.traces)
     sources = Sources(
         reads,
         gateway,
         unbounded_statements(),
         AccountStates(),
         ReadCalls(reads),
-        bodies,
+        transaction_contents,
         FinalityReader(),
         replaced_codes=ReplacedCodes(reads, writes),
         chain_id=FixedValue(reads, "queries/chain_get_id"),

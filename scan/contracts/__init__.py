@@ -5,5 +5,5 @@ Output: the decoded result or revert; the method or event with its named argumen
 Start with read_calls.py (calls, and the encoding of them), then revert_reasons.py, abi.py (types,
 encoding, decoding), abi_json.py (values from and to JSON, lookup of functions), abi_decoding.py
 (methods and events) and proxy_contracts.py. account_state.py has balances, code, and the node that
-is called, block_bodies.py the transactions of stored blocks.
+is called, transaction_contents.py transactions with their inputs and receipts.
 """

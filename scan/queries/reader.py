@@ -11,8 +11,8 @@ import orjson
 from scan import registry
 from scan.cached_values import TimedValue, cached_property
 from scan.contracts.account_state import AccountStates, ReplacedCodes
-from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
@@ -138,7 +138,7 @@ class Sources:
     unbounded_statements: ConcurrencyLimit
     account_states: AccountStates
     read_calls: ReadCalls
-    block_bodies: BlockBodies
+    transaction_contents: TransactionContents
     finality: request_node.FinalityReader
     replaced_codes: ReplacedCodes
     chain_id: FixedValue[str]

@@ -29,12 +29,12 @@ def creates_contract(record: Mapping[str, Any]) -> bool:
 def get(reader: Reader, transaction_hash: bytes) -> str | None:
     """Return a transaction's record as JSON text; None if it is not indexed. What is stored of its
     block comes with it."""
-    bodies = reader.sources.block_bodies
+    contents = reader.sources.transaction_contents
     record, number, block_hash, digest, body = reader.row(
-        "queries/transactions_get", hash=transaction_hash, kept_blocks=bodies.newest()
+        "queries/transactions_get", hash=transaction_hash, kept_blocks=contents.newest()
     )
     if body is not None:
-        bodies.keep(number, block_hash, digest, body)
+        contents.keep(number, block_hash, digest, body)
     return reader.with_incomplete(record, "blockNumber")
 
 

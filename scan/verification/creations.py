@@ -12,7 +12,7 @@ from typing import NamedTuple
 import orjson
 
 from scan import registry
-from scan.contracts.block_bodies import BlockBodies
+from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession
@@ -28,12 +28,12 @@ class CreationReader:
     """Finds creations in the index, and reads their input."""
 
     def __init__(
-        self, database: Database, gateway: NodeGateway, bodies: BlockBodies, traces: str
+        self, database: Database, gateway: NodeGateway, contents: TransactionContents, traces: str
     ) -> None:
         """`traces` is as SCAN_TRACES."""
         self._database = database
         self._gateway = gateway
-        self._bodies = bodies
+        self._contents = contents
         part = registry.only(CreationInput)
         self._traced_inputs = None if part is None else part.reader(traces)
 
@@ -57,7 +57,7 @@ class CreationReader:
             if is_by_contract:
                 traced = self._traced_inputs
                 return None if traced is None else traced.input_of(node, indexed, address)
-            return self._bodies.transaction(node, indexed).input
+            return self._contents.transaction(node, indexed).input
         except (TracesUnavailable, UpstreamFailed, Unavailable):
             return None
 

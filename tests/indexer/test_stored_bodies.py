@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from scan.contracts import block_bodies
-from scan.contracts.block_bodies import BlockBodies
+from scan.contracts import transaction_contents
+from scan.contracts.transaction_contents import TransactionContents
 from scan.database import connection, migrations
 from scan.ethereum import stored_blocks, transaction_reader
 from scan.ethereum.blocks import StoredBody
@@ -146,9 +146,9 @@ def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
         decoded.append(given)
         return stored_blocks.StoredBlock(*given)
 
-    monkeypatch.setattr(block_bodies, "StoredBlock", decode)
+    monkeypatch.setattr(transaction_contents, "StoredBlock", decode)
     database = connection.Database(indexed.url, statement_timeout_ms=5_000)
-    blocks = BlockBodies(database)
+    blocks = TransactionContents(database)
     with ThreadPoolExecutor(8) as threads:
         kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]
     assert len(decoded) == 1 and len({*map(id, kept)}) == 1
@@ -164,9 +164,9 @@ def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, index
     ):
         [row] = execute(url, A_TRANSACTION)
         indexed = transaction_reader.IndexedTransaction(*row, None)
-        assert BlockBodies(database).stored_transaction(indexed)
+        assert TransactionContents(database).stored_transaction(indexed)
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
-        assert BlockBodies(database).stored_transaction(indexed) is None
+        assert TransactionContents(database).stored_transaction(indexed) is None
 
 
 def test_a_database_from_before_bodies_has_them_from_its_next_block_on(database_url, anvil):

@@ -10,6 +10,7 @@ from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter
+from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
@@ -185,11 +186,11 @@ def _node_events(
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
-    newer_span = unstored_logs.BlockSpan(cached.head.number + 1, head.number)
+    newer_span = BlockSpan(cached.head.number + 1, head.number)
     events, since = _read_back(reader, node, log_filter, newer_span, MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
-        older_span = unstored_logs.BlockSpan(first, cached.since - 1)
+        older_span = BlockSpan(first, cached.since - 1)
         most = MOST_EVENTS - len(events)
         older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
@@ -208,18 +209,14 @@ def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.B
 
 
 def _read_back(
-    reader: Reader,
-    node: NodeSession,
-    log_filter: LogFilter,
-    span: unstored_logs.BlockSpan,
-    most: int,
+    reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
     after the span where none were read."""
-    logs: list[unstored_logs.NodeLog] = []
+    logs: list[unstored_logs.UnstoredLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
-        part = unstored_logs.BlockSpan(max(span.first, last - count + 1), last)
+        part = BlockSpan(max(span.first, last - count + 1), last)
         try:
             read = unstored_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):
@@ -232,7 +229,7 @@ def _read_back(
     return [*_decoded(logs)], last + 1
 
 
-def _decoded(logs: Iterable[unstored_logs.NodeLog]) -> Iterable[Event]:
+def _decoded(logs: Iterable[unstored_logs.UnstoredLog]) -> Iterable[Event]:
     for log in logs:
         at = (log.block_number, log.log_index, log.transaction_index)
         topic, *others = log.topics

@@ -288,17 +288,8 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
     ordinal = block.number << PLACE_BITS
     for log in block.logs:
         if log.address in REQUEST_CONTRACTS and (content := _content(log)):
-            type_, address, pubkey, details = content
-            yield ExecutionRequest(
-                ordinal,
-                block.number,
-                log.transaction_index,
-                log.log_index,
-                type_,
-                address=address,
-                pubkey=pubkey,
-                details=details,
-            )
+            place = log.transaction_index, log.log_index
+            yield ExecutionRequest._make((ordinal, block.number, *place, *content))
             ordinal += 1
 
 

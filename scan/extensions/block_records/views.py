@@ -56,11 +56,13 @@ def transaction_authorizations(transaction: Record) -> Shown:
     return Shown({}, records=transaction.get("authorizations", ()))
 
 
-def blobs_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:
-    """Return the blobs of a block that its section shows."""
-    if "blobCount" not in block:
-        return {"blobs": []}
-    return {"blobs": json.loads(pages.filtered_page(reader(), "blobs", {}, window).data)}
+def rows_of(
+    entity: str, count: str, block: Record, window: pages.Window
+) -> dict[str, list[Record]]:
+    """Return the rows that a section of a block shows, of which its record has a `count`."""
+    if not block.get(count):
+        return {entity: []}
+    return {entity: json.loads(pages.filtered_page(reader(), entity, {}, window).data)}
 
 
 page_views = Blueprint("pages_block_records", __name__)
@@ -80,14 +82,6 @@ def show_earnings() -> Response:
     return earnings_list.show("earnings.html")
 
 
-def requests_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:
-    """Return the requests of a block that its section shows."""
-    if not block.get("requestCount"):
-        return {"execution_requests": []}
-    page = pages.filtered_page(reader(), "execution_requests", {}, window)
-    return {"execution_requests": json.loads(page.data)}
-
-
 def transaction_messages(transaction: Record) -> Shown:
     """Name the messages of a transaction, whose senders its section shows."""
     return Shown({}, records=transaction.get("messagesToL1", ()))
@@ -103,9 +97,12 @@ HOOKS = (
             TransactionSection(
                 {"transaction": "transaction_authorizations.html"}, transaction_authorizations
             ),
-            BlockSection({"block": "block_blobs.html"}, blobs_of),
+            BlockSection({"block": "block_blobs.html"}, partial(rows_of, "blobs", "blobCount")),
             Section({"block": "block_earnings.html"}),
-            BlockSection({"block": "block_execution_requests.html"}, requests_of),
+            BlockSection(
+                {"block": "block_execution_requests.html"},
+                partial(rows_of, "execution_requests", "requestCount"),
+            ),
             TransactionSection(
                 {"transaction_events": "transaction_messages.html"}, transaction_messages
             ),

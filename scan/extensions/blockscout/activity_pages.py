@@ -8,6 +8,7 @@ each from the last to the first.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
@@ -120,76 +121,59 @@ class ActivityFilter(NamedTuple):
 def read_filter() -> ActivityFilter:
     """Return the filter of the request's parameters; raises InvalidParameter."""
     return ActivityFilter(
-        _types(),
-        _methods(),
+        paths.parsed("transaction_types", _types),
+        paths.parsed("methods", _methods),
         _chosen("from_address_hashes"),
         _chosen("to_address_hashes"),
         (paths.one_of("address_relation", ("or", "and", "OR", "AND")) or "or").lower() == "and",
         _chosen("token_contract_address_hashes"),
-        _amount("amount_from"),
-        _amount("amount_to"),
-        _time("age_from", is_upper=False),
-        _time("age_to", is_upper=True),
+        paths.parsed("amount_from", _amount),
+        paths.parsed("amount_to", _amount),
+        paths.parsed("age_from", parameters.time_s),
+        paths.parsed("age_to", partial(parameters.time_s, is_upper=True)),
     )
 
 
-def _listed(name: str) -> list[str] | None:
-    given = paths.text(name)
-    if given is None:
-        return None
-    values = [value.strip() for value in given.split(",") if value.strip()]
+def _listed(text: str, name: str) -> list[str]:
+    values = [value.strip() for value in text.split(",") if value.strip()]
     if len(values) > MOST_VALUES:
         raise InvalidParameter(f"{name} may have {MOST_VALUES} values.", field=name)
     return values
 
 
-def _types() -> frozenset[str] | None:
-    values = _listed("transaction_types")
-    if values is None:
-        return None
+def _types(text: str, name: str) -> frozenset[str]:
+    values = _listed(text, name)
     kinds = {kind.upper(): kind for kind in (*OF_COIN, *ALL_STANDARDS)} | OURS
     if any(value.upper() not in kinds for value in values):
-        message = f"transaction_types must be of {', '.join(sorted(kinds))}."
-        raise InvalidParameter(message, field="transaction_types")
+        raise InvalidParameter(f"{name} must be of {', '.join(sorted(kinds))}.", field=name)
     return frozenset(kinds[value.upper()] for value in values)
 
 
-def _methods() -> frozenset[str] | None:
-    values = _listed("methods")
-    if values is None:
-        return None
-    return frozenset(to_hex(parameters.method(value, "methods")) for value in values)
+def _methods(text: str, name: str) -> frozenset[str]:
+    return frozenset(to_hex(parameters.method(value, name)) for value in _listed(text, name))
 
 
 def _chosen(name: str) -> Chosen:
-    included, excluded = (_addresses(f"{name}_to_{verb}") for verb in ("include", "exclude"))
+    names = (f"{name}_to_include", f"{name}_to_exclude")
+    included, excluded = (paths.parsed(name, _addresses) for name in names)
     return Chosen(included, excluded or frozenset())
 
 
-def _addresses(name: str) -> frozenset[str] | None:
-    values = _listed(name)
-    if values is None:
-        return None
+def _addresses(text: str, name: str) -> frozenset[str]:
     return frozenset(
         NATIVE if value == NATIVE and "token" in name else to_hex(parameters.address(value, name))
-        for value in values
+        for value in _listed(text, name)
     )
 
 
-def _amount(name: str) -> Decimal | None:
-    given = paths.text(name)
+def _amount(text: str, name: str) -> Decimal:
     try:
-        amount = None if given is None else Decimal(given)
+        amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal("NaN")
-    if amount is not None and not amount.is_finite():
+    if not amount.is_finite():
         raise InvalidParameter(f"{name} must be a decimal number.", field=name)
     return amount
-
-
-def _time(name: str, *, is_upper: bool) -> int | None:
-    given = paths.text(name)
-    return None if given is None else parameters.time_s(given, name, is_upper=is_upper)
 
 
 MOST_COMPARED = 2000  # rows for one page, which may then have fewer than others

@@ -49,9 +49,12 @@ class AddressObjects:
         return reader().sources.get(addresses.AddressNames).in_list(reader(), self._keys)
 
     def of(self, address: str) -> paths.Object:
-        name = self._names.get(data(address))
-        shown = address_object(address, self._parties.get(address, {}), name)
-        return shown | self._delegation(address)
+        party = self._parties.get(address, {})
+        shown = address_object(address, party, self._names.get(data(address)))
+        if not party.get("delegate"):
+            return shown
+        # It runs another address's code (EIP-7702).
+        return shown | {"is_contract": True, **proxy_fields("eip7702", [data(party["delegate"])])}
 
     def of_optional(self, address: str | None) -> paths.Object | None:
         return None if address is None else self.of(address)
@@ -59,13 +62,6 @@ class AddressObjects:
     def is_contract(self, address: str) -> bool:
         party = self._parties.get(address, {})
         return bool(party.get("isContract") or party.get("delegate"))
-
-    def _delegation(self, address: str) -> paths.Object:
-        """Return what is shown of an account that runs another address's code (EIP-7702)."""
-        delegate = self._parties.get(address, {}).get("delegate")
-        if not delegate:
-            return {}
-        return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
 
 
 def address_object(address: str, party: Mapping[str, Any], name: str | None) -> paths.Object:
@@ -153,30 +149,23 @@ def transfer_objects(records: Sequence[paths.Record]) -> list[paths.Object]:
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
-    return [
-        _transfer(record, context_of[record["transactionHash"]], objects, token_objects)
-        for record in records
-    ]
+    shown = []
+    for record in records:
+        context = context_of[record["transactionHash"]]
+        transfer = {
+            **paths.renamed("transfer", context | record, address=objects.of_optional),
+            "total": transfer_total(record),
+            "token": token_objects.of(record["tokenAddress"]),
+            "type": _kind(record),
+            "method": context.get("method"),
+            "token_type": paths.STANDARDS[record["tokenType"]],
+        }
+        shown.append(transfer)
+    return shown
 
 
 def transfer_position(record: paths.Record) -> paths.Position:
     return paths.renamed("transfer_position", record)
-
-
-def _transfer(
-    record: paths.Record,
-    context: paths.Record,
-    objects: AddressObjects,
-    token_objects: TokenObjects,
-) -> paths.Object:
-    return {
-        **paths.renamed("transfer", context | record, address=objects.of_optional),
-        "total": transfer_total(record),
-        "token": token_objects.of(record["tokenAddress"]),
-        "type": _kind(record),
-        "method": context.get("method"),
-        "token_type": paths.STANDARDS[record["tokenType"]],
-    }
 
 
 def transfer_total(record: paths.Record) -> paths.Object:

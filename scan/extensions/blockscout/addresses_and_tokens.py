@@ -139,8 +139,7 @@ def list_internal_transactions(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/logs")
 def list_logs(address_hash: str) -> Response:
     """Return logs; the parameter `topic` is their first topic."""
-    topic = paths.text("topic")
-    first = None if topic is None else parameters.hash32(topic, "topic")
+    first = paths.parsed("topic", parameters.hash32)
     log_filter = having_all(paths.path_address(address_hash), [first, None, None, None])
     window = paths.first_window()._replace(position=paths.position("logs"))
     page = logs.records(reader(), window, log_filter)

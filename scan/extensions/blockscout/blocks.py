@@ -203,7 +203,9 @@ def get_withdrawal_counters() -> Response:
 
 @blueprint.path("/blocks/<block>/countdown")
 def get_countdown(block: str) -> Response:
-    target = _number(block)
+    target = parameters.block_number_or_hash(block)
+    if isinstance(target, bytes) or target > parameters.BIGINT_MAX:
+        raise InvalidParameter("The block must be a number.", field="block_number_param")
     countdown = blocks.countdown(reader(), target)
     if countdown is None or not countdown.remaining:
         raise NotFound("This block is indexed already, or no block is.")
@@ -227,10 +229,3 @@ def _indexed(block: str) -> Record:
         raise NotFound("This block is not indexed.")
     parsed: dict[str, Any] = orjson.loads(record)
     return parsed
-
-
-def _number(text: str) -> int:
-    named = parameters.block_number_or_hash(text)
-    if isinstance(named, bytes) or named > parameters.BIGINT_MAX:
-        raise InvalidParameter("The block must be a number.", field="block_number_param")
-    return named

@@ -89,8 +89,7 @@ def export_internal_transactions(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/logs/csv")
 def export_logs(address_hash: str) -> Response:
     paths.one_of("filter_type", ("topic",))
-    first = paths.text("filter_value")
-    topic = None if first is None else parameters.hash32(first, "filter_value")
+    topic = paths.parsed("filter_value", parameters.hash32)
     emitted = having_all(paths.path_address(address_hash), [topic, None, None, None])
     records, _, _ = logs.records(reader(), _window(), emitted)
     context_of = paths.contexts_of(records)
@@ -131,15 +130,12 @@ def _rows(entity: str, **filters: bytes) -> list[paths.Record]:
 
 
 def _window() -> pages.Window:
-    first, last = (_time(name, time) for name, time in PERIOD.items())
+    first, last = (paths.parsed(name, _time) for name in PERIOD)
     return pages.Window(MOST_ROWS, 0, time_from=first, time_to=last)
 
 
-def _time(name: str, of_day: str) -> int | None:
-    given = paths.text(name)
-    if given is None:
-        return None
-    whole = f"{given}{of_day}" if len(given) == len("2026-01-31") else given
+def _time(text: str, name: str) -> int:
+    whole = f"{text}{PERIOD[name]}" if len(text) == len("2026-01-31") else text
     return parameters.time_s(whole, name, is_upper=name == "to_period")
 
 

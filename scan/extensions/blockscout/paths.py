@@ -31,6 +31,7 @@ CREDENTIALS = frozenset({"apikey", "key", "recaptcha_response"})
 ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
 
 _V = TypeVar("_V", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 
 class AnsweredPath(NamedTuple):
@@ -120,6 +121,12 @@ def routes(name: str, prefix: str = "") -> Routes:
 def text(name: str) -> str | None:
     """Return a parameter of the request, None where it is absent."""
     return cast("Parameters", g.parameters).text(name)
+
+
+def parsed(name: str, parse: Callable[[str, str], _T]) -> _T | None:
+    """Return what `parse` makes of a parameter's text and its name; None where it is absent."""
+    value = text(name)
+    return None if value is None else parse(value, name)
 
 
 PREFIX = "/api/v2"
@@ -240,8 +247,7 @@ def amount(name: str) -> int | None:
 
 
 def address(name: str) -> bytes | None:
-    value = text(name)
-    return None if value is None else parameters.address(value, name)
+    return parsed(name, parameters.address)
 
 
 def path_address(text: str) -> bytes:

@@ -22,21 +22,17 @@ from scan.queries.pages import Page, Window, filtered_page
 OF_OP_STACK = NAMES["op_stack"]
 
 
-def chain_fields(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
+def _chain_fields(record: paths.Record, context: paths.Record) -> Object:
+    """Return the fields of transactions with blobs, and of those of the OP Stack."""
     has_blobs = bool(record["blobVersionedHashes"])
-    of_blobs = renamed("fields_of_blobs", {**record, **context}) if has_blobs else {}
-    return of_blobs | _of_op_stack(record)
-
-
-def _of_op_stack(record: Mapping[str, Any]) -> Object:
-    chain_fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
-    if fee_parts.get("l1") is None:
-        return {}
-    operator = {} if fee_parts["operator"] is None else {"operator_fee": fee_parts["operator"]}
-    shown = {
-        name: chain_fields[field] for field, name in OF_OP_STACK.items() if field in chain_fields
-    }
-    return {"l1_fee": fee_parts["l1"], **shown, **operator}
+    shown: Object = renamed("fields_of_blobs", record | context) if has_blobs else {}
+    fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
+    if fee_parts.get("l1") is not None:
+        shown["l1_fee"] = fee_parts["l1"]
+        shown |= {name: fields[field] for field, name in OF_OP_STACK.items() if field in fields}
+        if fee_parts["operator"] is not None:
+            shown["operator_fee"] = fee_parts["operator"]
+    return shown
 
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
@@ -117,7 +113,7 @@ def transaction_object(
         "transaction_types": kinds,
         "authorization_list": [],
         "fhe_operations_count": 0,
-        **chain_fields(record, context),
+        **_chain_fields(record, context),
         **({} if record["maxFeePerGas"] is not None else NO_FEE_PARTS),
     }
 

@@ -10,6 +10,7 @@ traces: of a submission as calls of a type of their own, of a redemption before 
 from typing import Any
 
 from scan.ethereum.forms import form
+from scan.extensions.chains.collected_fees import settle_unburnt
 from scan.hex import quantity
 
 DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
@@ -78,8 +79,7 @@ class TicketMoves:
 def settle(block: Any) -> form.Settlement:
     """Give fees to nobody: only the state of ArbOS, and no block, names the accounts that get
     them."""
-    burnt = None if block.base_fee_per_gas is None else 0
-    return form.Settlement(0, burnt, None, form.numbered(block, form.mint_credits(block)))
+    return settle_unburnt(block, 0, form.mint_credits(block))
 
 
 ARBITRUM = form.Form(

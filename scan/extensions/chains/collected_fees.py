@@ -30,10 +30,20 @@ from scan.ethereum.forms import form
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, quantity
 
+Credit = tuple[int | None, int, bytes, int]  # as form.numbered() takes it
+
+
+def settle_unburnt(
+    block: Any, producer_fees: int, credits: Sequence[Credit] = (), blob_fees: int | None = None
+) -> form.Settlement:
+    """Settle a block of a chain that burns no base fees: 0 is burnt, None of blocks that have no
+    base fee."""
+    burnt = None if block.base_fee_per_gas is None else 0
+    return form.Settlement(producer_fees, burnt, blob_fees, form.numbered(block, credits))
+
 
 def avalanche_settle(block: Any) -> form.Settlement:
-    fees = sum([t.fee for t in block.transactions])
-    return form.Settlement(fees, None if block.base_fee_per_gas is None else 0, None)
+    return settle_unburnt(block, sum([t.fee for t in block.transactions]))
 
 
 def avalanche_shows(block: Any, sent: form.Values, received: form.Values) -> bool:
@@ -95,8 +105,7 @@ def gnosis_settle(network: Network, block: Any) -> form.Settlement:
         and len(log.topics) > 1
     ]
     credits = [*minted, (None, form.FEE_VAULT, network.collector, collected)]
-    burnt = None if base_fees is None else 0
-    return form.Settlement(producer_fees, burnt, blob_fees, form.numbered(block, credits))
+    return settle_unburnt(block, producer_fees, credits, blob_fees)
 
 
 def step(value: Any) -> str:
@@ -179,8 +188,7 @@ def polygon_settle(burn_contracts: BurnContracts, block: Any) -> form.Settlement
     vaults = [(None, form.FEE_VAULT, author, amount) for author, amount in tips.items()]
     burn_contract = next(address for first, address in burn_contracts if block.number >= first)
     vaults.append((None, form.FEE_VAULT, burn_contract, base_fees or 0))
-    burnt = None if base_fees is None else 0
-    return form.Settlement(0, burnt, blob_fees, form.numbered(block, [*deposits, *vaults]))
+    return settle_unburnt(block, 0, [*deposits, *vaults], blob_fees)
 
 
 def settle_elsewhere(block: Any) -> form.Settlement:

@@ -21,6 +21,7 @@ from typing import Any
 
 from scan.ethereum.forms import form
 from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
+from scan.extensions.chains.collected_fees import settle_unburnt
 from scan.hex import data, quantity
 
 DEPOSIT, POST_EXEC = 0x7E, 0x7D
@@ -120,9 +121,8 @@ def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> form.Settlemen
         (None, form.FEE_VAULT, L1_FEE_VAULT, l1),
         (None, form.FEE_VAULT, OPERATOR_FEE_VAULT, operator),
     ]
-    credits = form.numbered(block, [*form.mint_credits(block), *vaults])
-    burnt = None if base_fee is None else 0
-    return form.Settlement(form.produced(paying, base_fee), burnt, None, credits)
+    credits = [*form.mint_credits(block), *vaults]
+    return settle_unburnt(block, form.produced(paying, base_fee), credits)
 
 
 def l1_origin(block: Any, sent: form.Values) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any
 
 from scan.ethereum.forms import form
+from scan.extensions.chains.collected_fees import settle_unburnt
 from scan.extensions.chains.op_stack import are_deposits, l1_fees, shows
 from scan.hex import data
 
@@ -29,9 +30,7 @@ SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
 def scroll_settle(block: Any) -> form.Settlement:
     fees = sum([t.fee for t in block.transactions])
-    burnt = None if block.base_fee_per_gas is None else 0
-    vault = [(None, form.FEE_VAULT, SCROLL_FEE_VAULT, fees)]
-    return form.Settlement(0, burnt, None, form.numbered(block, vault))
+    return settle_unburnt(block, 0, [(None, form.FEE_VAULT, SCROLL_FEE_VAULT, fees)])
 
 
 SCROLL = form.Form(
@@ -85,8 +84,7 @@ def taiko_settle(treasury: bytes, block: Any) -> form.Settlement:
     shared = sum([fee * percent // 100 for fee in base_fees])
     vault = [(None, form.FEE_VAULT, treasury, sum(base_fees) - shared)]
     tips = form.produced(paying, block.base_fee_per_gas)
-    burnt = None if block.base_fee_per_gas is None else 0
-    return form.Settlement(tips + shared, burnt, None, form.numbered(block, vault))
+    return settle_unburnt(block, tips + shared, vault)
 
 
 def _settle_on(chain_id: int) -> Callable[[Any], form.Settlement]:
@@ -107,7 +105,7 @@ TAIKO_HOODI = TAIKO._replace(
 
 
 def zksync_settle(block: Any) -> form.Settlement:
-    return form.Settlement(0, None if block.base_fee_per_gas is None else 0, None)
+    return settle_unburnt(block, 0)
 
 
 ZKSYNC = form.Form(

@@ -107,7 +107,7 @@ class ContractBindings:
                 created[address] = creation.factory, indexed(orjson.loads(record))
         if not created:
             return {}
-        read = self._reader.sources.block_bodies.transactions(
+        read = self._reader.sources.transaction_contents.transactions(
             self._reader.node.within(TIMEOUT_S),
             [transaction for _, transaction in created.values()],
         )

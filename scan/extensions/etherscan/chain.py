@@ -202,14 +202,10 @@ def block_countdown(parameters: replies.Parameters) -> replies.Reply:
 
 def newest_block(_parameters: replies.Parameters) -> replies.RpcReply:
     """Return the newest indexed block in JSON-RPC's form, as Blockscout does."""
-    return replies.RpcReply("result", hex(_newest()))
-
-
-def _newest() -> int:
     newest = blocks.newest_number(reader())
     if newest is None:
         raise replies.Failure(NOTHING_INDEXED)
-    return newest
+    return replies.RpcReply("result", hex(newest))
 
 
 def _block_number(parameters: replies.Parameters) -> int:

@@ -163,7 +163,7 @@ def _creation_code(
 ) -> bytes | None:
     sources, node = reader().sources, reader().node
     if not is_by_contract:
-        return sources.block_bodies.transaction(node, sent).input
+        return sources.transaction_contents.transaction(node, sent).input
     try:
         return sources.get(TransactionTraces).calls(node, sent).creation_input(address)
     except TracesUnavailable:
@@ -186,10 +186,11 @@ NO_IMPLEMENTATION = (
     "A corresponding implementation contract was unfortunately not detected for the proxy address."
 )
 MOST_LIBRARIES = 10
-LICENSES = (
+_LICENSES = (
     "", "", "Unlicense", "MIT", "GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0", "BSD-2-Clause",
     "BSD-3-Clause", "MPL-2.0", "OSL-3.0", "Apache-2.0", "AGPL-3.0", "BUSL-1.1",
 )  # fmt: skip
+LICENSE_NUMBERS = {str(number): name for number, name in enumerate(_LICENSES)}  # Etherscan's
 
 _PROXY_CHECK = re.compile(r"proxy-([0-9a-f]{40})-([0-9a-f]{40}|any)")
 
@@ -250,7 +251,7 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
     if code_format not in (STANDARD_JSON, SINGLE_FILE, VYPER_JSON):
         raise Failure(f"Error! codeformat must be {STANDARD_JSON}, {SINGLE_FILE} or {VYPER_JSON}")
     parameters.required("sourcecode")
-    version = parameters.required("compilerversion")
+    version, license_ = parameters.required("compilerversion"), parameters.text("licensetype")
     is_vyper = code_format == VYPER_JSON or version.lower().startswith(VYPER_PREFIX)
     values = {
         "language": vyper.VYPER.name if is_vyper else "",
@@ -258,7 +259,7 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
         "compilerVersion": version,
         "contractName": parameters.text("contractname"),
         "constructorArguments": _arguments(parameters),
-        "license": _license(parameters.text("licensetype")),
+        "license": LICENSE_NUMBERS.get(license_, license_),
     }
     if code_format == SINGLE_FILE:
         values |= {
@@ -280,12 +281,6 @@ def _arguments(parameters: Parameters) -> str:
     if len(spellings) > 1:
         raise Failure("Error! constructorArguements and constructorArguments differ")
     return next(iter(spellings), "")
-
-
-def _license(value: str) -> str:
-    """Return the license's name; Etherscan numbers the licenses."""
-    numbers = {str(number): name for number, name in enumerate(LICENSES)}
-    return numbers.get(value, value)
 
 
 def _linked_libraries(parameters: Parameters) -> Mapping[str, str]:

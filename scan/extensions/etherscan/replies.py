@@ -243,21 +243,11 @@ def _address(value: str) -> bytes:
         raise Failure(BAD_ADDRESS) from None
 
 
-def gwei(wei: str) -> str:
-    """Return a price in gwei, with all its digits."""
-    return in_units(int(wei), GWEI_DECIMALS)
-
-
-def seconds(date: str) -> str:
-    """Return the beginning of a day (UTC) in Unix seconds."""
-    return str(parameters.unix_seconds(f"{date}T00:00:00Z"))
-
-
 FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "coins": lambda wei: in_units(int(wei)),
-    "gwei": gwei,
+    "gwei": lambda wei: in_units(int(wei), GWEI_DECIMALS),  # with all its digits
     "hex": lambda value: hex(int(value)),
-    "seconds": seconds,
+    "seconds": lambda day: str(parameters.unix_seconds(f"{day}T00:00:00Z")),  # its beginning (UTC)
     "standard": tokens.token_standard,
     "text": lambda value: "" if value is None else str(value),
 }

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from scan.contracts.abi_decoding import DecodingBudget
-from scan.contracts.block_bodies import TooManyBlocks
+from scan.contracts.transaction_contents import TooManyBlocks
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import MAX_TOPICS
@@ -149,9 +149,9 @@ def _complete(rows: list[Row]) -> list[Row]:
 def _sent(
     needed: Sequence[IndexedTransaction], *, with_receipts: bool
 ) -> Mapping[str, StoredTransaction]:
-    bodies = reader().sources.block_bodies
+    contents = reader().sources.transaction_contents
     try:
-        return bodies.transactions(
+        return contents.transactions(
             reader().node, needed, with_receipts=with_receipts, with_logs=False
         )
     except TooManyBlocks:
@@ -266,7 +266,7 @@ def _made(
     own_fees = {record["feeParts"]["l1"], record["feeParts"]["operator"]} - {None}
     if own_fees or "chainFields" in record or record["type"] not in TRANSACTION_FIELDS:
         return None
-    sent = reader().sources.block_bodies.stored_transaction(transactions.indexed(record))
+    sent = reader().sources.transaction_contents.stored_transaction(transactions.indexed(record))
     return None if sent is None else make(record, sent)
 
 

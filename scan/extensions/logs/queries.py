@@ -15,6 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
+from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import event_of
 from scan.hex import data, to_hex
@@ -142,9 +143,7 @@ def records(
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
     kept = in_kept_blocks(reader, window)
-    span = unstored_logs.BlockSpan(
-        max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest)
-    )
+    span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
     is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
@@ -155,7 +154,7 @@ def _block_page(
     reader: Reader,
     window: Window,
     log_filter: LogFilter,
-    span: unstored_logs.BlockSpan,
+    span: BlockSpan,
     *,
     has_total: bool,
     is_stored: bool,
@@ -166,7 +165,7 @@ def _block_page(
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
         logs, total = unstored_logs.read_page_and_total(
-            reader, log_filter, span, offset, limit, is_stored=is_stored
+            reader, log_filter, span, window, is_stored=is_stored
         )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
@@ -175,15 +174,7 @@ def _block_page(
             block, index = traversal.cursor.position
             after = int(block), int(index)
         logs, has_more = unstored_logs.read_page(
-            reader,
-            log_filter,
-            span,
-            direction,
-            offset,
-            limit,
-            after,
-            may_end_early=window.max_entries is not None,
-            is_stored=is_stored,
+            reader, log_filter, span, window, after, is_stored=is_stored
         )
         require_same_chain(
             reader,
@@ -194,7 +185,7 @@ def _block_page(
         total = None
         if has_total:
             _, total = unstored_logs.read_page_and_total(
-                reader, log_filter, span, 0, 0, is_stored=is_stored
+                reader, log_filter, span, window._replace(limit=0, offset=0), is_stored=is_stored
             )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
@@ -306,7 +297,7 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[unstored_logs.NodeLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[unstored_logs.UnstoredLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.contracts.block_bodies import damage_logged
+from scan.contracts.transaction_contents import damage_logged
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -23,6 +23,7 @@ from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, json_array, json_object, quantity
 from scan.queries.blocks import hash_at
+from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
@@ -64,7 +65,7 @@ class BlockSpan(NamedTuple):
     last: int
 
 
-class NodeLog(NamedTuple):
+class UnstoredLog(NamedTuple):
     """A log of a block; `transaction_hash` is empty where it was stored with its block."""
 
     block_number: int
@@ -81,21 +82,19 @@ def read_page(
     reader: Reader,
     log_filter: LogFilter,
     span: BlockSpan,
-    direction: str,
-    offset: int,
-    limit: int,
+    window: Window,
     after: tuple[int, int] | None = None,
     *,
-    may_end_early: bool = False,
-    is_stored: bool = False,
-) -> tuple[list[NodeLog], bool]:
+    is_stored: bool,
+) -> tuple[list[UnstoredLog], bool]:
     """Return a page of the list in either order, and whether more may follow; logs beyond the page
     are not read.
 
-    `after` is the block number and log index that the page begins after. With `may_end_early` it
-    ends where the time does, if it has a log by then. Unless all blocks are stored, the node has to
-    be at the same chain.
+    `after` is the block number and log index that the page begins after. With max_entries it ends
+    where the time does, if it has a log by then. Unless all blocks are stored, the node has to be
+    at the same chain.
     """
+    limit, offset, direction, *_ = window
     is_descending = direction == "desc"
     if after is not None and is_descending:
         span = BlockSpan(span.first, min(span.last, after[0]))
@@ -110,12 +109,12 @@ def read_page(
     if after is not None:
         logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
     logs = islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit)
-    page: list[NodeLog] = []
+    page: list[UnstoredLog] = []
     try:
         _collect(logs, page)
         has_more = len(page) == limit
     except (NodeTimedOut, TooManyLogs):
-        if not (page and may_end_early):
+        if not page or window.max_entries is None:
             raise
         has_more = True
     if not is_stored:
@@ -124,25 +123,21 @@ def read_page(
 
 
 def read_page_and_total(
-    reader: Reader,
-    log_filter: LogFilter,
-    span: BlockSpan,
-    offset: int,
-    limit: int,
-    *,
-    is_stored: bool,
-) -> tuple[list[NodeLog], int | None]:
+    reader: Reader, log_filter: LogFilter, span: BlockSpan, window: Window, *, is_stored: bool
+) -> tuple[list[UnstoredLog], int | None]:
     """Return a page of the whole list, newest first, and the list's exact length; None where it
     cannot be counted in the time.
 
     The block of each entry is cached, so that other pages need only their own blocks.
     """
+    limit, offset, *_ = window
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.get(LogBlocks).get(key)
-    page: list[NodeLog] = []
+    page: list[UnstoredLog] = []
     if block_of_entry is UNCOUNTED:
-        page, _ = read_page(reader, log_filter, span, "desc", offset, limit, is_stored=is_stored)
+        whole = window._replace(direction="desc", max_entries=None)
+        page, _ = read_page(reader, log_filter, span, whole, is_stored=is_stored)
         return page, None
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
@@ -154,7 +149,7 @@ def read_page_and_total(
     def has_time_for(batch_s: float) -> bool:
         return time.monotonic() + batch_s < ends_at
 
-    def counted() -> Iterator[NodeLog]:
+    def counted() -> Iterator[UnstoredLog]:
         read = _logs_in(
             reader,
             log_filter,
@@ -184,21 +179,21 @@ def read_page_and_total(
 
 def _page_of_blocks(
     reader: Reader, log_filter: LogFilter, block_of_entry: Sequence[int], offset: int, limit: int
-) -> list[NodeLog]:
+) -> list[UnstoredLog]:
     """Return a page from its own blocks; raises UpstreamFailed where these have other logs now."""
     numbers = block_of_entry[offset : offset + limit]
     if not numbers:
         return []
     skipped = offset - block_of_entry.index(numbers[0])  # entries of its first block before it
     logs = _logs_in(reader, log_filter, list(dict.fromkeys(numbers)), is_descending=True)
-    page: list[NodeLog] = []
+    page: list[UnstoredLog] = []
     _collect(islice(logs, skipped, skipped + limit), page)
     if [log.block_number for log in page] != list(numbers):
         raise UpstreamFailed(ANOTHER_CHAIN)
     return page
 
 
-def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
+def _bounded(logs: Iterator[UnstoredLog]) -> Iterator[UnstoredLog]:
     """Yield the logs; raises TooManyLogs past MOST_LOGS."""
     for index, log in enumerate(logs):
         if index >= MOST_LOGS:
@@ -206,7 +201,7 @@ def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
         yield log
 
 
-def _collect(logs: Iterator[NodeLog], page: list[NodeLog]) -> None:
+def _collect(logs: Iterator[UnstoredLog], page: list[UnstoredLog]) -> None:
     """Add the logs to a page; raises TooManyLogs where their data is too large for one."""
     size = 0
     for log in logs:
@@ -243,7 +238,7 @@ def _logs_in(
     is_descending: bool,
     least: int = FIRST_BLOCKS,
     has_time_for: Callable[[float], bool] = lambda _: True,
-) -> Iterator[NodeLog]:
+) -> Iterator[UnstoredLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
     The first batch has at most `least` blocks where each has a log. Batches grow while the node
@@ -281,16 +276,16 @@ def _logs_in(
 
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
-) -> tuple[list[NodeLog], bool]:
+) -> tuple[list[UnstoredLog], bool]:
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
     as read_spans() does for those that are not stored."""
     missing, logs = dict.fromkeys(numbers), []
-    for number, block_hash, block in reader.sources.block_bodies.stored(numbers):
+    for number, block_hash, block in reader.sources.transaction_contents.stored(numbers):
         if len(numbers) - len(missing) >= FIRST_BLOCKS:
             reader.hold_processor()
         with damage_logged():
             logs += [
-                NodeLog(number, log_index, index, block_hash, b"", address, topics, log_data)
+                UnstoredLog(number, log_index, index, block_hash, b"", address, topics, log_data)
                 for index, receipt in (block.receipts_with(log_filter.values) if block else ())
                 for address, topics, log_data, log_index in receipt.logs or ()
                 if log_filter.matches(address, topics)
@@ -313,7 +308,7 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 
 def read_spans(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
-) -> list[NodeLog]:
+) -> list[UnstoredLog]:
     """Return the logs of one batch; raises UpstreamFailed for logs not requested or repeated."""
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     results = node.batch(calls)
@@ -333,8 +328,8 @@ def read_spans(
     return matching
 
 
-def _decode(log: Mapping[str, Any], span: BlockSpan) -> NodeLog:
-    decoded = NodeLog(
+def _decode(log: Mapping[str, Any], span: BlockSpan) -> UnstoredLog:
+    decoded = UnstoredLog(
         quantity(log["blockNumber"]),
         quantity(log["logIndex"]),
         quantity(log["transactionIndex"]),
@@ -352,7 +347,7 @@ def _decode(log: Mapping[str, Any], span: BlockSpan) -> NodeLog:
     return decoded
 
 
-def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
+def _require_indexed(reader: Reader, logs: Sequence[UnstoredLog]) -> None:
     """Raise UpstreamFailed where a log is not of the indexed chain."""
     transactions = {
         (log.block_number, log.block_hash, log.transaction_index, log.transaction_hash)

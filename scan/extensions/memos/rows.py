@@ -8,7 +8,8 @@ state tells, so that texts to a contract are memos, too.
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from scan.ethereum import blocks, column_types, sparse_tables
+from scan.ethereum import blocks, sparse_tables
+from scan.ethereum.column_types import BIGINT, COMPUTED, HASH, INTEGER, PROVEN, TEXT, Column
 from scan.ethereum.display_text import text_hash, text_start
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.indexer.hooks import Rows
@@ -20,13 +21,11 @@ MOST_GAS_OF_LETTERS = blocks.PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-
 class Memo(NamedTuple):
     """A memo; a row of the table memos. Its text is in one line, without invisible characters."""
 
-    ordinal: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
-    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
-    transaction_index: Annotated[
-        int, column_types.Column(column_types.INTEGER, column_types.PROVEN)
-    ]
-    text_hash: Annotated[bytes, column_types.Column(column_types.HASH, column_types.COMPUTED)]
-    text: Annotated[str, column_types.Column(column_types.TEXT, column_types.COMPUTED)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    text_hash: Annotated[bytes, Column(HASH, COMPUTED)]
+    text: Annotated[str, Column(TEXT, COMPUTED)]
 
 
 def memos(block: blocks.DecodedBlock) -> Iterator[Memo]:

@@ -275,7 +275,9 @@ def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, by
     not answer."""
     keys = [indexed(record) for record in records]
     try:
-        read = reader.sources.block_bodies.transactions(reader.node, keys, with_receipts=False)
+        read = reader.sources.transaction_contents.transactions(
+            reader.node, keys, with_receipts=False
+        )
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}

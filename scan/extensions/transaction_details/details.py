@@ -77,7 +77,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     bound_work(reader, record)
     sent, node, budget = indexed(record), reader.node.within(TIMEOUT_S), DecodingBudget()
     try:
-        transaction = reader.sources.block_bodies.transaction(node, sent)
+        transaction = reader.sources.transaction_contents.transaction(node, sent)
     except (UpstreamFailed, Unavailable) as error:
         if isinstance(error, ClientBusy) or (isinstance(error, Unavailable) and not node.failed):
             raise  # the client waits for other requests, or the database is unavailable

@@ -47,9 +47,8 @@ def list_operations() -> Response:
 
 
 def _page(window: pages.Window) -> pages.Page:
-    transaction_hash = paths.text("transaction_hash")
-    if transaction_hash is not None:
-        key = parameters.hash32(transaction_hash, "transaction_hash")
+    key = paths.parsed("transaction_hash", parameters.hash32)
+    if key is not None:
         page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
         return page or pages.Page("[]", 0, 0)
     block = paths.number("block_number")

@@ -93,33 +93,15 @@ def _unpacked(operations: Sequence[Any]) -> list[BundledOperation]:
 def _packed(operations: Sequence[Any]) -> list[BundledOperation]:
     """Read packed operations, in which gas limits and fees are pairs of 16 bytes. The call's gas
     limit and the highest fee are the last of their pairs."""
-    return [_operation(*operation) for operation in operations]
+    return [
+        BundledOperation._make((*call, *_pair(limits), gas, *_pair(fees), paymaster, signature))
+        for *call, limits, gas, fees, paymaster, signature in operations
+    ]
 
 
-def _operation(
-    sender: bytes,
-    nonce: int,
-    init_code: bytes,
-    call_data: bytes,
-    limits: bytes,
-    pre_verification_gas: int,
-    fees: bytes,
-    paymaster_and_data: bytes,
-    signature: bytes,
-) -> BundledOperation:
-    return BundledOperation(
-        sender=sender,
-        nonce=nonce,
-        init_code=init_code,
-        call_data=call_data,
-        call_gas_limit=int.from_bytes(limits[16:]),
-        verification_gas_limit=int.from_bytes(limits[:16]),
-        pre_verification_gas=pre_verification_gas,
-        max_fee_per_gas=int.from_bytes(fees[16:]),
-        max_priority_fee_per_gas=int.from_bytes(fees[:16]),
-        paymaster_and_data=paymaster_and_data,
-        signature=signature,
-    )
+def _pair(word: bytes) -> tuple[int, int]:
+    """Return the last and the first integer of a word."""
+    return int.from_bytes(word[16:]), int.from_bytes(word[:16])
 
 
 _Read = Callable[..., list[Any]]

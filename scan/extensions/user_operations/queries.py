@@ -108,22 +108,20 @@ def log_count(record: Record) -> int | None:
 def details(reader: Reader, record: Record) -> UserOperationDetails:
     """Return the operation as its account signed it, with its calls and why it failed, decoded; the
     response is not cached where a retry may get more."""
-    operation, place, unavailable = None, None, None
     body = transactions.get(reader, data(record["transactionHash"]))
-    if body is not None:  # else a fork has removed it since
-        sent = orjson.loads(body)
-        indexed = transactions.indexed(sent)
-        try:
-            place, operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
-            unavailable = None if operation else NOT_IN_CALLDATA
-        except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
-            if isinstance(error, Unavailable) and not reader.has_node_failed:
-                raise  # the database is unavailable
-            unavailable = error.message
-            reader.do_not_cache()
-        decoded = _decoded(reader, record, indexed, operation)
-        return decoded._replace(unavailable=unavailable, place=place)
-    return UserOperationDetails(None, unavailable=NOT_IN_CALLDATA)
+    if body is None:  # a fork has removed it since
+        return UserOperationDetails(None, unavailable=NOT_IN_CALLDATA)
+    indexed, operation, place = transactions.indexed(orjson.loads(body)), None, None
+    try:
+        place, operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
+        unavailable = None if operation else NOT_IN_CALLDATA
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, Unavailable) and not reader.has_node_failed:
+            raise  # the database is unavailable
+        unavailable = error.message
+        reader.do_not_cache()
+    decoded = _decoded(reader, record, indexed, operation)
+    return decoded._replace(unavailable=unavailable, place=place)
 
 
 def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> Iterator[bytes]:
@@ -131,7 +129,7 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
     or those in its trace. A reverted call may contain operations that no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
-        yield reader.sources.block_bodies.transaction(node, indexed).input
+        yield reader.sources.transaction_contents.transaction(node, indexed).input
         return
     address = data(entry_point, 20)
     for frame in reader.sources.get(TransactionTraces).calls(node, indexed).frames:

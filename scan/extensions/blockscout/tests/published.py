@@ -52,13 +52,10 @@ UNKNOWN = {
 
 def type_schema(text):
     """Return the JSON Schema of a type as published_objects.toml writes it."""
-    alternatives = [_alternative(one) for one in _split(text)]
+    # Those in brackets are one.
+    split = re.findall(r"(?:\([^()]*(?:\([^()]*\))?[^()]*\)|[^|(])+", text)
+    alternatives = [_alternative(one.strip()) for one in split]
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
-
-
-def _split(text):
-    """Return the alternatives of a type, those in brackets together."""
-    return [one.strip() for one in re.findall(r"(?:\([^()]*(?:\([^()]*\))?[^()]*\)|[^|(])+", text)]
 
 
 def _alternative(text):

@@ -15,28 +15,6 @@ PATH = "/advanced-filters"
 NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
 
 
-class Expected:
-    """All activities of a chain, the newest first, and what filters choose among them."""
-
-    def __init__(self, truth):
-        index = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
-        rows = [
-            *((*index[t["hash"]], 2, 0, 0, t) for t in truth.transactions),
-            *(
-                (*index[t["transactionHash"]], 1, t["logIndex"], t["batchIndex"], t)
-                for t in truth.token_transfers
-            ),
-            *(
-                (*index[t["transactionHash"]], 0, t["transferIndex"], 0, t)
-                for t in truth.internal_transfers
-            ),
-        ]
-        self.rows = sorted(rows, key=lambda row: row[:5], reverse=True)
-
-    def keys(self, choose):
-        return [key(*row[:5], row[5]) for row in self.rows if choose(row[2], row[5])]
-
-
 def key(block, transaction, rank, one, two, row):
     of_transfer = (one, two) if rank == 1 else (None, None)
     return (transaction_of(row), *of_transfer, one if rank == 0 else None)
@@ -58,7 +36,21 @@ def recipient(row):
 
 @pytest.fixture(scope="module")
 def expected(truth):
-    return Expected(truth)
+    """What a filter chooses among all activities of the chain, the newest first."""
+    index = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    rows = [
+        *((*index[t["hash"]], 2, 0, 0, t) for t in truth.transactions),
+        *(
+            (*index[t["transactionHash"]], 1, t["logIndex"], t["batchIndex"], t)
+            for t in truth.token_transfers
+        ),
+        *(
+            (*index[t["transactionHash"]], 0, t["transferIndex"], 0, t)
+            for t in truth.internal_transfers
+        ),
+    ]
+    rows.sort(key=lambda row: row[:5], reverse=True)
+    return lambda choose: [key(*row) for row in rows if choose(row[2], row[5])]
 
 
 def keys(ask, **parameters):
@@ -66,10 +58,10 @@ def keys(ask, **parameters):
 
 
 def test_all_activities_are_listed_once_whatever_the_page_size(ask, truth, expected):
-    whole = expected.keys(lambda rank, row: True)
+    whole = expected(lambda rank, row: True)
     assert keys(ask, items_count=100) == whole and len(whole) > 1000
     busy = most(truth, "txCount")
-    sent = expected.keys(lambda _, row: row["fromAddress"] == busy)
+    sent = expected(lambda _, row: row["fromAddress"] == busy)
     assert keys(ask, from_address_hashes_to_include=busy, items_count=7) == sent
 
 
@@ -85,40 +77,40 @@ def require_history(ask, expected, person):
         "from_address_hashes_to_include": person,
         "age_from": "1970-01-01T00:00:00.00Z",
     }
-    own = expected.keys(lambda _, row: person in (row["fromAddress"], recipient(row)))
+    own = expected(lambda _, row: person in (row["fromAddress"], recipient(row)))
     assert keys(ask, **asked) == own
-    sent = expected.keys(lambda _, row: person == row["fromAddress"])
+    sent = expected(lambda _, row: person == row["fromAddress"])
     assert keys(ask, from_address_hashes_to_include=person) == sent
-    received = expected.keys(lambda _, row: person == recipient(row))
+    received = expected(lambda _, row: person == recipient(row))
     assert keys(ask, to_address_hashes_to_include=person) == received
-    to_self = expected.keys(lambda _, row: person == row["fromAddress"] == recipient(row))
+    to_self = expected(lambda _, row: person == row["fromAddress"] == recipient(row))
     assert keys(ask, **asked, address_relation="and") == to_self
-    others = expected.keys(lambda _, row: person != row["fromAddress"])
+    others = expected(lambda _, row: person != row["fromAddress"])
     assert keys(ask, from_address_hashes_to_exclude=person, items_count=100) == others
 
 
 def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected):
-    only_tokens = expected.keys(lambda rank, row: rank == 1 and row["tokenType"] == "BEP20")
+    only_tokens = expected(lambda rank, row: rank == 1 and row["tokenType"] == "BEP20")
     assert keys(ask, transaction_types="ERC-20", items_count=100) == only_tokens != []
-    created = expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
+    created = expected(lambda rank, row: rank != 1 and recipient(row) is None)
     assert keys(ask, transaction_types="contract_creation", items_count=100) == created != []
-    paid = expected.keys(lambda rank, row: rank != 1 and row["value"] != "0")
+    paid = expected(lambda rank, row: rank != 1 and row["value"] != "0")
     assert keys(ask, transaction_types="COIN_TRANSFER", items_count=100) == paid != []
     token = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
-    of_token = expected.keys(lambda rank, row: rank == 1 and row["tokenAddress"] == token)
+    of_token = expected(lambda rank, row: rank == 1 and row["tokenAddress"] == token)
     assert keys(ask, token_contract_address_hashes_to_include=token) == of_token != []
-    without = expected.keys(lambda rank, row: rank != 1 or row["tokenAddress"] != token)
+    without = expected(lambda rank, row: rank != 1 or row["tokenAddress"] != token)
     assert keys(ask, token_contract_address_hashes_to_exclude=token, items_count=100) == without
-    native = expected.keys(lambda rank, row: rank != 1)
+    native = expected(lambda rank, row: rank != 1)
     assert keys(ask, token_contract_address_hashes_to_include="native", items_count=100) == native
     method = "0xa9059cbb"
     called = {t["hash"] for t in truth.transactions if t["methodId"] == method}
-    by_method = expected.keys(lambda rank, row: rank != 0 and transaction_of(row) in called)
+    by_method = expected(lambda rank, row: rank != 0 and transaction_of(row) in called)
     assert keys(ask, methods=method, items_count=100) == by_method != []
-    large = expected.keys(lambda rank, row: rank != 1 and int(row["value"]) >= 10**18)
+    large = expected(lambda rank, row: rank != 1 and int(row["value"]) >= 10**18)
     assert keys(ask, amount_from="1", token_contract_address_hashes_to_include="native") == large
     middle = truth.blocks[len(truth.blocks) // 2]["timestamp"]
-    older = expected.keys(lambda rank, row: row["timestamp"] <= middle)
+    older = expected(lambda rank, row: row["timestamp"] <= middle)
     assert keys(ask, age_to=middle, items_count=100) == older != []
 
 
@@ -146,7 +138,7 @@ def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected, monkeypatch):
     pages = [*ask.pages(PATH, transaction_types="contract_creation")]
     assert len(pages) > 10
     rows = [shown_key(item) for page in pages for item in page]
-    assert rows == expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
+    assert rows == expected(lambda rank, row: rank != 1 and recipient(row) is None)
 
 
 def test_the_file_has_the_rows_of_the_list(ask, truth):

@@ -104,11 +104,8 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
     )
     fees = [t.fee for t in block.transactions]
     assert fees == [0, 0, PRICE * GAS + 1000 + operator]
-    assert [t.operator_fee and int.from_bytes(t.operator_fee) for t in block.transactions] == [
-        None,
-        None,
-        operator,
-    ]
+    operator_fees = [t.operator_fee and int.from_bytes(t.operator_fee) for t in block.transactions]
+    assert operator_fees == [None, None, operator]
     assert block.transactions[1].mint == b"\x64"  # also of a deposit that failed
     assert credited(block) == [
         (1, MINT, SENDER[2:], 100),

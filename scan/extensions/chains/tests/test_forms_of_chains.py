@@ -71,9 +71,7 @@ def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number, contract
     pairs = ((first, received(first, logs=logs)), (second, received(second, logs=forged)))
     block = decoded(*pairs, number=hex(number), miner="0x" + "00" * 20, **SEALED)
     assert (block.producer_fees, block.burnt_fees) == (0, 0)
-    assert [
-        (c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits
-    ] == [
+    assert credited(block) == [
         (None, FEE_VAULT, VALIDATOR[2:], 2 * tip),
         (None, FEE_VAULT, contract, 2 * BASE_FEE * GAS),
     ]

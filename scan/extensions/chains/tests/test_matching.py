@@ -58,22 +58,14 @@ def test_a_known_chain_has_its_own_form_or_ethereums(chain_id, names):
     assert ((form and form.name), is_proven) == (names, True)
 
 
-def all_receipts(receipts):
-    for receipt in receipts:
-        receipt["l1Fee"] = "0x64"
-
-
-def one_receipt(receipts):
-    receipts[0]["l1Fee"] = "0x64"
-
-
 @pytest.mark.parametrize(
-    ("alter", "words"),
-    [(all_receipts, "fields of Scroll"), (one_receipt, "fields of a chain of its own form")],
+    ("count", "words"), [(2, "fields of Scroll"), (1, "fields of a chain of its own form")]
 )
-def test_fields_that_no_root_covers_are_said_where_nobody_knows_the_chain(alter, words):
+def test_fields_that_no_root_covers_are_said_where_nobody_knows_the_chain(count, words):
     block, receipts = ethereum()
-    alter(receipts)
+    assert len(receipts) == 2
+    for receipt in receipts[:count]:
+        receipt["l1Fee"] = "0x64"
     assert checked(block, receipts, NOBODY_KNOWS) == Verdict("", (words,))
     assert checked(block, receipts, 1) == Verdict()
 

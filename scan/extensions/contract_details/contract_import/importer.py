@@ -21,7 +21,7 @@ import orjson
 from scan import parameters
 from scan.cached_values import json_decoder
 from scan.contracts.account_state import node_of_index
-from scan.contracts.block_bodies import BlockBodies
+from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.errors import (
     InvalidParameter,
@@ -81,7 +81,7 @@ class _Uncounted(StoredBytes):
 def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
-    creations = CreationReader(database, gateway, BlockBodies(database), settings.traces)
+    creations = CreationReader(database, gateway, TransactionContents(database), settings.traces)
     return Verifier(
         database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
     )

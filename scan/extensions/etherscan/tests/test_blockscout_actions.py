@@ -148,14 +148,11 @@ def test_a_token_and_its_holders(ask, etherscan_truth):
 def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
     most = max(etherscan_truth.receipts.values(), key=lambda receipt: len(receipt["logs"]))
     sent = etherscan_truth.by_hash[most["transactionHash"]]
-    logs, following = [], None
-    while True:
-        parameters = {} if following is None else following
-        info = ask.result("transaction", "gettxinfo", txhash=sent["hash"], **parameters)
+    logs, following = [], {}
+    while following is not None:
+        info = ask.result("transaction", "gettxinfo", txhash=sent["hash"], **following)
         logs += info["logs"]
         following = info["next_page_params"]
-        if following is None:
-            break
     expected = [(log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]]
     assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == expected
     assert [topic for topic in logs[0]["topics"] if topic] == most["logs"][0]["topics"]

@@ -40,18 +40,8 @@ export default {
 
 
 def forge_verifies(foundry, served, address, number, *more):
-    return foundry.forge(
-        number,
-        "verify-contract",
-        address,
-        f"{PATH}:Stored",
-        "--watch",
-        "--chain",
-        CHAIN,
-        "--verifier-url",
-        served.api,
-        *more,
-    )
+    arguments = ("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", CHAIN)
+    return foundry.forge(number, *arguments, "--verifier-url", served.api, *more)
 
 
 @pytest.mark.parametrize("verifier", ["custom", "blockscout"])
@@ -70,23 +60,10 @@ def test_forge_verifies(limited, foundry, verifier):
 def test_forge_verifies_what_it_has_just_created(served, foundry):
     served.explorer.anvil.call("evm_setAutomine", True)
     try:
-        done = foundry.forge(
-            140,
-            "create",
-            f"{PATH}:Stored",
-            "--broadcast",
-            "--verify",
-            "--private-key",
-            KEY,
-            "--rpc-url",
-            served.explorer.anvil.url,
-            "--verifier",
-            "custom",
-            "--verifier-url",
-            served.api,
-            "--constructor-args",
-            "7",
-        )
+        verifier = ("--verifier", "custom", "--verifier-url", served.api)
+        node = ("--private-key", KEY, "--rpc-url", served.explorer.anvil.url)
+        contract = ("create", f"{PATH}:Stored", "--broadcast", "--verify")
+        done = foundry.forge(140, *contract, *node, *verifier, "--constructor-args", "7")
     finally:
         served.explorer.anvil.call("evm_setAutomine", False)
     assert done.returncode == 0, done.stdout + done.stderr

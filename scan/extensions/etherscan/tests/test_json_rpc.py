@@ -10,6 +10,10 @@ from scan.extensions.etherscan import proxy
 UNSEEN = "0x" + "9d" * 20
 
 
+def request_of(method, *params, id_=1):
+    return {"jsonrpc": "2.0", "id": id_, "method": method, "params": [*params]}
+
+
 def rpc(client, body, status=200):
     response = client.post("/api/eth-rpc", data=json.dumps(body))
     assert response.status_code == status
@@ -22,7 +26,7 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
     call = {"to": token.address, "data": token.data("balanceOf", person)}
     transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
     requests = [
-        {"jsonrpc": "2.0", "id": f"{number}", "method": method, "params": params}
+        request_of(method, *params, id_=f"{number}")
         for number, (method, params) in enumerate(
             (
                 ("eth_chainId", []),
@@ -43,23 +47,14 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
         )
     ]
     expected = [
-        {
-            "jsonrpc": "2.0",
-            "id": request["id"],
-            "result": node.call(request["method"], *request["params"]),
-        }
-        for request in requests
+        {"jsonrpc": "2.0", "id": r["id"], "result": node.call(r["method"], *r["params"])}
+        for r in requests
     ]
     assert [rpc(client, request) for request in requests] == expected
     batches = [rpc(client, requests[first : first + 5]) for first in range(0, len(requests), 5)]
     assert [answer for batch in batches for answer in batch] == expected
     for id_ in (7, None, 1.5):
-        request = {
-            "jsonrpc": "2.0",
-            "id": id_,
-            "method": "eth_call",
-            "params": [transfer, "latest"],
-        }
+        request = request_of("eth_call", transfer, "latest", id_=id_)
         reverted, taken = rpc(client, [request, requests[0]])
         assert reverted["id"] == id_ and reverted["error"]["data"].startswith("0x")
         assert taken == expected[0]
@@ -82,12 +77,10 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
         {},
     ]
     for filter_ in filters:
-        answer = rpc(
-            client, {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": [filter_]}
-        )
+        answer = rpc(client, request_of("eth_getLogs", filter_))
         in_hex = filter_ | ({"fromBlock": "0x0"} if filter_.get("fromBlock") == 0 else {})
         assert answer["result"] == node.call("eth_getLogs", in_hex), filter_
-    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_getLogs", "params": filters[:1]}
+    request = request_of("eth_getLogs", filters[0])
     for bound in ((request_node, "BUDGET_S", 0.0), (proxy, "MOST_ROWS", len(all_logs) - 1)):
         with monkeypatch.context() as patch:
             patch.setattr(*bound)

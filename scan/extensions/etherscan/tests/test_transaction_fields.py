@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
-from scan.contracts import block_bodies
+from scan.contracts import transaction_contents
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import database, faulty_node, serving
 from tests.support.indexing import settings_for
@@ -96,7 +96,7 @@ def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
 
 
 def test_a_page_that_takes_too_long_says_what_to_request(indexed, etherscan_truth, monkeypatch):
-    monkeypatch.setattr(block_bodies, "READ_S", -1.0)
+    monkeypatch.setattr(transaction_contents, "READ_S", -1.0)
     ask, address = asking(indexed.settings, serving.NOWHERE), parties(etherscan_truth)[0]
     body = ask("account", "txlist", address=address)
     assert (body["status"], body["message"]) == ("0", "NOTOK")

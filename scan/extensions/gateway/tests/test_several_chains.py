@@ -139,16 +139,12 @@ def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front, base):
 @pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
 def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base, chain_id):
     asked = {"module": "stats", "action": "tokensupply", "chainid": chain_id}
-    for answer in (of_form(base, "/v2/api", **asked), _query(base, asked)):
+    query = requests.get(f"{base}/api", params=asked, timeout=10)
+    assert query.status_code == 200
+    assert query.headers["Access-Control-Allow-Origin"] == "*"
+    for answer in (of_form(base, "/v2/api", **asked), query.json()):
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
         assert answer["result"].startswith("Missing or unsupported chainid parameter")
-
-
-def _query(base, asked):
-    answer = requests.get(f"{base}/api", params=asked, timeout=10)
-    assert answer.status_code == 200
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    return answer.json()
 
 
 def test_sourcifys_paths_name_the_chain(front, base):
@@ -205,7 +201,9 @@ def test_a_service_of_another_chain_is_noticed(front):
 
 @pytest.mark.long
 def test_a_job_of_verification_is_that_of_its_chain(front):
-    address = deployed_on(front.anvils["bsc"], 1)
+    anvil, creation = front.anvils["bsc"], f"0x{built(1).creation}{7:064x}"
+    sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
+    address = anvil.receipt_of(sent)["contractAddress"]
     body = {
         "stdJsonInput": explorer.standard_input({PATH: source(1)}, **SETTINGS),
         "compilerVersion": f"{VERSION}+commit.{COMMIT}",
@@ -220,9 +218,3 @@ def test_a_job_of_verification_is_that_of_its_chain(front):
         listed = requests.get(f"{base}/v2/contracts/56?limit=1", timeout=30)
         assert everywhere.json() == listed.json() == {"results": [job["contract"]]}
         assert requests.head(everywhere.url, timeout=30).status_code == 200
-
-
-def deployed_on(anvil, number):
-    creation = "0x" + built(number).creation + f"{7:064x}"
-    sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
-    return str(anvil.receipt_of(sent)["contractAddress"])

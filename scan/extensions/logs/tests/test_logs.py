@@ -8,7 +8,7 @@ from collections import namedtuple
 import pytest
 
 from app import create_app
-from scan.contracts.block_bodies import BlockBodies
+from scan.contracts.transaction_contents import TransactionContents
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
@@ -58,20 +58,20 @@ def filters_of(logs, draws=15):
     return found
 
 
+HOLDS = {
+    "blockFrom": lambda log, number: log["blockNumber"] >= number,
+    "blockTo": lambda log, number: log["blockNumber"] <= number,
+    "address": lambda log, address: log["address"] == address,
+    **{
+        name: lambda log, topic, place=place: log["topics"][place : place + 1] == [topic]
+        for place, name in enumerate(TOPICS)
+    },
+}
+
+
 def matching(logs, asked):
     """By a look at every one."""
-
-    def holds(log, key, value):
-        if key == "blockFrom":
-            return bool(log["blockNumber"] >= value)
-        if key == "blockTo":
-            return bool(log["blockNumber"] <= value)
-        if key == "address":
-            return bool(log["address"] == value)
-        place = int(key[-1])
-        return place < len(log["topics"]) and bool(log["topics"][place] == value)
-
-    return [log for log in logs if all(holds(log, *each) for each in asked.items())]
+    return [log for log in logs if all(HOLDS[key](log, value) for key, value in asked.items())]
 
 
 def test_every_page_is_the_nodes(service, scenario):
@@ -101,9 +101,9 @@ def test_what_is_stored_needs_no_node(service, scenario):
 
 
 def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
-    counts, stored = [], BlockBodies.stored
+    counts, stored = [], TransactionContents.stored
     monkeypatch.setattr(
-        BlockBodies, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
+        TransactionContents, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
     )
     [oldest] = get(indexed.client(), "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
@@ -186,6 +186,21 @@ def ranges_of(calls):
     return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in asked]
 
 
+def noting(ranges):
+    """What the node returns, after noting the blocks whose logs are asked for."""
+
+    def note(calls, forward):
+        ranges.extend(ranges_of(calls))
+        return faulty_node.Reply(body=forward(calls))
+
+    return note
+
+
+def busiest_of(logs):
+    addresses = [log["address"] for log in logs]
+    return max(addresses, key=addresses.count)
+
+
 def with_field(name, value):
     return changing(lambda logs: [{**log, name: value} for log in logs])
 
@@ -258,19 +273,17 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypa
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = be_slow
-    addresses = [log["address"] for log in scenario.truth.logs]
-    busiest = max(addresses, key=addresses.count)
+    busiest = busiest_of(scenario.truth.logs)
     try:
         first = get(client, "/logs", address=busiest, limit=3)
         expected = [log for log in scenario.truth.logs if log["address"] == busiest]
         same(first["logs"], expected[:3])
         assert client.get(f"/address/{busiest}?tab=events").status_code == 200
-        rows, cursor = [], None
-        while True:
-            page = get(client, "/logs", limit=20, **({"cursor": cursor} if cursor else {}))
-            rows, cursor = rows + page["logs"], page["next"]
-            if cursor is None or len(rows) > 60:
-                break
+        rows, following = [], {}
+        while following is not None and len(rows) <= 60:
+            page = get(client, "/logs", limit=20, **following)
+            rows += page["logs"]
+            following = page["next"] and {"cursor": page["next"]}
         same(rows, scenario.truth.logs[: len(rows)])
     finally:
         ended.set()
@@ -281,20 +294,14 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
     node, client = lying
     monkeypatch.setattr("scan.extensions.logs.unstored_logs.COUNT_S", 0.0)
     asked = []
-
-    def note(calls, forward):
-        asked.append(ranges_of(calls))
-        return faulty_node.Reply(body=forward(calls))
-
-    node.fault = note
-    addresses = [log["address"] for log in scenario.truth.logs]
-    busiest = max(addresses, key=addresses.count)
+    node.fault = noting(asked)
+    busiest = busiest_of(scenario.truth.logs)
     newest = next(log for log in scenario.truth.logs if log["address"] == busiest)
     page = get(client, "/logs", address=busiest, limit=1)
     same(page["logs"], [newest])
     assert page["total"] is None and page["next"]
     number = newest["blockNumber"]
-    assert [blocks for blocks in asked if blocks] == [[range(number, number + 1)]]
+    assert asked == [range(number, number + 1)]
 
 
 def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
@@ -366,12 +373,7 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
 def test_later_pages_ask_the_node_for_their_own_blocks_alone(lying, scenario):
     node, client = lying
     seen = []
-
-    def record(calls, forward):
-        seen.extend(ranges_of(calls))
-        return faulty_node.Reply(body=forward(calls))
-
-    node.fault = record
+    node.fault = noting(seen)
     get(client, "/logs", limit=5)
     assert seen
     seen.clear()

@@ -140,14 +140,8 @@ def test_what_is_exact_already_is_a_conflict(explorer, stored):
 
 
 def test_a_metadata_file_and_its_sources_verify(explorer):
-    paths = (
-        "@openzeppelin/contracts/utils/Strings.sol",
-        "@openzeppelin/contracts/utils/Bytes.sol",
-        "@openzeppelin/contracts/utils/math/Math.sol",
-        "@openzeppelin/contracts/utils/math/SignedMath.sol",
-        "@openzeppelin/contracts/utils/math/SafeCast.sol",
-        "@openzeppelin/contracts/utils/Panic.sol",
-    )
+    names = "Strings Bytes math/Math math/SignedMath math/SafeCast Panic".split()
+    paths = [f"@openzeppelin/contracts/utils/{name}.sol" for name in names]
     source = """pragma solidity ^0.8.24;
 import "@openzeppelin/contracts/utils/Strings.sol";
 contract Spelled {

@@ -51,20 +51,11 @@ def corrected():
     return schemas
 
 
-def valid(schema, value):
-    """Fails where the value is not of the schema."""
-    components = {**API["components"], "schemas": corrected()}
-    Draft202012Validator({"components": components, **schema}).validate(value)
-
-
 def valid_response(name, value):
+    """Fails where the value is not of the response's schema."""
     [body] = API["components"]["responses"][name]["content"].values()
-    valid(body["schema"], value)
-
-
-def valid_contract(value):
-    valid_response("VerifiedContract", {n: v for n, v in value.items() if n not in NULLS})
-    assert all(value[name] is None for name in NULLS)
+    components = {**API["components"], "schemas": corrected()}
+    Draft202012Validator({"components": components, **body["schema"]}).validate(value)
 
 
 def hash_of(text):
@@ -87,7 +78,8 @@ def verified(explorer, name, address, source=SOURCE):
     valid_response("VerificationJobResponse", job)
     found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all")
     assert found.status_code == 200, job
-    valid_contract(found.json)
+    valid_response("VerifiedContract", {n: v for n, v in found.json.items() if n not in NULLS})
+    assert all(found.json[name] is None for name in NULLS)
     return found.json
 
 

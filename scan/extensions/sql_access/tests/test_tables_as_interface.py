@@ -26,18 +26,14 @@ def role(own_index):
     done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.url)
     assert done.returncode == 0, done.stderr
     [password] = re.findall(r"^password  (\w+)$", done.stdout, re.M)
-    yield "analyst_of_tests", password
-    connection = psycopg2.connect(own_index.url)
-    connection.autocommit = True
-    connection.cursor().execute("DROP OWNED BY analyst_of_tests; DROP ROLE analyst_of_tests")
-    connection.close()
+    yield {**parse_dsn(own_index.url), "user": "analyst_of_tests", "password": password}
+    execute(own_index.url, "DROP OWNED BY analyst_of_tests; DROP ROLE analyst_of_tests")
 
 
 @pytest.fixture
-def cursor(own_index, role):
+def cursor(role):
     """As that role."""
-    fields = parse_dsn(own_index.url)
-    connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
+    connection = psycopg2.connect(**role)
     yield connection.cursor()
     connection.close()
 
@@ -216,28 +212,26 @@ def test_the_role_changes_nothing(cursor, statement):
             cursor.connection.commit()
 
 
-def test_the_role_has_four_connections_and_a_time_out(own_index, role, cursor):
-    fields = {**parse_dsn(own_index.url), "user": role[0], "password": role[1]}
+def test_the_role_has_four_connections_and_a_time_out(role, cursor):
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
     with ExitStack() as stack:
         for _ in range(3):
-            stack.callback(psycopg2.connect(**fields).close)
+            stack.callback(psycopg2.connect(**role).close)
         with pytest.raises(psycopg2.OperationalError, match="too many connections"):
-            psycopg2.connect(**fields)
+            psycopg2.connect(**role)
 
 
 def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
     being cancelled is ended, too."""
-    fields = {**parse_dsn(own_index.url), "user": role[0], "password": role[1]}
-    administrator = own_index.url
+    administrator, name = own_index.url, role["user"]
     allowed = "COMMENT ON ROLE %s IS 'made by scan sql-role, statement_timeout=%s'"
-    execute(administrator, allowed % (role[0], "500ms"))
+    execute(administrator, allowed % (name, "500ms"))
     stubborn = """SET statement_timeout = 0; DO $$ BEGIN LOOP
         BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN END; END LOOP; END $$"""
     database = Database(administrator, statement_timeout_ms=5_000)
-    sessions = [psycopg2.connect(**fields) for _ in range(3)]
+    sessions = [psycopg2.connect(**role) for _ in range(3)]
     running, in_transaction, idle = sessions
     ended = []
 
@@ -250,7 +244,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     try:
         idle.autocommit = True
         idle.cursor().execute("SET default_transaction_read_only = off")
-        idle.cursor().execute(f"ALTER ROLE {role[0]} SET statement_timeout = 0")
+        idle.cursor().execute(f"ALTER ROLE {name} SET statement_timeout = 0")
         in_transaction.cursor().execute("SELECT count(*) FROM blocks")
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
@@ -269,8 +263,8 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
         idle.cursor().execute("SELECT 1")
         assert count == 2
     finally:
-        execute(administrator, allowed % (role[0], "60s"))
-        execute(administrator, f"ALTER ROLE {role[0]} SET statement_timeout = '60s'")
+        execute(administrator, allowed % (name, "60s"))
+        execute(administrator, f"ALTER ROLE {name} SET statement_timeout = '60s'")
         database.close()
         for session in sessions:
             session.close()

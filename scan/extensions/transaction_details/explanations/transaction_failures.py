@@ -170,7 +170,7 @@ def _call(
 ) -> CallFailure | _Unknown:
     """Return the failure of the same call on the state of the block before. The state is read by
     number, not by hash, as the result is approximate anyway."""
-    sent = reader.sources.block_bodies.transaction(node, indexed)
+    sent = reader.sources.transaction_contents.transaction(node, indexed)
     call = {
         "from": record["fromAddress"],
         "gas": hex(sent.gas_limit),

@@ -9,7 +9,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from app import create_app
-from scan.contracts import block_bodies
+from scan.contracts import transaction_contents
 from scan.ethereum import request_node, transaction_reader
 from scan.ethereum.stored_blocks import StoredBlock, stored_body
 from scan.extensions.transaction_details import decoding
@@ -152,7 +152,9 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
     monkeypatch.setattr(decoding, "event_of", decode)
     read = []
     monkeypatch.setattr(
-        block_bodies, "StoredBlock", lambda *given: read.append(given) or StoredBlock(*given)
+        transaction_contents,
+        "StoredBlock",
+        lambda *given: read.append(given) or StoredBlock(*given),
     )
     for path, most in {
         f"/tx/{shouted}": 100,

@@ -2,7 +2,6 @@
 
 import random
 from collections import namedtuple
-from contextlib import contextmanager
 
 import pytest
 
@@ -69,7 +68,6 @@ def play(node):
         node.mine()
 
 
-@contextmanager
 def played(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
@@ -78,16 +76,8 @@ def played(postgres, template):
         )
 
 
-@pytest.fixture(scope="module")
-def delegations(postgres, template):
-    with played(postgres, template) as chain:
-        yield chain
-
-
-@pytest.fixture
-def own_delegations(postgres, template):
-    with played(postgres, template) as chain:
-        yield chain
+delegations = pytest.fixture(scope="module")(played)
+own_delegations = pytest.fixture(played)
 
 
 def rows(url):
@@ -132,19 +122,14 @@ def listed(client, **filters):
     return lists.by_links(client, whole, **filters)
 
 
-def as_signed(node, record):
-    """The same entry as the node has it."""
-    sent = node.call("eth_getTransactionByHash", record["transactionHash"])
-    return dict(sent["authorizationList"][record["authorizationIndex"]])
-
-
 def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
     node, url, client = delegations
     every = listed(client)
     assert len(every) == len(rows(url)) > 40
     assert listed(client, orderBy="asc") == every[::-1]
     for record in every:
-        signed = as_signed(node, record)
+        sent = node.call("eth_getTransactionByHash", record["transactionHash"])
+        signed = sent["authorizationList"][record["authorizationIndex"]]
         for name in ("yParity", "nonce", "chainId"):
             assert int(record[name]) == int(signed[name], 16)
         assert int(record["r"], 16) == int(signed["r"], 16)

@@ -1,5 +1,7 @@
 """Blobs by their versioned hash: what transactions of the scenario carried."""
 
+OF_TRANSACTION = "blockNumber transactionIndex timestamp fromAddress toAddress".split()
+
 
 def test_blobs_are_listed_and_found_by_hash(client, scenario):
     truth = scenario.truth
@@ -7,12 +9,8 @@ def test_blobs_are_listed_and_found_by_hash(client, scenario):
         {
             "versionedHash": versioned_hash,
             "transactionHash": transaction["hash"],
-            "blockNumber": transaction["blockNumber"],
-            "transactionIndex": transaction["transactionIndex"],
             "blobIndex": index,
-            "timestamp": transaction["timestamp"],
-            "fromAddress": transaction["fromAddress"],
-            "toAddress": transaction["toAddress"],
+            **{name: transaction[name] for name in OF_TRANSACTION},
         }
         for transaction in truth.transactions
         for index, versioned_hash in reversed(

@@ -42,7 +42,7 @@ class TooManyBlocks(Unavailable):
         )
 
 
-class BlockBodies:
+class TransactionContents:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._blocks: SizedCache[StoredBlock] = SizedCache(CACHE_BYTES, least_entries=4)
