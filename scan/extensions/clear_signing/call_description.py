@@ -161,10 +161,9 @@ def call_in(value: SelectedValue, chain_id: str) -> Call | None:
     call on another chain. A selector among the parameters stands before the value's bytes."""
     if value.field.format != CALLDATA or value.typed.type.kind != "bytes":
         return None
-    params = value.params
 
     def parameter(name: str) -> Any:
-        return params.get(f"{name}Path", params.get(name))
+        return value.params.get(f"{name}Path", value.params.get(name))
 
     to_address = address_of(parameter("callee"))
     chain, amount, selector = map(parameter, ("chainId", "amount", "selector"))

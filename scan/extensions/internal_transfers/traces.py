@@ -85,13 +85,11 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
-    return _checked(
-        block,
-        (
-            (t, _call_frames(block, t, _result(t, block, entry)))
-            for t, entry in zip(transactions, entries, strict=False)
-        ),
+    frames = (
+        (t, _call_frames(block, t, _result(t, block, entry)))
+        for t, entry in zip(transactions, entries, strict=False)
     )
+    return _checked(block, frames)
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
@@ -110,13 +108,11 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
         by_position.pop(len(transactions), None)
     if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
-    return _checked(
-        block,
-        (
-            (transaction, _flat_frames(block, transaction, by_position[index]))
-            for index, transaction in enumerate(transactions)
-        ),
+    frames = (
+        (transaction, _flat_frames(block, transaction, by_position[index]))
+        for index, transaction in enumerate(transactions)
     )
+    return _checked(block, frames)
 
 
 def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
@@ -239,25 +235,16 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         if kind is TransferType.SELFDESTRUCT:
             # Where a contract destroys itself in its own favour, which moves nothing since Cancun
             # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
-            destroyed = _running(outer)
+            # It is the contract in whose context the code runs that called.
+            destroyed = outer["from" if outer["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
             if frame.get("from") != destroyed or frame.get("to") is None:
                 frame = {"from": destroyed, "to": destroyed}
         # Of ten calls nine move nothing, and are not decoded.
         elif kind is None or (depth and kind not in CREATIONS and frame.get("value") in _NOTHING):
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
-            yield _Frame(
-                call_index,
-                kind,
-                data(frame["from"], 20),
-                data(frame["to"], 20),
-                quantity(frame.get("value") or "0x0"),
-            )
-
-
-def _running(frame: Any) -> Any:
-    """Return the contract in whose context a frame's code runs."""
-    return frame["from" if frame["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
+            parties = data(frame["from"], 20), data(frame["to"], 20)
+            yield _Frame(call_index, kind, *parties, quantity(frame.get("value") or "0x0"))
 
 
 def _flat_frames(

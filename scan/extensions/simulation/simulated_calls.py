@@ -124,12 +124,9 @@ def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
 ) -> mapped_code.FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    is_listed = gas_used <= MAX_LISTED_GAS
-    tracers = (
-        (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
-        if is_listed
-        else (mapped_code.SIMULATION_TRACER,)
-    )
+    tracers = [mapped_code.SIMULATION_TRACER]
+    if gas_used <= MAX_LISTED_GAS:
+        tracers.append(mapped_code.STRUCT_LOGS)
     for tracer in tracers:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):

@@ -116,15 +116,12 @@ class ContractAbis:
         proxies = self._implementations_of(of_state, node)
         targets = {e: implementations[e.address] for e in known if e.address in implementations}
         targets |= {e: proxy.implementations for e, proxy in proxies.items()}
-        abis = self._abis_of(
-            self._rows({code for lent in targets.values() for code in lent}), budget
-        )
+        rows = self._rows({code for codes in targets.values() for code in codes})
+        abis = self._abis_of(rows, budget)
         for emitter, codes in targets.items():
-            emitter_abis = known[emitter]
-            lent = [
-                abis[code] for code in codes if code in abis and abis[code] not in emitter_abis.abis
-            ]
-            known[emitter] = emitter_abis._replace(abis=(*emitter_abis.abis, *lent))
+            own = known[emitter].abis
+            lent = [abis[code] for code in codes if code in abis and abis[code] not in own]
+            known[emitter] = known[emitter]._replace(abis=(*own, *lent))
         return known
 
     def find_at_or_now(

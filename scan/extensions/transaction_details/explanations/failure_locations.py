@@ -247,10 +247,8 @@ def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) ->
             break
         reached = next((p for p in places[origin + 1 :] if p is not None), place)
         # Where a condition holds, it jumps to code of its own, as from one constructor to the next.
-        is_other_check = before.is_check and before.span[:3] not in (
-            place.span[:3],
-            reached.span[:3],
-        )
+        spans = place.span[:3], reached.span[:3]
+        is_other_check = before.is_check and before.span[:3] not in spans
         functions = [(p.file.path, p.function) for p in (before, place, reached)]
         if functions[0] in functions[1:] and not is_other_check:
             break

@@ -185,7 +185,8 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
     if not all(trade["backedByTransfers"] for trade in facts.trades):
         return None
     flows = facts.flows()
-    if not _within(flows, facts.trades):
+    tokens = {trade[key] for trade in facts.trades for key in ("tokenIn", "tokenOut")}
+    if any(asset != COIN and asset.address not in tokens for asset in flows):
         return None
     exchanges = _exchanges(facts.trades, names)
     pair = _pair(flows, facts, names)
@@ -259,12 +260,6 @@ def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | Non
         return None  # a part may have been sent back
     wraps = names.token(str(asset.address)).get("wraps") and _is_wrapped(facts, names, value)
     return (COIN, value) if wraps and value == facts.value else given[0], got[0]
-
-
-def _within(flows: Flows, trades: Sequence[Record]) -> bool:
-    """Return whether all assets of the flows are tokens of the trades, or the coin."""
-    tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")}
-    return all(asset == COIN or asset.address in tokens for asset in flows)
 
 
 def _is_wrapped(facts: Facts, names: Names, value: int) -> bool:
