@@ -235,7 +235,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         if kind is TransferType.SELFDESTRUCT:
             # Where a contract destroys itself in its own favour, which moves nothing since Cancun
             # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
-            # It is the contract in whose context the code runs that called.
+            # It is the contract in whose context the calling code runs.
             destroyed = outer["from" if outer["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
             if frame.get("from") != destroyed or frame.get("to") is None:
                 frame = {"from": destroyed, "to": destroyed}
