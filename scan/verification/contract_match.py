@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.hex import data, to_hex
+from scan.hex import to_hex
 from scan.verification import compiler_run, creation_comparison, request
 from scan.verification.bytecode_comparison import (
-    ADDRESS_BYTES,
     HASH_PREFIXES,
     ByteRange,
     Comparison,
@@ -266,23 +265,8 @@ class ContractMatcher(NamedTuple):
         return match._replace(level=FULL, metadata=variant) if variant else match
 
 
-Layout = Mapping[str, Any]
-
 # What metadata of any contract contains: a hash, or since 0.5.9 the compiler's version.
 _METADATA = re.compile(b"|".join(map(re.escape, (*HASH_PREFIXES, b"dsolcC"))))
-
-
-class Replacement(NamedTuple):
-    """Bytes at an offset in which deployed code differs, or may differ, from compiled code.
-
-    `reason` is library, immutable, cborAuxdata or callProtection; `id` says which of them.
-    """
-
-    reason: str
-    id: str
-    offset: int
-    deployed: bytes
-    compiled: bytes
 
 
 def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
@@ -338,38 +322,3 @@ def _auxdata(
         str(number): {"offset": start, "value": to_hex(code[start:end])}
         for number, (start, end) in enumerate(ranges, 1)
     }
-
-
-def replacements(layout: Layout, deployed: bytes) -> list[Replacement]:
-    """Return what replaces bytes of the compiled code, without metadata that is the same."""
-    made = [
-        Replacement(reason, name, start, deployed[start : start + length], bytes(length))
-        for reason, name, start, length in _zeros(layout)
-    ]
-    for number, auxdata in (layout["cborAuxdata"] or {}).items():
-        compiled, offset = data(auxdata["value"]), auxdata["offset"]
-        present = deployed[offset : offset + len(compiled)]
-        if present != compiled:
-            made.append(Replacement("cborAuxdata", number, offset, present, compiled))
-    return made
-
-
-def _zeros(layout: Layout) -> Iterator[tuple[str, str, int, int]]:
-    """Yield reason, id, start and length of what is zero in compiled code."""
-    for path, libraries in layout["linkReferences"].items():
-        for name, references in libraries.items():
-            for reference in references:
-                yield "library", f"{path}:{name}", reference["start"], reference["length"]
-    for name, references in layout["immutableReferences"].items():
-        for reference in references:
-            yield "immutable", name, reference["start"], reference["length"]
-    if layout["isCallGuarded"]:
-        yield "callProtection", "", 1, ADDRESS_BYTES
-
-
-def compiled_code(deployed: bytes, replaced: Sequence[Replacement]) -> bytes:
-    """Return the code as it was compiled, with zeros in the place of libraries and immutables."""
-    code = bytearray(deployed)
-    for _, _, offset, present, compiled in replaced:
-        code[offset : offset + len(present)] = compiled
-    return bytes(code)

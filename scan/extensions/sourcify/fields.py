@@ -8,17 +8,18 @@ on positions of metadata where embedded contracts have some, too.
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http.request_state import Interface
 from scan.queries.contracts import Contract
 from scan.server.responses import WsgiResponse, json_response
-from scan.verification.contract_match import FULL, Layout, Replacement, compiled_code, replacements
+from scan.verification.bytecode_comparison import ADDRESS_BYTES
+from scan.verification.contract_match import FULL
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
@@ -114,6 +115,22 @@ def creation_bytecode(stored: Contract, creation: bytes | None) -> dict[str, Any
     return _bytecode(stored, CREATION, creation, arguments, is_same=is_same)
 
 
+Layout = Mapping[str, Any]
+
+
+class Replacement(NamedTuple):
+    """Bytes at an offset in which deployed code differs, or may differ, from compiled code.
+
+    `reason` is library, immutable, cborAuxdata or callProtection; `id` says which of them.
+    """
+
+    reason: str
+    id: str
+    offset: int
+    deployed: bytes
+    compiled: bytes
+
+
 def _bytecode(
     stored: Contract, kind: str, code: bytes | None, arguments: bytes, *, is_same: bool
 ) -> dict[str, Any]:
@@ -127,8 +144,11 @@ def _bytecode(
     bytecode["onchainBytecode"] = None if code is None else to_hex(code)
     if layout and is_known and is_same and code is not None:
         compiled = code.removesuffix(arguments)
-        replaced = replacements(layout, compiled)
-        bytecode["recompiledBytecode"] = to_hex(compiled_code(compiled, replaced))
+        replaced = _replacements(layout, compiled)
+        recompiled = bytearray(compiled)
+        for _, _, offset, present, other in replaced:
+            recompiled[offset : offset + len(present)] = other
+        bytecode["recompiledBytecode"] = to_hex(bytes(recompiled))
         bytecode["transformations"] = [*map(_transformation, replaced)]
         bytecode["transformationValues"] = _values(replaced)
         if arguments:
@@ -136,6 +156,33 @@ def _bytecode(
             bytecode["transformations"].append(inserted)
             bytecode["transformationValues"]["constructorArguments"] = to_hex(arguments)
     return bytecode
+
+
+def _replacements(layout: Layout, deployed: bytes) -> list[Replacement]:
+    """Return what replaces bytes of the compiled code, without metadata that is the same."""
+    made = [
+        Replacement(reason, name, start, deployed[start : start + length], bytes(length))
+        for reason, name, start, length in _zeros(layout)
+    ]
+    for number, auxdata in (layout["cborAuxdata"] or {}).items():
+        compiled, offset = data(auxdata["value"]), auxdata["offset"]
+        present = deployed[offset : offset + len(compiled)]
+        if present != compiled:
+            made.append(Replacement("cborAuxdata", number, offset, present, compiled))
+    return made
+
+
+def _zeros(layout: Layout) -> Iterator[tuple[str, str, int, int]]:
+    """Yield reason, id, start and length of what is zero in compiled code."""
+    for path, libraries in layout["linkReferences"].items():
+        for name, references in libraries.items():
+            for reference in references:
+                yield "library", f"{path}:{name}", reference["start"], reference["length"]
+    for name, references in layout["immutableReferences"].items():
+        for reference in references:
+            yield "immutable", name, reference["start"], reference["length"]
+    if layout["isCallGuarded"]:
+        yield "callProtection", "", 1, ADDRESS_BYTES
 
 
 def _transformation(replaced: Replacement) -> dict[str, Any]:
