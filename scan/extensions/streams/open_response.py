@@ -94,10 +94,14 @@ class OpenResponse:
         if unsent and unsent + len(data) > MAX_UNSENT_BYTES:
             self._worker.close(self._conn)
             return
-        self._conn.response.write(data)
+        self._put(data)
         self._then = then or self._then
         if self._conn.state is State.STREAMING:
             self._flush()
+
+    def _put(self, data: bytes) -> None:
+        """Write to the response, or to what it was upgraded to."""
+        self._conn.response.write(data)
 
     def _flush(self) -> None:
         conn = self._conn
