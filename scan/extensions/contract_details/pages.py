@@ -38,7 +38,6 @@ from scan.http import requests
 from scan.http.request_state import services
 from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
-from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.languages import language_of_path, vyper
@@ -264,14 +263,15 @@ comparison_views = Blueprint("pages_source_comparison", __name__)
 @comparison_views.get("/address/<address>/compare")
 def choose_other(address: str) -> Response:
     """Redirect to the comparison with the address of a form."""
-    key, other = address_of(address), address_of(request.args.get("with", "").strip())
+    key = records.address_of(address)
+    other = records.address_of(request.args.get("with", "").strip())
     target = f"/address/{to_hex(key)}/compare/{to_hex(other)}"
     return Response(status=303, headers={"Location": target})
 
 
 @comparison_views.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
-    key, other_key = address_of(address), address_of(other)
+    key, other_key = records.address_of(address), records.address_of(other)
     pairs = comparison.of(requests.reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
@@ -279,7 +279,7 @@ def compare_sources(address: str, other: str) -> Response:
         address=own,
         other=others,
         pairs=pairs,
-        names=names_of([], own, others),
+        names=records.names_of([], own, others),
     )
 
 

@@ -142,19 +142,16 @@ def addresses_of(
 ) -> dict[str, Answer]:
     """Return the addresses of normalised names, by a universal resolver those of a coin type.
     Raises UpstreamFailed, Unavailable."""
-    service, nodes = reads.service, {name: namehash(name) for name in names}
-    if service.interface is Interface.REGISTRY:
+    if reads.service.interface is Interface.REGISTRY:
         answers = _by_registry(reads, {name: name for name in names}, ADDR)
-        return {name: _account(answer) for name, answer in answers.items()}
-    is_coin = coin_type == COIN_TYPE
-    calls = {
-        name: ADDR + key if is_coin else ADDR_OF_COIN + key + coin_type.to_bytes(WORD)
-        for name, key in nodes.items()
-    }
-    answers = resolved(reads, calls, WORD if is_coin else MAX_ANSWER_BYTES)
-    if is_coin:
-        return {name: _account(answer) for name, answer in answers.items()}
-    return {name: _account(_bytes(answer, 20), 20) for name, answer in answers.items()}
+    elif coin_type == COIN_TYPE:
+        answers = resolved(reads, {name: ADDR + namehash(name) for name in names}, WORD)
+    else:
+        coin = coin_type.to_bytes(WORD)
+        calls = {name: ADDR_OF_COIN + namehash(name) + coin for name in names}
+        answers = resolved(reads, calls, MAX_ANSWER_BYTES)
+        return {name: _account(_bytes(answer, 20), 20) for name, answer in answers.items()}
+    return {name: _account(answer) for name, answer in answers.items()}
 
 
 def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[str, Answer]:

@@ -84,7 +84,7 @@ class Names(AddressNames):
     def __init__(
         self, settings: Settings, hosts: Gateways | None = None, l1: NodeGateway | None = None
     ) -> None:
-        """`asked` are hosts that names' contracts name, `l1` is a node of Ethereum."""
+        """`hosts` are those that names' contracts name, `l1` is a node of Ethereum."""
         self.normalizer = normalization.Normalizer()
         self._settings = settings
         self._hosts = hosts

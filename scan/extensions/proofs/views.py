@@ -90,7 +90,6 @@ def _record(slot: state_proofs.ProvenSlot | None) -> dict[str, Any] | None:
 
 
 TIMEOUT_S = 0.5
-TEMPLATES = {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"}
 
 
 class BalanceProof(NamedTuple):

@@ -86,15 +86,13 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
     if message.startswith("{"):
         sender = {"from": texts["from"].strip()} if texts["from"].strip() else {}
         return {FIELD: message, **sender}
-    data, *others = (
-        _QUOTES_AND_SPACE.sub("", texts[name]) for name in ("data", "address", "from", "value")
-    )
+    data = _QUOTES_AND_SPACE.sub("", texts["data"])
     topics = re.findall(r"[^\s,;\"'`\[\]]+", texts["topics"])
     fields = {
         "data": f"0x{data}" if data and data[:2] not in ("0x", "0X") else data,
         "topics": ",".join(topics[: MAX_TOPICS + 1]),
         "kind": texts["kind"],
-        **dict(zip(("address", "from", "value"), others, strict=True)),
+        **{name: _QUOTES_AND_SPACE.sub("", texts[name]) for name in ("address", "from", "value")},
     }
     return {name: text for name, text in fields.items() if text}
 
