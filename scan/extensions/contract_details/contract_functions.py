@@ -259,6 +259,14 @@ def argument_of(text: str) -> object:
 _WEI = AbiType("uint", "uint256", 256)
 
 
+def wei(value: object) -> int:
+    """Return the `value` of a call, in wei, from JSON or text. Raises InvalidParameter."""
+    try:
+        return int(coerce(_WEI, value, "value"))
+    except AbiError as error:
+        raise InvalidParameter(f"{error}.", field="value") from None
+
+
 class EncodedCall(NamedTuple):
     """The call of a function; `proxy` as in CallResult."""
 
@@ -279,10 +287,7 @@ def encode(
     state. Raises as ReadCalls.call() does."""
     calls, node = reader.sources.read_calls, reader.node
     prepared, proxy = calls.prepared(node, address, function, arguments, read_only=False)
-    try:
-        value_wei = int(coerce(_WEI, value, "value"))
-    except AbiError as error:
-        raise InvalidParameter(f"{error}.", field="value") from None
+    value_wei = wei(value)
     if value_wei and prepared.function.mutability != "payable":
         signature = prepared.function.signature[:500]
         raise InvalidParameter(f"The function {signature} is not payable.", field="value")

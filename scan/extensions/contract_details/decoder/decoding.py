@@ -336,7 +336,9 @@ class _Decoder:
         """Return one candidate of each signature and choice of indexed arguments, as many as the
         bounds allow, at least one."""
         by_signature: dict[object, Candidate] = {}
-        for decoded in (reading for each in decodings if each for reading in each.readings):
+        for decoded in (
+            reading for possible in decodings if possible for reading in possible.readings
+        ):
             key = decoded.signature, *(argument.indexed for argument in decoded.arguments)
             if key in by_signature:
                 continue

@@ -15,7 +15,7 @@ from scan import json_bodies, parameters
 from scan.api.contracts import function_and_arguments
 from scan.api.hooks import Api
 from scan.contracts import abi_json, read_calls
-from scan.contracts.abi import AbiError, AbiType, parse_signature
+from scan.contracts.abi import AbiError, parse_signature
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions, contract_values
@@ -37,7 +37,6 @@ from scan.queries.reader import Reader
 
 NAMES = ("data", "topics", "address", "kind", "from", "value", FIELD)
 
-_WEI = AbiType("uint", "uint256", 256)
 _DATA = re.compile(r"0[xX](?:[0-9a-fA-F]{2})*", re.ASCII)
 _QUOTES_AND_SPACE = re.compile(r"[\s\"'`]+")
 
@@ -64,7 +63,7 @@ def encoded_of(values: Mapping[str, object]) -> Encoded:
         parameters.optional_address(values, "address"),
         kind,
         sender,
-        _wei(values["value"]) if "value" in values else None,
+        contract_functions.wei(values["value"]) if "value" in values else None,
     )
 
 
@@ -95,13 +94,6 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
         **{name: _QUOTES_AND_SPACE.sub("", texts[name]) for name in ("address", "from", "value")},
     }
     return {name: text for name, text in fields.items() if text}
-
-
-def _wei(value: object) -> int:
-    try:
-        return int(abi_json.coerce(_WEI, value, "value"))
-    except AbiError as error:
-        raise InvalidParameter(f"{error}.", field="value") from None
 
 
 def _data(value: object) -> bytes:
