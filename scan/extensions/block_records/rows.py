@@ -288,8 +288,9 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
     ordinal = block.number << PLACE_BITS
     for log in block.logs:
         if log.address in REQUEST_CONTRACTS and (content := _content(log)):
-            place = log.transaction_index, log.log_index
-            yield ExecutionRequest._make((ordinal, block.number, *place, *content))
+            yield ExecutionRequest(
+                ordinal, block.number, log.transaction_index, log.log_index, *content
+            )
             ordinal += 1
 
 

@@ -78,8 +78,8 @@ def values_at(
 ) -> list[TypedValue]:
     """Return the values at a path; of arrays, their elements. None of them is a tuple.
 
-    `along` are the positions of the value to which another one is to be found: of arrays on this
-    path, the elements at the same positions. Raises DoesNotFit, also for more than MAX_VALUES.
+    `along` are the positions of the value that another one belongs to: of arrays on this path,
+    the elements at the same positions. Raises DoesNotFit, also for more than MAX_VALUES.
     """
     if path.root not in roots:
         raise DoesNotFit("the path leads to no argument")
@@ -135,13 +135,13 @@ def _elements(
     typed: TypedValue, step: tuple[int | None, int | None], along: Sequence[tuple[int, int]]
 ) -> Iterator[TypedValue]:
     selected, depth = typed.value[slice(*step)], len(typed.positions)
-    wanted: Sequence[int] = range(len(selected))
+    indexes: Sequence[int] = range(len(selected))
     if depth < len(along):
         position, count = along[depth]
         if count != len(selected):
             raise DoesNotFit("arrays that belong together differ in length")
-        wanted = (position,)
-    for index in wanted:
+        indexes = (position,)
+    for index in indexes:
         positions = (*typed.positions, (index, len(selected)))
         yield TypedValue(typed.type.items[0], selected[index], positions)
 

@@ -138,11 +138,11 @@ def test_a_chain_id_in_a_query_or_a_form_names_the_chain(front, base):
 
 @pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
 def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base, chain_id):
-    asked = {"module": "stats", "action": "tokensupply", "chainid": chain_id}
-    query = requests.get(f"{base}/api", params=asked, timeout=10)
+    parameters = {"module": "stats", "action": "tokensupply", "chainid": chain_id}
+    query = requests.get(f"{base}/api", params=parameters, timeout=10)
     assert query.status_code == 200
     assert query.headers["Access-Control-Allow-Origin"] == "*"
-    for answer in (of_form(base, "/v2/api", **asked), query.json()):
+    for answer in (of_form(base, "/v2/api", **parameters), query.json()):
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
         assert answer["result"].startswith("Missing or unsupported chainid parameter")
 

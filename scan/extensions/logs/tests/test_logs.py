@@ -63,8 +63,8 @@ HOLDS = {
     "blockTo": lambda log, number: log["blockNumber"] <= number,
     "address": lambda log, address: log["address"] == address,
     **{
-        name: lambda log, topic, place=place: log["topics"][place : place + 1] == [topic]
-        for place, name in enumerate(TOPICS)
+        name: lambda log, topic, index=index: log["topics"][index : index + 1] == [topic]
+        for index, name in enumerate(TOPICS)
     },
 }
 

@@ -106,8 +106,8 @@ def _label_and_choices(document: Any, control: Any) -> list[Any]:
     field is taken out of its label."""
     label = control.find_parent("label")
     control.extract()
-    words = control.get("aria-label", "") if label is None else label.get_text(" ", strip=True)
-    parts = [f" ({words}"]
+    name = control.get("aria-label", "") if label is None else label.get_text(" ", strip=True)
+    parts = [f" ({name}"]
     options = control.select("option")
     for index, option in enumerate(options[:MAX_CHOICES]):
         value, words = _value(option), _words(option)
