@@ -18,7 +18,7 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.database.lists import all_links, all_lists
-from scan.errors import InvalidParameter, Unavailable
+from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.display_text import checksummed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import data, to_hex
@@ -277,7 +277,12 @@ def list_trades() -> Response:
 @blueprint.get("/token/<address>")
 def get_token(address: str) -> Response:
     key = address_of(address)
-    token = orjson.loads(tokens.get(reader(), key))
+    try:
+        token = orjson.loads(tokens.get(reader(), key))
+    except NotFound:
+        if tokens.records_of(reader(), [key], ended=True):  # its transfers still link here
+            return Response(status=302, headers={"Location": f"/address/{to_hex(key)}"})
+        raise
     open_tab = requested(_token_tabs())
     tab = open_tab.name
     tab_list: hooks.TabList | None

@@ -81,6 +81,7 @@ class Forms:
         if "code" in token:
             assert self.get("/api/v1/tokens/:a/holders").status_code == 404
             assert self.get("/api/v2/tokens/:a").status_code == 404
+            assert self.get("/token/:a").location == self.get("/address/:a").request.path
             return None
         holders = self.get("/api/v1/tokens/:a/holders").get_json()["holders"]
         pairs = {(holder["address"], holder["balance"]) for holder in holders}

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +56,18 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     try:
-        manifest = export(
-            database,
-            ExportOptions(
-                tables,
-                options.format,
-                options.output,
-                options.blocks_per_file,
-                options.block_from,
-                options.block_to,
-            ),
-        )
+        with closing(database):
+            manifest = export(
+                database,
+                ExportOptions(
+                    tables,
+                    options.format,
+                    options.output,
+                    options.blocks_per_file,
+                    options.block_from,
+                    options.block_to,
+                ),
+            )
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
     files = manifest.files()

@@ -5,7 +5,7 @@ from typing import Any
 from scan.errors import TooLarge
 from scan.pages import formatting, hooks
 
-MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
+MAX_HTML_CHARACTERS = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
 # The last is hidden from readers, such as the axes of a chart, whose values a table has.
 LEFT_OUT = (
     "script, style, svg, button, dialog, template, datalist, .js, .skip, [hidden],"
@@ -21,7 +21,7 @@ def to_markdown(html: str, path: str = "") -> str:
     writes stays text: it opens no markup of its own and leaves no code block, cell or link. The
     time grows with the length of the page alone.
     """
-    if len(html) > MAX_HTML_BYTES:
+    if len(html) > MAX_HTML_CHARACTERS:
         raise TooLarge("This page is too large for Markdown; read it from the API: /docs/.")
     # Only the first page of this kind takes the time to import these.
     from bs4 import BeautifulSoup

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from scan.errors import TooLarge
 from scan.extensions.web.pages_as_markdown import markdown
-from scan.extensions.web.pages_as_markdown.markdown import MAX_HTML_BYTES, to_markdown
+from scan.extensions.web.pages_as_markdown.markdown import MAX_HTML_CHARACTERS, to_markdown
 from scan.queries import reader
 
 MARKDOWN = {"Accept": "text/markdown, */*;q=0.1"}
@@ -302,7 +302,7 @@ def test_the_time_a_page_takes_grows_with_its_length_alone():
 @pytest.mark.check
 def test_a_page_too_large_is_refused():
     with pytest.raises(TooLarge):
-        to_markdown("<main>" + "x" * MAX_HTML_BYTES + "</main>")
+        to_markdown("<main>" + "x" * MAX_HTML_CHARACTERS + "</main>")
 
 
 def test_parts_of_pages_are_markdown_too(client):
