@@ -71,17 +71,17 @@ def _chosen(names: Sequence[str]) -> list[str]:
         if name in KEPT:
             raise SettingError("TABLE", name, f"cannot be derived: {KEPT[name]}")
         if name not in tables:
-            known = meant(name, tables, f"one of {', '.join(tables)}")
+            hint = meant(name, tables, f"one of {', '.join(tables)}")
             is_off = "its extension is off" if name in block_rows.TABLES else ""
-            raise SettingError("TABLE", name, is_off or f"no table that can be derived: {known}")
+            raise SettingError("TABLE", name, is_off or f"no table that can be derived: {hint}")
     return [*names] or tables
 
 
 def _show(run_: rebuild.Rebuild) -> None:
-    progress, shown = long_work.Progress(1, ""), ""
+    progress, tables_shown = long_work.Progress(1, ""), ""
     for tables, done, total in run_.run():
-        if tables != shown:
-            progress, shown = long_work.Progress(total, f"{tables}: derived", done), tables
+        if tables != tables_shown:
+            progress, tables_shown = long_work.Progress(total, f"{tables}: derived", done), tables
         progress.show(done)
         if done == total:
             progress.end()

@@ -282,13 +282,13 @@ class Decoded(NamedTuple):
             "source": self.source,
         }
         if self.alternatives:
-            record["alternatives"] = [[a.record() for a in each] for each in self.alternatives]
+            record["alternatives"] = [[a.record() for a in args] for args in self.alternatives]
         return record
 
     @property
     def readings(self) -> Sequence["Decoded"]:
         """What it may be, one for all arguments that it may have."""
-        readings = [self._replace(arguments=each, alternatives=()) for each in self.alternatives]
+        readings = [self._replace(arguments=args, alternatives=()) for args in self.alternatives]
         return readings or [self]
 
 

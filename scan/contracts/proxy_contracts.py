@@ -126,14 +126,14 @@ def delegation_of(code: bytes) -> Delegation:
 
 @lru_cache(maxsize=256)
 def _delegation(code: bytes) -> Delegation:
-    shown = _run_alone(code)
-    if shown.target is None:
+    run = _run_alone(code)
+    if run.target is None:
         return NOT_DELEGATING
-    if not shown.reads:
-        return Delegation(code, Proxy(_kind_in_code(code, shown), shown.target))
+    if not run.reads:
+        return Delegation(code, Proxy(_kind_in_code(code, run), run.target))
     assumed = _part(code, 4, 20), _part(code, 8, 20)
-    reads = [read for read in shown.reads if read.to not in assumed]
-    if _run_alone(code, function=4).reads != shown.reads:  # another function's are others
+    reads = [read for read in run.reads if read.to not in assumed]
+    if _run_alone(code, function=4).reads != run.reads:  # another function's are others
         reads.append(_FACETS)
     return Delegation(code, None, tuple(reads))
 
@@ -156,34 +156,34 @@ def _run_alone(code: bytes, function: int = 0) -> Run:
     word, address = bytes(12) + _part(code, 8, 20), _part(code, 4, 20)
     first = _run(code, address, lambda read: word, function)
     for zero in dict.fromkeys(() if first.target else first.reads):
-        known = defaultdict(lambda: word, {zero: bytes(32)})
-        shown = _run(code, address, known.__getitem__, function)
-        if shown.target is not None:
-            return shown
+        words = defaultdict(lambda: word, {zero: bytes(32)})
+        run = _run(code, address, words.__getitem__, function)
+        if run.target is not None:
+            return run
     return first
 
 
-def _is_handwritten(code: bytes, shown: Run) -> bool:
-    return shown.end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
+def _is_handwritten(code: bytes, run: Run) -> bool:
+    return run.end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
 
 
-def _kind_in_code(code: bytes, shown: Run) -> str:
-    if not _is_handwritten(code, shown):
+def _kind_in_code(code: bytes, run: Run) -> str:
+    if not _is_handwritten(code, run):
         return "immutable"
-    return "eip1167" if shown.end == len(code) else "immutable-args-clone"
+    return "eip1167" if run.end == len(code) else "immutable-args-clone"
 
 
-def _kind(code: bytes, at: bytes, shown: Run, known: Mapping[Read, bytes | None]) -> str:
+def _kind(code: bytes, at: bytes, run: Run, words: Mapping[Read, bytes | None]) -> str:
     """Return the kind of the proxy `at` an address by the read that has its implementation."""
 
     def from_(address: bytes | None) -> Read | None:
-        return next((r for r in reversed(shown.reads) if _address(known[r]) == address), None)
+        return next((r for r in reversed(run.reads) if _address(words[r]) == address), None)
 
-    origin = from_(shown.target)
+    origin = from_(run.target)
     is_beacon = bool(origin and origin.to not in (b"", at) and origin.input == _IMPLEMENTATION)
     slot = from_(origin.to) if is_beacon and origin else origin
     kind = _SLOTS.get(slot.input) if slot and not slot.to else None
-    if kind == "eip1967" and _is_handwritten(code, shown):
+    if kind == "eip1967" and _is_handwritten(code, run):
         return "eip7760"
     if kind is None and origin == Read(b"", bytes(32)) and _SAFE.match(code):
         return "safe"
@@ -237,41 +237,41 @@ def at_blocks(
     `proxies` have an address, its delegation and a block number each; slots in `overridden` have
     other words. Few requests are made. Raises the errors of NodeSession, and BadHex.
     """
-    known: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
+    words: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
     missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
-    found: list[Proxy | None] = [None] * len(proxies)
+    results: list[Proxy | None] = [None] * len(proxies)
     waiting = {*range(len(proxies))}
     for _ in range(REQUESTS):
-        missing = [(index, read) for index, read in missing if read not in known[index]]
+        missing = [(index, read) for index, read in missing if read not in words[index]]
         calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
         for (index, read), answer in zip(missing, _read(node, calls), strict=True):
-            known[index][read] = None if isinstance(answer, RpcError) else data(answer)
+            words[index][read] = None if isinstance(answer, RpcError) else data(answer)
         missing = []
         for index in waiting:
             address, delegation, _ = proxies[index]
             try:
-                shown = _run(delegation.code, address, known[index].__getitem__)
-                found[index] = _proxy(delegation, address, shown, known[index])
+                run = _run(delegation.code, address, words[index].__getitem__)
+                results[index] = _proxy(delegation, address, run, words[index])
             except KeyError as error:
                 missing.append((index, error.args[0]))
         waiting = {index for index, _ in missing}
-    return found
+    return results
 
 
 def _proxy(
-    delegation: Delegation, at: bytes, shown: Run, known: Mapping[Read, bytes | None]
+    delegation: Delegation, at: bytes, run: Run, words: Mapping[Read, bytes | None]
 ) -> Proxy | None:
-    facets = _addresses(known.get(_FACETS))
-    own = (shown.target,) if shown.target and any(shown.target) else ()
-    implementations = tuple(dict.fromkeys((*facets, *own)))
+    facets = _addresses(words.get(_FACETS))
+    targets = (run.target,) if run.target and any(run.target) else ()
+    implementations = tuple(dict.fromkeys((*facets, *targets)))
     if not implementations:
         return None
     if delegation.proxy:
         kind = delegation.proxy.kind
     else:
-        kind = "eip2535" if facets else _kind(delegation.code, at, shown, known)
-    used = {*implementations, *(read.to for read in shown.reads)}
-    believed = (_address(known[read]) for read in _BELIEVED)
+        kind = "eip2535" if facets else _kind(delegation.code, at, run, words)
+    used = {*implementations, *(read.to for read in run.reads)}
+    believed = (_address(words[read]) for read in _BELIEVED)
     unused = next((address for address in believed if address and address not in used), b"")
     return Proxy(kind, implementations[0], implementations[1:], unused)
 

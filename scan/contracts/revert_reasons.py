@@ -138,8 +138,8 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         return f"{_REVERTED}{text}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
-        known = _PANICS.get(f"0x{code:02x}", "unknown code")
-        return f"{_REVERTED}panic 0x{code:02x} ({known})"
+        meaning = _PANICS.get(f"0x{code:02x}", "unknown code")
+        return f"{_REVERTED}panic 0x{code:02x} ({meaning})"
     values = ", ".join(map(_labelled, decoded.arguments))
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 

@@ -75,9 +75,9 @@ def _block(
     sent = matching.without_foreign_fields(sent)
     form = matching.match(block, sent, received, chain_id).form
     if form and receipts:  # the structs have the form's fields only where a record showed one
-        nothing, known = (None,) * len(receipts), matching.form_fields()
-        sent = dict.fromkeys(known.transactions, nothing) | sent
-        received = dict.fromkeys(known.receipts, nothing) | received
+        nothing, form_fields = (None,) * len(receipts), matching.form_fields()
+        sent = dict.fromkeys(form_fields.transactions, nothing) | sent
+        received = dict.fromkeys(form_fields.receipts, nothing) | received
     transactions = _transactions(block, sent, received, form) if receipts else []
     # Only lists of transactions of type 4 are read: no other hash covers one.
     lists = sent.get("authorizationList", ())

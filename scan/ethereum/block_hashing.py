@@ -269,18 +269,18 @@ def _known_fields() -> frozenset[str]:
 def unknown_fields(header: Any) -> dict[str, str]:
     """Return the fields of a block's JSON that no struct has, and that a header could have."""
     fields = header.source
-    known = _known_fields()
+    known_names = _known_fields()
     if isinstance(fields, msgspec.Raw):
         raw = _OBJECT.decode(fields)
         fields = {
             name: _ANY.decode(value)
             for name, value in raw.items()
-            if name not in known and bytes(memoryview(value)[:3]) == b'"0x'
+            if name not in known_names and bytes(memoryview(value)[:3]) == b'"0x'
         }
     names = [
         name
         for name, value in fields.items()
-        if name not in known
+        if name not in known_names
         and isinstance(value, str)
         and value[:2] == "0x"
         and len(value) <= _MOST_CHARACTERS

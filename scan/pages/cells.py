@@ -71,11 +71,11 @@ def address(value: str, names: Mapping[str, Any] = NO_NAMES, whole: bool = False
         title = f"{named(name)} "
     elif whole:
         attributes = ' class="whole"'
-    shown = shortened(checksummed(value), 6 if name else 8)
+    text = shortened(checksummed(value), 6 if name else 8)
     if whole:
-        shown = f'<span class="hash">{_escaped(checksummed(value))}</span>'
+        text = f'<span class="hash">{_escaped(checksummed(value))}</span>'
     claim = f" {claimed(entry['claim'], value)}" if entry and "claim" in entry else ""
-    return f'<a href="/address/{_escaped(value)}"{attributes}>{title}{shown}</a>{claim}'
+    return f'<a href="/address/{_escaped(value)}"{attributes}>{title}{text}</a>{claim}'
 
 
 def party(value: str, names: Mapping[str, Any], own: str | None) -> str:

@@ -51,8 +51,8 @@ def stored_balance(
     wei: str | None, block: int | None, is_contract: bool, is_current: bool
 ) -> Balance:
     """Return a balance as the index has it, where both are null or none is."""
-    known = None if wei is None or block is None else KnownBalance(wei, block)
-    return Balance(known, is_contract, is_current)
+    balance = None if wei is None or block is None else KnownBalance(wei, block)
+    return Balance(balance, is_contract, is_current)
 
 
 def at_head(

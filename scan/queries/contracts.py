@@ -270,8 +270,8 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
 
 def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
     exact, in_any_case = (
-        {*map(bytes, known)}
-        for known in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
+        {*map(bytes, hashes)}
+        for hashes in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
     )
     is_cut = len(in_any_case) >= MAX_IN_ANY_CASE
     for selector, entries in abi_decoding.standard_abis().functions.items():

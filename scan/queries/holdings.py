@@ -176,8 +176,8 @@ class KnownSymbols:
     def get(self, reader: Reader, version: int | None, tokens: Mapping[str, object]) -> Set[str]:
         """Return them for a version of the token lists and the tokens with an operator's price,
         whose symbols may become known a minute later."""
-        known, of = self._known, (version, tokens.keys())
-        if known is None or known.of != of or time.monotonic() >= known.until:
+        kept, of = self._known, (version, tokens.keys())
+        if kept is None or kept.of != of or time.monotonic() >= kept.until:
             (symbols,) = reader.row(
                 "queries/known_symbols_list",
                 tokens=[bytes.fromhex(token[2:]) for token in tokens],
@@ -185,8 +185,8 @@ class KnownSymbols:
                 letters=MAX_LETTERS,
             )
             until = time.monotonic() + SYMBOLS_AGAIN_S
-            self._known = known = _Symbols({*filter(None, symbols)}, of, until)
-        return known.symbols
+            self._known = kept = _Symbols({*filter(None, symbols)}, of, until)
+        return kept.symbols
 
 
 class _Held(NamedTuple):
@@ -262,9 +262,9 @@ def _held(
     )
     if not is_all:
         return None
-    known = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
+    priced_symbols = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
     held = [*map(bytes, tokens or ())]
-    alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in known]
+    alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in priced_symbols]
     return _Held(held, alike, most)
 
 

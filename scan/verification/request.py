@@ -305,7 +305,7 @@ def _constructor_arguments(value: object, name: str) -> bytes:
 
 
 def _named_language(value: object, name: str) -> solidity.Language:
-    by_name = {known.lower(): language for known, language in LANGUAGES.items()}
+    by_name = {language_name.lower(): language for language_name, language in LANGUAGES.items()}
     language = by_name.get(value.lower()) if isinstance(value, str) else None
     if language is None:
         raise InvalidParameter(f"{name} must be one of {', '.join(LANGUAGES)}.", field=name)

@@ -106,9 +106,9 @@ def _function(text: str, declared: Mapping[str, Parameter]) -> Mapping[str, Any]
     for parameter in entry["inputs"]:
         name, bracket, suffix = parameter["type"].partition("[")
         if name in declared:
-            known = declared[name]
-            base = "tuple" if "components" in known else name
-            parameter |= {**known, "name": "", "type": base + bracket + suffix}
+            type_ = declared[name]
+            base = "tuple" if "components" in type_ else name
+            parameter |= {**type_, "name": "", "type": base + bracket + suffix}
     return {"type": "function", **entry, STATED: text}
 
 

@@ -17,10 +17,10 @@ def list_addresses() -> Response:
     position = paths.together(fetched_coin_balance=paths.amount, hash=paths.address)
     page = views.page(reader(), paths.first_window()._replace(position=position))
     records = orjson.loads(page.data)
-    known = address_and_token_objects.AddressObjects(record["address"] for record in records)
+    objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
     items = [
         {
-            **known.of(record["address"]),
+            **objects.of(record["address"]),
             "coin_balance": record["balance"],
             "transactions_count": str(record["txCount"]),
         }

@@ -229,16 +229,21 @@ class Approvals:
         if traversal.cursor is not None:
             rest = [a for a in rest if a.newest[:2] < traversal.cursor.position]
         limit = min(window.limit, MOST_ROWS)
-        shown, more = (rest[window.offset : window.offset + limit], rest[window.offset + limit :])
+        approvals, more = (
+            rest[window.offset : window.offset + limit],
+            rest[window.offset + limit :],
+        )
         head, head_s = self._events.head, self._events.head_s
-        details, uses_from = self._details(shown, head)
-        states_now = states(self._reader, self._owner, [a.newest for a in shown], head, head_s)
-        records = [_record(*row, head_s) for row in zip(shown, details, states_now, strict=True)]
+        details, uses_from = self._details(approvals, head)
+        states_now = states(self._reader, self._owner, [a.newest for a in approvals], head, head_s)
+        records = [
+            _record(*row, head_s) for row in zip(approvals, details, states_now, strict=True)
+        ]
         return ApprovalPage(
             orjson.dumps(records).decode(),
             len(records),
             len(self._approvals),
-            traversal.next(shown[-1].newest[:2] if more and shown else None),
+            traversal.next(approvals[-1].newest[:2] if more and approvals else None),
             kept_from=self._reader.kept_from,
             complete_from=self._events.since or None,
             block=head.number,
@@ -247,22 +252,22 @@ class Approvals:
         )
 
     def _details(
-        self, shown: Sequence[Approval], head: BlockId
+        self, approvals: Sequence[Approval], head: BlockId
     ) -> tuple[list[dict[str, Any]], int | None]:
         """Return what the index knows of them, and from which block on it has looked for uses;
         raises UpstreamFailed where a fork has removed the head since the events were read."""
         users = [
             (position, user)
-            for position, approval in enumerate(shown, 1)
+            for position, approval in enumerate(approvals, 1)
             for user in (approval.newest.spender, *self._spenders_by_permit2(approval.newest))
         ]
         is_head, uses_from, rows = self._reader.row(
             "queries/approvals_get_details",
             owner=self._owner,
-            tokens=[a.since.token for a in shown],
-            blocks=[a.since.block_number for a in shown],
-            transaction_indexes=[a.since.transaction_index for a in shown],
-            log_indexes=[a.since.log_index for a in shown],
+            tokens=[a.since.token for a in approvals],
+            blocks=[a.since.block_number for a in approvals],
+            transaction_indexes=[a.since.transaction_index for a in approvals],
+            log_indexes=[a.since.log_index for a in approvals],
             users=[position for position, _ in users],
             user_addresses=[user for _, user in users],
             head=head.number,
@@ -270,7 +275,7 @@ class Approvals:
             most=MOST_TRANSFERS,
         )
         details: list[dict[str, Any]] = orjson.loads(rows)
-        if not is_head or len(details) != len(shown):
+        if not is_head or len(details) != len(approvals):
             raise UpstreamFailed(ANOTHER_CHAIN)
         return details, uses_from
 
@@ -338,8 +343,8 @@ def _record(
         held = max(int(details["held"]), 0)  # of all ids together, which no call returns
         at_risk = held if state.amount else state.amount
     expires = event.expires if state.expires is None else state.expires
-    known = {**details, "event": event, "state": state, "since": approval.since, "token": token}
-    return recorded("approval", known | {"to": contract, "data": calldata}) | {
+    fields = {**details, "event": event, "state": state, "since": approval.since, "token": token}
+    return recorded("approval", fields | {"to": contract, "data": calldata}) | {
         "expires": _moment(expires),
         "inForce": None if state.amount is None else in_force(event, state.amount, head_s, expires),
         "difference": _difference(event, state),

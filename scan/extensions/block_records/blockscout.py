@@ -95,9 +95,9 @@ def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
     records, following = paths.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
-    shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
-    context_of = paths.contexts_of(shown)
-    deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
+    listed = [r for r in records if transaction_hash in (None, r["transactionHash"])]
+    context_of = paths.contexts_of(listed)
+    deposits = [{**context_of[record["transactionHash"]], **record} for record in listed]
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]
     return paths.list_response(items, following)

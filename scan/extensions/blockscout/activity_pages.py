@@ -204,12 +204,12 @@ class Activity(NamedTuple):
     def indexes(self) -> paths.Position:
         """Return the place in the names of Blockscout's items and positions."""
         block, transaction, rank, *row_indexes = self.place
-        shown: paths.Position = dict.fromkeys((OF_INTERNAL, *OF_TRANSFER))
+        indexes_of_kind: paths.Position = dict.fromkeys((OF_INTERNAL, *OF_TRANSFER))
         if rank == TRANSFER:
-            shown |= zip(OF_TRANSFER, row_indexes, strict=True)
+            indexes_of_kind |= zip(OF_TRANSFER, row_indexes, strict=True)
         elif rank == INTERNAL:
-            shown[OF_INTERNAL] = row_indexes[0]
-        return {**dict(zip(CURSOR, (block, transaction), strict=True)), **shown}
+            indexes_of_kind[OF_INTERNAL] = row_indexes[0]
+        return {**dict(zip(CURSOR, (block, transaction), strict=True)), **indexes_of_kind}
 
 
 def read_activities(
@@ -222,15 +222,15 @@ def read_activities(
     ranks += [TRANSFER] if activity_filter.has_tokens else []
     lists = [_rows(rank, activity_filter, place) for rank in ranks]
     merged = merge(*lists, key=lambda activity: activity.place, reverse=True)
-    shown: list[Activity] = []
+    activities: list[Activity] = []
     compared = None
     for compared in islice(merged, MOST_COMPARED):
         if _matches(compared, activity_filter):
-            shown.append(compared)
-        if len(shown) == most:
+            activities.append(compared)
+        if len(activities) == most:
             break
     has_more = compared is not None and next(merged, None) is not None
-    return shown, compared.indexes() if has_more and compared is not None else None
+    return activities, compared.indexes() if has_more and compared is not None else None
 
 
 def read_place() -> tuple[int, ...] | None:

@@ -23,12 +23,12 @@ def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
     """Return the fields of an address; `is_verified` is among them where the proxy's own code says
     nothing of it."""
     parties = addresses.parties(reader(), implementations)
-    shown = [
+    objects = [
         {"address_hash": checksummed(address), "name": parties[address]["contract"]}
         for address in map(to_hex, implementations)
     ]
-    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": shown}
-    if kind in MINIMAL and all(implementation["name"] for implementation in shown):
+    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": objects}
+    if kind in MINIMAL and all(implementation["name"] for implementation in objects):
         fields["is_verified"] = True
     return fields
 
@@ -39,9 +39,9 @@ UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of
 class AddressObjects:
     """The objects of a page's addresses, which one statement reads."""
 
-    def __init__(self, shown: Iterable[str | None]) -> None:
-        """`shown` are addresses in lower-case hex; None are left out."""
-        self._keys = [data(address) for address in dict.fromkeys(shown) if address]
+    def __init__(self, addresses_in_hex: Iterable[str | None]) -> None:
+        """The addresses are in lower-case hex; None are left out."""
+        self._keys = [data(address) for address in dict.fromkeys(addresses_in_hex) if address]
         self._parties = addresses.parties(reader(), self._keys)
 
     @cached_property
@@ -50,11 +50,11 @@ class AddressObjects:
 
     def of(self, address: str) -> paths.Object:
         party = self._parties.get(address, {})
-        shown = address_object(address, party, self._names.get(data(address)))
+        fields = address_object(address, party, self._names.get(data(address)))
         if not party.get("delegate"):
-            return shown
+            return fields
         # It runs another address's code (EIP-7702).
-        return shown | {"is_contract": True, **proxy_fields("eip7702", [data(party["delegate"])])}
+        return fields | {"is_contract": True, **proxy_fields("eip7702", [data(party["delegate"])])}
 
     def of_optional(self, address: str | None) -> paths.Object | None:
         return None if address is None else self.of(address)
@@ -123,8 +123,8 @@ def token_types() -> TokenTypes:
 class TokenObjects:
     """The objects of a page's tokens, which one statement reads."""
 
-    def __init__(self, shown: Iterable[str]) -> None:
-        keys = [data(address) for address in dict.fromkeys(shown)]
+    def __init__(self, addresses_in_hex: Iterable[str]) -> None:
+        keys = [data(address) for address in dict.fromkeys(addresses_in_hex)]
         self._records = tokens.records_of(reader(), keys, ended=True)
 
     def of(self, address: str) -> paths.Object:
@@ -149,7 +149,7 @@ def transfer_objects(records: Sequence[paths.Record]) -> list[paths.Object]:
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
-    shown = []
+    transfers = []
     for record in records:
         context = context_of[record["transactionHash"]]
         transfer = {
@@ -160,8 +160,8 @@ def transfer_objects(records: Sequence[paths.Record]) -> list[paths.Object]:
             "method": context.get("method"),
             "token_type": paths.STANDARDS[record["tokenType"]],
         }
-        shown.append(transfer)
-    return shown
+        transfers.append(transfer)
+    return transfers
 
 
 def transfer_position(record: paths.Record) -> paths.Position:

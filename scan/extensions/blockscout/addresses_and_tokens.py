@@ -33,16 +33,16 @@ blueprint = paths.routes("addresses_and_tokens")
 def get_address(address_hash: str) -> Response:
     """Return an address, also one that was never seen: it may have a balance."""
     key = paths.path_address(address_hash)
-    shown = to_hex(key)
+    address = to_hex(key)
     account = addresses.get(reader(), key)
-    party = addresses.parties(reader(), [key])[shown]
+    party = addresses.parties(reader(), [key])[address]
     counts = addresses.counts(reader(), key, 0)
-    token = tokens.records_of(reader(), [key]).get(shown)
+    token = tokens.records_of(reader(), [key]).get(address)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
     fields = {
-        **address_and_token_objects.address_object(shown, party, names.get(key)),
+        **address_and_token_objects.address_object(address, party, names.get(key)),
         **_proxy(key, account),
         **_creation(account.creation),
         "token": None if token is None else address_and_token_objects.token_object(token),
@@ -202,10 +202,10 @@ def tokens_held(
 
 
 def _balances(records: list[paths.Record]) -> list[paths.Object]:
-    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
+    objects = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     return [
         {
-            "token": known.of(record["tokenAddress"]),
+            "token": objects.of(record["tokenAddress"]),
             "token_id": None,
             "token_instance": None,
             "value": record["balance"],
@@ -233,8 +233,8 @@ def list_tokens() -> Response:
     page = tokens.page(reader(), window._replace(direction=direction, position=position))
     records = orjson.loads(page.data)
     following = renamed("token_position", records[-1]) if page.next else None
-    shown = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
-    return paths.list_response(shown, following)
+    objects = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
+    return paths.list_response(objects, following)
 
 
 def _named(name: str) -> list[paths.Record]:
@@ -249,8 +249,10 @@ def list_batch() -> Response:
     named = json_object().get(IN_BATCH)
     if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
         raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
-    known = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in named])
-    return json_value([address_and_token_objects.token_object(record) for record in known.values()])
+    records = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in named])
+    return json_value(
+        [address_and_token_objects.token_object(record) for record in records.values()]
+    )
 
 
 @blueprint.path("/tokens/<address_hash>")

@@ -82,9 +82,9 @@ def _filter() -> ActivityFilter:
 
 
 def _method(selector: bytes, name: str = "") -> paths.Object:
-    known = standard_abis().functions.get(selector, ())
-    shown = known[0].name if known else name.partition("(")[0]
-    return {"method_id": to_hex(selector), "name": shown}
+    functions = standard_abis().functions.get(selector, ())
+    method_name = functions[0].name if functions else name.partition("(")[0]
+    return {"method_id": to_hex(selector), "name": method_name}
 
 
 def _search(activity_filter: ActivityFilter) -> paths.Object:
@@ -92,10 +92,10 @@ def _search(activity_filter: ActivityFilter) -> paths.Object:
     methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
     chosen = activity_filter.tokens
     named = {*(chosen.included or ()), *chosen.excluded} - {NATIVE}
-    known = tokens.records_of(reader(), [data(address) for address in named])
+    records = tokens.records_of(reader(), [data(address) for address in named])
     return {
         "methods": {m["method_id"]: m["name"] for m in methods if m["name"]},
-        "tokens": {o["address_hash"]: o for o in map(token_object, known.values())},
+        "tokens": {o["address_hash"]: o for o in map(token_object, records.values())},
     }
 
 

@@ -90,14 +90,14 @@ def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[in
         answers = reader().node.within(TIMEOUT_S).results(calls)
     except (UpstreamFailed, Unavailable):
         answers = []
-    known = {
+    read_nonces = {
         record["number"]: answer["nonce"]
         for record, answer in zip(mined, answers, strict=False)
         if isinstance(answer, dict) and isinstance(answer.get("nonce"), str)
     }
-    if len(known) < len(mined):
+    if len(read_nonces) < len(mined):
         reader().do_not_cache()
-    return nonces | known
+    return nonces | read_nonces
 
 
 def _blob_fields(record: Record, transactions_count: int) -> Object:
@@ -130,9 +130,9 @@ def withdrawal_objects(
     most = row_count()
     window = window._replace(limit=most + 1)
     rows = blocks.withdrawals_page(reader(), window, address=address, before_index=number("index"))
-    shown: list[dict[str, Any]] = rows[:most]
-    receivers = AddressObjects(record["address"] for record in shown)
-    items = [renamed("withdrawal", record, address=receivers.of_optional) for record in shown]
+    listed: list[dict[str, Any]] = rows[:most]
+    receivers = AddressObjects(record["address"] for record in listed)
+    items = [renamed("withdrawal", record, address=receivers.of_optional) for record in listed]
     if len(rows) <= most:
         return items, None
     return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}
@@ -160,15 +160,15 @@ def list_blocks() -> Response:
 @blueprint.path("/blocks/<block>")
 def get_block(block: str) -> Response:
     record = _indexed(block)
-    [shown] = block_objects([record], is_single=True)
-    shown |= blob_fees(record)
-    if "beacon_deposits_count" in shown:
+    [fields] = block_objects([record], is_single=True)
+    fields |= blob_fees(record)
+    if "beacon_deposits_count" in fields:
         counts = (
             part.count_deposits(reader(), record["number"])
             for part in registry.parts(hooks.Blockscout)
         )
-        shown["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
-    return json_value(shown)
+        fields["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
+    return json_value(fields)
 
 
 @blueprint.path("/blocks/<block>/transactions")

@@ -59,7 +59,7 @@ def list_contracts() -> Response:
         following = None
     rows = [(a, contracts.get(reader(), data(a), {"settings"})) for a in listed]
     objects = address_and_token_objects.AddressObjects(listed)
-    shown = [
+    items = [
         {
             "address": objects.of(address),
             **_compiler_fields(contract),
@@ -70,7 +70,7 @@ def list_contracts() -> Response:
         for address, contract in rows
         if language in (None, contracts.language_of(contract).lower())
     ]
-    return paths.list_response(shown, following)
+    return paths.list_response(items, following)
 
 
 @blueprint.path("/smart-contracts/counters")
@@ -105,20 +105,20 @@ def get_contract(address_hash: str) -> Response:
     if status is None:
         raise NotFound("No contract is indexed at this address.")
     proxy = lookup.proxy
-    shown = {
+    code_fields = {
         **NOT_CREATED,
         "deployed_bytecode": None if contract.code is None else to_hex(bytes(contract.code)),
         "creation_status": status,
         **(_proxy_fields(proxy.kind, proxy.implementations) if proxy else NO_PROXY),
     }
     if not contract.is_verified:
-        return json_value(shown)
+        return json_value(code_fields)
     is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
     is_minimal = proxy is not None and proxy.kind in address_and_token_objects.MINIMAL
     if is_minimal and not contracts.get(reader(), key, ()).is_verified:
         fields |= renamed("verified_elsewhere", {})  # the source is not of the contract's own code
-    return json_value({**shown, **fields})
+    return json_value({**code_fields, **fields})
 
 
 def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> paths.Record:

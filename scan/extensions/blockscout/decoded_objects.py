@@ -105,17 +105,17 @@ def node_words(failure: node_errors.CallFailure) -> str:
 def failures(records: Sequence[Record]) -> dict[str, Object]:
     """Return `result` and `revert_reason` of a list's failed transactions, by hash."""
     failed = [record for record in records if not record["status"]]
-    shown = {record["hash"]: failure_fields(None) for record in failed}
-    known, ends_at = 0, time.monotonic() + READ_S
+    failures_by_hash = {record["hash"]: failure_fields(None) for record in failed}
+    read, ends_at = 0, time.monotonic() + READ_S
     for record in failed[:MOST_READ]:
         failure = explanations.failure(reader(), record)
-        shown[record["hash"]] = failure_fields(failure)
+        failures_by_hash[record["hash"]] = failure_fields(failure)
         if failure is None or failure.is_passing or time.monotonic() > ends_at:
             break  # the node is away or slow, and would be for the others
-        known += 1
-    if known < len(failed):
+        read += 1
+    if read < len(failed):
         reader().do_not_cache()
-    return shown
+    return failures_by_hash
 
 
 def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = False) -> Object:
@@ -181,7 +181,7 @@ def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int)
         action["callType"] = CALL_TYPES.get(frame.type, "call")
         if frame.to_address is not None:
             action["to"] = display_text.checksummed(to_hex(frame.to_address))
-    shown: Object = {
+    trace: Object = {
         "action": action,
         "subtraces": subtraces,
         "traceAddress": [*frame.trace_address],
@@ -189,11 +189,11 @@ def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int)
         "type": frame.type.lower() if creates else "call",
     }
     if frame.type == "SELFDESTRUCT":
-        return {**shown, "type": "selfdestruct"}
+        return {**trace, "type": "selfdestruct"}
     if frame.failure is not None:
-        return {**shown, "error": node_words(frame.failure)}
+        return {**trace, "error": node_words(frame.failure)}
     result = {"gasUsed": hex(frame.gas_used or 0), "output": to_hex(frame.output)}
-    return {**shown, "result": result}
+    return {**trace, "result": result}
 
 
 MOST_BALANCES = 100  # of holders, read from the node for a request
@@ -269,5 +269,5 @@ def summary_object(summary: transaction_summary.Summary) -> dict[str, Any]:
         variables[name] = {"type": "string", "value": part.text}
         if part.type == "address" and part.address is not None:
             variables[name] = {"type": "address", "value": objects.of(part.address)}
-    shown = {"summary_template": template, "summary_template_variables": variables}
-    return {"success": True, "data": {"summaries": [shown]}}
+    summary_fields = {"summary_template": template, "summary_template_variables": variables}
+    return {"success": True, "data": {"summaries": [summary_fields]}}

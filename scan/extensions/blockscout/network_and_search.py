@@ -42,7 +42,7 @@ def get_stats() -> Response:
     gas_prices: Any = _gas_prices(coin_price, totals["blockTimeMs"])
     if gas_prices is not None and request.headers.get(paths.WHOLE_GAS_PRICES) != "true":
         gas_prices = {name: price["price"] for name, price in gas_prices.items()}
-    shown = {
+    stats = {
         **paths.renamed("stats", totals),
         "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
         "market_cap": NO_MARKET_CAP,
@@ -51,7 +51,7 @@ def get_stats() -> Response:
         "gas_used_today": today.get("gasUsed", "0"),
         "gas_prices": gas_prices,
     }
-    return json_value(shown)
+    return json_value(stats)
 
 
 def _gas_prices(
@@ -194,12 +194,12 @@ def _matches(query: str | None) -> list[paths.Record]:
 def _results(query: str | None) -> list[paths.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
-    known = tokens.records_of(reader(), keys)
+    tokens_by_address = tokens.records_of(reader(), keys)
     named = [result["value"] for result in results if result["type"] in ("address", "contract")]
     objects = AddressObjects(named)
     more = None if results else _by_hash(query)
     return [
-        *filter(None, (_result(result, known, objects) for result in results)),
+        *filter(None, (_result(result, tokens_by_address, objects) for result in results)),
         *([more] if more else ()),
     ]
 
@@ -216,7 +216,7 @@ def _by_hash(query: str | None) -> paths.Object | None:
 
 
 def _result(
-    result: paths.Record, known: dict[str, paths.Record], objects: AddressObjects
+    result: paths.Record, tokens_by_address: dict[str, paths.Record], objects: AddressObjects
 ) -> paths.Object | None:
     """Return a result; None where a reorganisation has removed it meanwhile."""
     kind, value = result["type"], result["value"]
@@ -228,7 +228,7 @@ def _result(
         return paths.renamed("found_transaction", orjson.loads(body) | more)
     if kind in ("block", "transaction"):
         return None
-    shown = {**paths.renamed("found", result), "priority": 0, "reputation": UNRATED}
+    fields = {**paths.renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)
@@ -239,10 +239,10 @@ def _result(
             "is_smart_contract_address": objects.is_contract(value),
             "is_smart_contract_verified": party["is_verified"],
         }
-        return {**shown, **of_address, "type": "label" if is_label else kind}
-    token = known.get(value)
+        return {**fields, **of_address, "type": "label" if is_label else kind}
+    token = tokens_by_address.get(value)
     return {
-        **shown,
+        **fields,
         **paths.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
         "token_url": f"/token/{display_text.checksummed(value)}",

@@ -25,14 +25,14 @@ OF_OP_STACK = NAMES["op_stack"]
 def _chain_fields(record: paths.Record, context: paths.Record) -> Object:
     """Return the fields of transactions with blobs, and of those of the OP Stack."""
     has_blobs = bool(record["blobVersionedHashes"])
-    shown: Object = renamed("fields_of_blobs", record | context) if has_blobs else {}
+    parts: Object = renamed("fields_of_blobs", record | context) if has_blobs else {}
     fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
     if fee_parts.get("l1") is not None:
-        shown["l1_fee"] = fee_parts["l1"]
-        shown |= {name: fields[field] for field, name in OF_OP_STACK.items() if field in fields}
+        parts["l1_fee"] = fee_parts["l1"]
+        parts |= {name: fields[field] for field, name in OF_OP_STACK.items() if field in fields}
         if fee_parts["operator"] is not None:
-            shown["operator_fee"] = fee_parts["operator"]
-    return shown
+            parts["operator_fee"] = fee_parts["operator"]
+    return parts
 
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
@@ -236,9 +236,9 @@ def sorted_transactions_response(window: Window, field: str, **filters: Any) -> 
     after = {name: paths.number(name) for name in paths.PLACES["transactions"]}
     places = [transaction_position(record) for record in records]
     first = places.index(after) + 1 if after in places else 0
-    shown = records[first : first + window.limit]
+    listed = records[first : first + window.limit]
     following = places[first + window.limit - 1] if len(records) > first + window.limit else None
-    return paths.list_response(transaction_objects(shown), following)
+    return paths.list_response(transaction_objects(listed), following)
 
 
 def transactions_of_kind_response(window: Window, kind: str) -> Response:
@@ -260,8 +260,8 @@ def _chosen_page(
     compared at once: it may have fewer than others where more follow."""
     records, last = paths.read_page(entity, read, window._replace(limit=MOST_COMPARED))
     chosen = choose(records)
-    shown = chosen[: window.limit]
-    return shown, shown[-1] if len(shown) < len(chosen) else last
+    listed = chosen[: window.limit]
+    return listed, listed[-1] if len(listed) < len(chosen) else last
 
 
 def internal_transactions_response(
@@ -323,5 +323,5 @@ def _meta(*, is_pending: bool) -> Mapping[str, Any]:
 def transfers_response(types: address_and_token_objects.TokenTypes, **filters: Any) -> Response:
     read = partial(tokens.transfers_page, reader(), type=types.only, **filters)
     records, last = paths.read_page("token_transfers", read)
-    shown = address_and_token_objects.transfer_objects(types.of(records, "tokenType"))
-    return paths.list_response(shown, last and address_and_token_objects.transfer_position(last))
+    items = address_and_token_objects.transfer_objects(types.of(records, "tokenType"))
+    return paths.list_response(items, last and address_and_token_objects.transfer_position(last))

@@ -46,13 +46,13 @@ def list_transactions() -> Response:
 def get_stats() -> Response:
     """Return the sums of the newest day (UTC); transactions in no block are not indexed."""
     today = network.totals(reader())["today"] or {}
-    shown = {
+    stats = {
         "transactions_count_24h": str(today.get("transactions", 0)),
         "pending_transactions_count": "0",
         "transaction_fees_sum_24h": today.get("fees", "0"),
         "transaction_fees_avg_24h": today.get("meanFee", "0"),
     }
-    return json_value(shown)
+    return json_value(stats)
 
 
 @blueprint.path("/transactions/<transaction_hash>")
@@ -62,7 +62,7 @@ def get_transaction(transaction_hash: str) -> Response:
     details = transaction_details.details(reader(), record, NO_LOGS)
     kinds = transaction_lists.kinds_of([record])[record["hash"]]
     method = _method(record, details, kinds)
-    shown = transaction_lists.transaction_object(
+    listed = transaction_lists.transaction_object(
         record | {"method": method},
         context,
         transaction_lists.transaction_addresses(record),
@@ -77,9 +77,9 @@ def get_transaction(transaction_hash: str) -> Response:
         failed = decoded_objects.failure_fields(failure, is_decoded=True)
     signed = record.get("authorizations", [])
     fields = {
-        **shown,
+        **listed,
         **failed,
-        "to": _called(shown["to"], record["toAddress"]),
+        "to": _called(listed["to"], record["toAddress"]),
         "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
         "token_transfers": transfer_objects(transfers),
         "token_transfers_overflow": has_more,
@@ -94,14 +94,14 @@ def _method(record: paths.Record, details: TransactionDetails, kinds: Sequence[s
     return record["methodId"] if "contract_call" in kinds else None
 
 
-def _called(shown: Object | None, address: str | None) -> Object | None:
+def _called(recipient: Object | None, address: str | None) -> Object | None:
     """Return the object of the recipient with its implementations, by which clients decode."""
-    if shown is None or address is None or not shown["is_contract"]:
-        return shown
+    if recipient is None or address is None or not recipient["is_contract"]:
+        return recipient
     _, lookup = contracts.get_with_proxy(reader(), data(address), ())
     if lookup.proxy is None:
-        return shown
-    return shown | proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+        return recipient
+    return recipient | proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
 
 
 @blueprint.path("/transactions/<transaction_hash>/preview")
@@ -114,21 +114,21 @@ def get_preview(transaction_hash: str) -> Response:
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
         method = _method(record, transaction_details.details(reader(), record, NO_LOGS), kinds)
-    shown = {
+    preview = {
         "from": _previewed(objects, record["fromAddress"]),
         "to": _previewed(objects, record["toAddress"]),
         "method": method,
         "status": "ok" if record["status"] else "error",
         "timestamp": timestamp(record["timestamp"]),
     }
-    return json_value(shown)
+    return json_value(preview)
 
 
 def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
     if address is None:
         return None
-    shown = objects.of(address)
-    return {name: shown[name] for name in ("hash", "name", "ens_domain_name", "metadata")}
+    party = objects.of(address)
+    return {name: party[name] for name in ("hash", "name", "ens_domain_name", "metadata")}
 
 
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
@@ -170,11 +170,11 @@ def list_logs(transaction_hash: str) -> Response:
     details = transaction_details.details(reader(), record, window)
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
-    shown = details.decoded_logs[:most]
+    logs = details.decoded_logs[:most]
     of_block = {name: record[name] for name in ("blockNumber", "timestamp")}
-    records = [{**log.record(), **of_block, "transactionHash": record["hash"]} for log in shown]
+    records = [{**log.record(), **of_block, "transactionHash": record["hash"]} for log in logs]
     context_of = {record["hash"]: {"blockHash": record["blockHash"]}}
-    items = decoded_objects.log_objects(records, [log.event for log in shown], context_of)
+    items = decoded_objects.log_objects(records, [log.event for log in logs], context_of)
     has_more = len(details.decoded_logs) > most
     return paths.list_response(items, decoded_objects.log_position(items[-1]) if has_more else None)
 

@@ -102,16 +102,16 @@ SERIES = (
 @page_views.get("/charts")
 def charts() -> Response:
     chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
-    shown = statistics.days(reader(), length=DAYS[chosen])
-    days = json.loads(shown.data)
-    largest = statistics.shown_day(shown.last)
+    listed = statistics.days(reader(), length=DAYS[chosen])
+    days = json.loads(listed.data)
+    largest = statistics.shown_day(listed.last)
     transactions = largest.records if largest else []
     hooks.complete_transactions(reader(), transactions)
     return page(
         "charts.html",
         chosen=chosen,
         choices=DAYS,
-        days=shown,
+        days=listed,
         charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
         largest=largest,
         transactions=transactions,

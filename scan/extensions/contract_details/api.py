@@ -86,11 +86,11 @@ def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
 def get_values(address: str) -> requests.Response:
     requests.query_arguments()
     values = contract_values.get(requests.reader(), parameters.address(address))
-    shown = [
+    value_records = [
         recorded("value", value) | {"outputs": [output._asdict() for output in value.outputs]}
         for value in values.values
     ]
-    record = {"address": address.lower(), **recorded("values", values), "values": shown}
+    record = {"address": address.lower(), **recorded("values", values), "values": value_records}
     return requests.json_value(record)
 
 

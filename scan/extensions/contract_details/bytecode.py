@@ -40,8 +40,8 @@ class Instruction(NamedTuple):
     is_truncated: bool = False
 
     def text(self) -> str:
-        shown = f" 0x{self.data.hex()}" if self.data else ""
-        return f"{self.offset:05x} {self.name}{shown}{' (the code ends here)' * self.is_truncated}"
+        data = f" 0x{self.data.hex()}" if self.data else ""
+        return f"{self.offset:05x} {self.name}{data}{' (the code ends here)' * self.is_truncated}"
 
 
 @cache

@@ -77,7 +77,7 @@ class Functions(NamedTuple):
 
     def named(self, signature: str) -> Function | None:
         functions = (*self.own, *self.proxied)
-        return next((known for known in functions if known.signature == signature), None)
+        return next((function for function in functions if function.signature == signature), None)
 
 
 def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
@@ -103,8 +103,8 @@ def _functions(abi: Sequence[Any], prefix: str, *, read_only: bool) -> tuple[lis
             left_out += function is None
             if function is not None:
                 functions.setdefault(function.selector, function)
-    shown = list(functions.values())[:MAX_SHOWN_FUNCTIONS]
-    return shown, left_out + len(functions) - len(shown)
+    listed = list(functions.values())[:MAX_SHOWN_FUNCTIONS]
+    return listed, left_out + len(functions) - len(listed)
 
 
 def _function(entry: dict[str, Any], prefix: str) -> Function | None:
@@ -187,16 +187,16 @@ def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
     more digits than the unit has decimals. `amountUnits` in contract-write.js does the same.
     """
     text = text.strip(" ")
-    known = [unit for unit, decimals in units.items() if decimals is not None]
+    known_units = [unit for unit, decimals in units.items() if decimals is not None]
     if _NO_UNIT.fullmatch(text):
-        example = f"{text} {next(unit for unit in known if units[unit])}"
+        example = f"{text} {next(unit for unit in known_units if units[unit])}"
         raise ValueError(f"{text} has no unit. Write one, such as {example}, or a whole number.")
     amount = _AMOUNT.fullmatch(text)
     if amount is None:
         return None
     sign, whole, fraction, unit = amount.groups("")
     if unit not in units:
-        raise ValueError(f"Unknown unit {unit}. Known units: {', '.join(known)}.")
+        raise ValueError(f"Unknown unit {unit}. Known units: {', '.join(known_units)}.")
     decimals = units[unit]
     if decimals is None:
         raise ValueError(f"The unit {unit} is ambiguous here: several tokens have this symbol.")
@@ -219,8 +219,8 @@ def in_base_units_within(value: Any, shape: Shape, units: Mapping[str, int | Non
         return [in_base_units_within(item, shape["items"], units) for item in value]
     if isinstance(shape, list) and isinstance(value, list):
         members = [member for _, member in shape]
-        shown = zip_longest(value, members[: len(value)])
-        return [in_base_units_within(item, member, units) for item, member in shown]
+        pairs = zip_longest(value, members[: len(value)])
+        return [in_base_units_within(item, member, units) for item, member in pairs]
     if isinstance(shape, list) and isinstance(value, dict):
         labelled = dict(shape)
         return {k: in_base_units_within(v, labelled.get(k), units) for k, v in value.items()}

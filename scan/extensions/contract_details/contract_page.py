@@ -294,8 +294,8 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     implementation is not known now, and the names of its implementations; `implementation_name`
     is that of the verified source of its only one."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
-    known = account.balance.known if account.balance.is_current else None
-    proxy = _at_head(key, known.block if known else None) if is_proxy else None
+    balance = account.balance.known if account.balance.is_current else None
+    proxy = _at_head(key, balance.block if balance else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     names = records.names_of([], *addresses) if addresses else {}
     only = names.get(addresses[0]) if len(addresses) == 1 else None

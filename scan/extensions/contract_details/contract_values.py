@@ -109,7 +109,7 @@ def of(
 
 def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
     """Return view functions without arguments; of equal signatures the first ABI's alone."""
-    known = set()
+    signatures = set()
     for entry in (entry for abi in abis for entry in abi):
         if entry.get("type") != "function" or entry.get("inputs") or not entry.get("outputs"):
             continue
@@ -117,8 +117,8 @@ def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
             function = function_of(entry)
         except AbiError:
             continue
-        if function.mutability in READ_ONLY and function.signature not in known:
-            known.add(function.signature)
+        if function.mutability in READ_ONLY and function.signature not in signatures:
+            signatures.add(function.signature)
             names = (str(output.get("name") or "")[:MAX_NAME] for output in entry["outputs"])
             types = (output.name for output in function.outputs)
             yield _Getter(function, [*map(Output, names, types)])
@@ -132,8 +132,8 @@ def _role_admins(
     function = admin and function_of(admin)
     if not function or function.signature != f"{ROLE_ADMIN}(bytes32)":
         return
-    known = (v for v in values if v.signature.endswith("_ROLE()") and v.result)
-    roles = {v.signature: data(v.result) for v in known if v.outputs[0].type == "bytes32"}
+    role_values = (v for v in values if v.signature.endswith("_ROLE()") and v.result)
+    roles = {v.signature: data(v.result) for v in role_values if v.outputs[0].type == "bytes32"}
     called = [function.selector + role for role in roles.values()]
     results = _call_all(reader, address, called, block)
     for signature, result in zip(roles, results, strict=True):
@@ -155,15 +155,15 @@ def _call_all(
 
 
 def _value(getter: _Getter, returned: Any) -> Value:
-    shown = Value(getter.function.signature, getter.outputs)
+    value = Value(getter.function.signature, getter.outputs)
     if isinstance(returned, client.AnswerTooLarge):
-        return shown._replace(error=TOO_MUCH)
+        return value._replace(error=TOO_MUCH)
     if isinstance(returned, client.RpcError):
         reason = FAILED if returned.is_refusal else "The node refused the call."
-        return shown._replace(error=reason)
+        return value._replace(error=reason)
     try:
-        return shown._replace(result=value_of(getter.function, data(returned), MOST_VALUES))
+        return value._replace(result=value_of(getter.function, data(returned), MOST_VALUES))
     except ScanError as error:
-        return shown._replace(error=error.message)
+        return value._replace(error=error.message)
     except BadHex:
-        return shown._replace(error="The node's response is not valid.")
+        return value._replace(error="The node's response is not valid.")

@@ -66,16 +66,16 @@ blueprint = Blueprint("pages_contract_tabs", __name__)
 
 @blueprint.get("/verified-contracts")
 def list_verified_contracts() -> Response:
-    shown = filtered_lists.filtered_list(
+    verified = filtered_lists.filtered_list(
         "/verified-contracts",
         "/contracts",
         (),
         lambda window, _: contracts.verified_page(requests.reader(), window),
         paging=filtered_lists.UNORDERED,
     )
-    listed = [bytes.fromhex(record["address"][2:]) for record in shown.records]
+    listed = [bytes.fromhex(record["address"][2:]) for record in verified.records]
     proxies = contracts.proxies_among(requests.reader(), listed)
-    return shown.response("verified_contracts.html", contracts=shown, proxies=proxies)
+    return verified.response("verified_contracts.html", contracts=verified, proxies=proxies)
 
 
 @blueprint.get("/verify")
@@ -242,7 +242,7 @@ def _contract_tab(key: bytes) -> Response:
 
 def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
     address = to_hex(key)
-    shown = filtered_lists.filtered_list(
+    same_code = filtered_lists.filtered_list(
         f"/address/{address}",
         f"/contracts/{address}/same-code",
         (),
@@ -251,10 +251,10 @@ def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, An
         paging=filtered_lists.UNORDERED,
         is_by_size=True,
     )
-    is_whole = shown.is_counted
+    is_whole = same_code.is_counted
     if not is_whole:  # page numbers end where the API's do
-        shown = replace(shown, total=comparison.MOST_COUNTED, is_counted=True)
-    return shown, {"is_whole": is_whole, "names": records.names_of(shown.records, address)}
+        same_code = replace(same_code, total=comparison.MOST_COUNTED, is_counted=True)
+    return same_code, {"is_whole": is_whole, "names": records.names_of(same_code.records, address)}
 
 
 comparison_views = Blueprint("pages_source_comparison", __name__)

@@ -251,14 +251,14 @@ def funded_by(parameters: Parameters) -> Reply:
         raise Failure(NOT_KNOWN.format(NO_BLOCKS.format(first) if first else NO_TRACES))
     if number is None:
         raise Failure(None, NO_DATA)
-    shown = {
+    funding = {
         "block": number,
         "timeStamp": str(timestamp),
         "fundingAddress": to_hex(sender),
         "fundingTxn": to_hex(transaction_hash),
         "value": value,
     }
-    return Reply(shown)
+    return Reply(funding)
 
 
 MOST_ADDRESSES = 100

@@ -127,8 +127,8 @@ def gas_oracle(_parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure("Error! No transactions in the newest blocks")
     base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"
     ratios = ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5])
-    shown = prices | {"baseFee": base_fee, "ratios": ratios}
-    return replies.Reply(replies.renamed("gas_prices", shown))
+    record = prices | {"baseFee": base_fee, "ratios": ratios}
+    return replies.Reply(replies.renamed("gas_prices", record))
 
 
 NO_BLOCKS = "No blocks found"

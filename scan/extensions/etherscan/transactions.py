@@ -193,7 +193,7 @@ def transaction_info(parameters: Parameters) -> Reply:
     failure = explanations.failure(reader(), record)
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
-    shown = {
+    info = {
         **renamed("transaction", record),
         "timeStamp": str(unix_seconds(record["timestamp"])),
         "to": record["toAddress"] or "",
@@ -214,7 +214,7 @@ def transaction_info(parameters: Parameters) -> Reply:
         "revertReason": to_hex(reason) if reason else "",
         "next_page_params": following,
     }
-    return Reply(shown)
+    return Reply(info)
 
 
 Record = Mapping[str, Any]

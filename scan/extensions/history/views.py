@@ -65,7 +65,7 @@ def list_balances(address: str) -> Response:
     key = parameters.address(address)
     read = balance_history.page(reader(), key, points, token, requests.window_of(arguments))
     unexplained = read.check.unexplained
-    shown = {
+    history = {
         "balances": read.points,
         "symbol": read.symbol,
         "decimals": read.decimals,
@@ -75,7 +75,7 @@ def list_balances(address: str) -> Response:
         "unexplained": None if unexplained is None else str(unexplained),
         "next": read.next,
     }
-    response = json_value(shown if read.at is None else {**shown, "at": read.at})
+    response = json_value(history if read.at is None else {**history, "at": read.at})
     if read.next is not None:
         response.headers["Link"] = requests.next_link(read.next, arguments)
     return response

@@ -39,7 +39,7 @@ def list_instances(address_hash: str) -> Response:
     owners = [record["owner"] if holder is None else to_hex(holder) for record in records]
     objects = address_and_token_objects.AddressObjects(owners)
     is_single = token_record["type"] == "BEP721"
-    shown = [
+    instances = [
         _instance(
             record["tokenId"],
             address_and_token_objects.token_object(token_record),
@@ -48,10 +48,10 @@ def list_instances(address_hash: str) -> Response:
         )
         for record, owner in zip(records, owners, strict=True)
     ]
-    for instance in shown:
+    for instance in instances:
         del instance["token"]  # which the path names
     following = {"unique_token": records[-1]["tokenId"]} if page.next else None
-    return paths.list_response(shown, following)
+    return paths.list_response(instances, following)
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>")
@@ -141,25 +141,27 @@ def list_collections(address_hash: str) -> Response:
     for record in orjson.loads(held.data):
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
-    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in collections)
-    shown = [
+    objects = address_and_token_objects.TokenObjects(
+        record["tokenAddress"] for record in collections
+    )
+    listed = [
         {
-            "token": known.of(record["tokenAddress"]),
+            "token": objects.of(record["tokenAddress"]),
             "amount": record["balance"],
             "token_instances": _instances(to_hex(key), by_token[record["tokenAddress"]]),
         }
         for record in collections
     ]
-    return paths.list_response(shown, following)
+    return paths.list_response(listed, following)
 
 
 def _instances(holder: str, records: list[paths.Record]) -> list[paths.Object]:
-    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
+    objects = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
     return [
         _instance(
             record["tokenId"],
-            known.of(record["tokenAddress"]),
+            objects.of(record["tokenAddress"]),
             owner if record["type"] == "BEP721" else None,
             value=record["balance"],
         )
@@ -179,8 +181,8 @@ def _instance(
     """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
     item = {"id": token_id, "metadata": metadata, "owner": owner, "token": token, "value": value}
     is_unique = True if token["type"] == "ERC-721" else None
-    shown = item | {"image": image, "unique": is_unique, "media": "image" if image else None}
-    return paths.renamed("item", shown)
+    record = item | {"image": image, "unique": is_unique, "media": "image" if image else None}
+    return paths.renamed("item", record)
 
 
 HOOKS = hooks.Blockscout(blueprint=blueprint)

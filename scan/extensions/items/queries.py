@@ -222,9 +222,9 @@ def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
     Documents that take long, or are being fetched, are left for the next request.
     """
     first = listed[:MAX_THUMBNAILS]
-    shown: list[Thumbnail | None] = [None] * len(listed)
+    listed_thumbnails: list[Thumbnail | None] = [None] * len(listed)
     if not first:
-        return Thumbnails(shown, False)
+        return Thumbnails(listed_thumbnails, False)
     number, block_hash = reader.row("queries/chain_get_newest_block")
     uris = reader.sources.get(TokenUris).all_at(reader.node, first, number, bytes(block_hash))
     item_media, pending = reader.sources.get(ItemMedia), 0
@@ -232,13 +232,13 @@ def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
     for index, (item, uri) in enumerate(zip(first, uris, strict=True)):
         if pending == MAX_PENDING or time.monotonic() > ends_at:
             reader.do_not_cache()
-            return Thumbnails(shown, True)
+            return Thumbnails(listed_thumbnails, True)
         media = item_media.of(uri.uri, item.token_id)
-        shown[index] = item_media.thumbnail(media)
+        listed_thumbnails[index] = item_media.thumbnail(media)
         pending += media.is_pending
         if not uri.is_final or not media.is_of_chain:
             reader.do_not_cache()
-    return Thumbnails(shown, pending > 0)
+    return Thumbnails(listed_thumbnails, pending > 0)
 
 
 def ordinal(reader: Reader, token: bytes, token_id: int) -> int:

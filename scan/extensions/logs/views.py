@@ -92,7 +92,7 @@ def _decode(logs: list[Record]) -> list[str]:
 
 def _decoded(record: Record) -> Decoded:
     lists = [record["arguments"], *record.get("alternatives", ())]
-    arguments, *alternatives = ([Argument(**argument) for argument in each] for each in lists)
+    arguments, *alternatives = ([Argument(**argument) for argument in list_] for list_ in lists)
     return Decoded(**{**record, "arguments": arguments, "alternatives": alternatives})
 
 

@@ -218,13 +218,17 @@ def _by_registry(
         key: next((resolvers[level] for level in of_name if resolvers[level]), None)
         for key, of_name in levels.items()
     }
-    known = {key: answer for key, answer in answers.items() if isinstance(answer, bytes)}
-    calls = {key: selector + namehash(names[key]) for key in known}
-    own = {key: Request(known[key], calls[key]) for key in known if resolvers[names[key]]}
-    asked = {_Extended(resolver): Request(resolver, EXTENDED) for resolver in known.values()}
-    read = _answers(reads, {**asked, **own})
+    resolvers_of = {key: answer for key, answer in answers.items() if isinstance(answer, bytes)}
+    calls = {key: selector + namehash(names[key]) for key in resolvers_of}
+    own = {
+        key: Request(resolvers_of[key], calls[key]) for key in resolvers_of if resolvers[names[key]]
+    }
+    extended_requests = {
+        _Extended(resolver): Request(resolver, EXTENDED) for resolver in resolvers_of.values()
+    }
+    read = _answers(reads, {**extended_requests, **own})
     requests = {}
-    for key, resolver in known.items():
+    for key, resolver in resolvers_of.items():
         is_extended = read[_Extended(resolver)]
         if isinstance(is_extended, bytes) and int.from_bytes(is_extended[:WORD]) == 1:
             requests[key] = _resolving(resolver, names[key], calls[key])

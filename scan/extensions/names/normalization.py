@@ -81,9 +81,9 @@ class Normalizer:
     def normalized(self, text: str) -> str:
         """Return a name, normalised. Raises NotNormalizable, NotChecked, and Unavailable where
         another name is being checked."""
-        known = self.known(text)
-        if known is not None:
-            return known
+        normalized_name = self.known(text)
+        if normalized_name is not None:
+            return normalized_name
         if find_spec("ens_normalize") is None:
             raise NotChecked("this server cannot check names beyond ASCII (package ens-normalize)")
         with self._one.place(wait_s=PLACE_WAIT_S):

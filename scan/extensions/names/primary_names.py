@@ -260,12 +260,12 @@ class Names(AddressNames):
 
     def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
         read_at = time.monotonic()
-        known: Claims = {
+        read_claims: Claims = {
             a: claim for a, claim in claims.items() if claim is not node_names.Problem.UNREAD
         }
-        for address, claim in known.items():
+        for address, claim in read_claims.items():
             self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
-        return known
+        return read_claims
 
     def _known(self, claims: Mapping[bytes, str | node_names.Problem | None]) -> dict[bytes, str]:
         """Return claims that are normalised names, without those whose check would wait."""
@@ -289,9 +289,9 @@ class Names(AddressNames):
     def _normalized(self, reader: Reader, text: str) -> str:
         """Return a name, normalised; the process that others wait for takes one of the places of
         threads that wait."""
-        known = self.normalizer.known(text)
-        if known is not None:
-            return known
+        normalized_name = self.normalizer.known(text)
+        if normalized_name is not None:
+            return normalized_name
         with reader.sources.gateway.place(reader.client, is_optional=False):
             return self.normalizer.normalized(text)
 

@@ -46,9 +46,11 @@ def get_name(name: str) -> requests.Response:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    known = names.primary(requests.reader(), [resolved.address])
-    primary = primary_names.address_name(known.get(resolved.address, primary_names.Primary(None)))
-    shown = {
+    primaries = names.primary(requests.reader(), [resolved.address])
+    primary = primary_names.address_name(
+        primaries.get(resolved.address, primary_names.Primary(None))
+    )
+    record = {
         "name": resolved.name,
         "address": to_hex(resolved.address),
         "primaryName": primary.name,
@@ -56,7 +58,7 @@ def get_name(name: str) -> requests.Response:
         "coinType": resolved.coin_type,
         "blockNumber": resolved.block,
     }
-    return requests.json_value(shown)
+    return requests.json_value(record)
 
 
 def names_of_settings(core: request_state.Services) -> primary_names.Names:

@@ -56,7 +56,7 @@ def get_proof(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "slot")
     key, slot = parameters.address(address), _slot(arguments.get("slot"))
     account = proven_account(requests.reader(), key, requests.block_argument(arguments), slot)
-    shown = {
+    record = {
         "address": to_hex(key),
         "balance": str(account.balance),
         "nonce": str(account.nonce),
@@ -70,7 +70,7 @@ def get_proof(address: str) -> requests.Response:
         "header": to_hex(account.header),
         "proof": [*map(to_hex, account.proof)],
     }
-    return requests.json_value(shown)
+    return requests.json_value(record)
 
 
 def _slot(text: str | None) -> int | None:
@@ -102,13 +102,13 @@ class BalanceProof(NamedTuple):
 
 
 def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, BalanceProof]:
-    known = account.balance.known
-    if known is None or reader().has_node_failed:
+    balance = account.balance.known
+    if balance is None or reader().has_node_failed:
         return {"balance_proof": BalanceProof(None, "The node does not respond.")}
     try:
         block = reader().once(blocks.newest)
-        if block is None or block.number != known.block:
-            block = blocks.find(reader(), known.block)
+        if block is None or block.number != balance.block:
+            block = blocks.find(reader(), balance.block)
         proven = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
     except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
         if error.message != state_proofs.NOT_OFFERED:  # another request may get a proof

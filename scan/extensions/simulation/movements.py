@@ -81,11 +81,11 @@ def _event_movements(
     trace, only a contract can be their emitter."""
     added = (SIMULATED_COIN, TransferShape.AMOUNT)
     is_coin = not is_traced and (event.token, event.shape) == added
-    known = None if is_coin else tokens.get(to_hex(event.token))
-    if event.shape in WRAPPING and (known is None or not known["wraps"]):
+    details = None if is_coin else tokens.get(to_hex(event.token))
+    if event.shape in WRAPPING and (details is None or not details["wraps"]):
         return  # of any contract that takes deposits
-    type_ = TYPES[event.shape] if known is None else known["type"]
-    item_type = None if known is None else known["itemType"]
+    type_ = TYPES[event.shape] if details is None else details["type"]
+    item_type = None if details is None else details["itemType"]
     token, token_type = (None, None) if is_coin else (event.token, type_)
     for transfer in transfers(event, type_, item_type):
         parties = event.from_address, event.to_address
@@ -93,8 +93,8 @@ def _event_movements(
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
             record["tokenType"] = item_type or type_
-        if known is not None:
-            record |= {"tokenSymbol": known["symbol"], "tokenDecimals": known["decimals"]}
+        if details is not None:
+            record |= {"tokenSymbol": details["symbol"], "tokenDecimals": details["decimals"]}
         record["unproven"] = [name for name in SAID if record[name] is not None]
         yield record
 

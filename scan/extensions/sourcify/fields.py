@@ -85,8 +85,8 @@ def _field_and_member(name: str) -> tuple[str, str]:
     if "." in member:
         message = "Field selector cannot have more than one level subselectors"
         raise InvalidParameter(f"{message}: {name[:100]}")
-    known = FIELDS.get(top, () if top in (*ALWAYS, *USUAL) else None)
-    if known is None or (member and member not in known) or name.endswith("."):
+    members = FIELDS.get(top, () if top in (*ALWAYS, *USUAL) else None)
+    if members is None or (member and member not in members) or name.endswith("."):
         raise InvalidParameter(f"Field selector {name[:100]} is not a valid field")
     return top, member
 

@@ -103,26 +103,28 @@ class ContractAbis:
         implementations at the emitter's block, or now if the node has no state of that block. Those
         of the addresses in `implementations` are in it. Raises the errors of NodeSession."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
-        known = {
+        contract_of = {
             emitter: contracts.get(emitter.address, NO_CONTRACT)
             for emitter in emitters
             if emitter.address in contracts or emitter.address in implementations
         }
         of_state = {
             e: contract.delegation
-            for e, contract in known.items()
+            for e, contract in contract_of.items()
             if contract.delegates and e.address not in implementations
         }
         proxies = self._implementations_of(of_state, node)
-        targets = {e: implementations[e.address] for e in known if e.address in implementations}
+        targets = {
+            e: implementations[e.address] for e in contract_of if e.address in implementations
+        }
         targets |= {e: proxy.implementations for e, proxy in proxies.items()}
         rows = self._rows({code for codes in targets.values() for code in codes})
         abis = self._abis_of(rows, budget)
         for emitter, codes in targets.items():
-            own = known[emitter].abis
+            own = contract_of[emitter].abis
             lent = [abis[code] for code in codes if code in abis and abis[code] not in own]
-            known[emitter] = known[emitter]._replace(abis=(*own, *lent))
-        return known
+            contract_of[emitter] = contract_of[emitter]._replace(abis=(*own, *lent))
+        return contract_of
 
     def find_at_or_now(
         self,
@@ -151,9 +153,9 @@ class ContractAbis:
         overridden slots. Raises the errors of NodeSession."""
         rows = self._rows({emitter.address for emitter in emitters})
         codes = self._delegations(rows)
-        known = {e: codes[e.address] for e in emitters if e.address in codes}
-        by_own_code = {e: code.proxy for e, code in known.items() if code.proxy}
-        by_state = {e: code for e, code in known.items() if code.code and not code.proxy}
+        code_of = {e: codes[e.address] for e in emitters if e.address in codes}
+        by_own_code = {e: code.proxy for e, code in code_of.items() if code.proxy}
+        by_state = {e: code for e, code in code_of.items() if code.code and not code.proxy}
         return {**by_own_code, **self._implementations_of(by_state, node, overridden)}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:

@@ -264,10 +264,10 @@ def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
         return {}
     keys = [data(transaction_hash) for transaction_hash in distinct]
     (rows,) = reader.row("queries/transactions_list_contexts", hashes=keys)
-    known = cast("dict[str, Record]", orjson.loads(rows))
-    if len(known) < len(distinct):
+    context_of = cast("dict[str, Record]", orjson.loads(rows))
+    if len(context_of) < len(distinct):
         raise Unavailable("The chain is being reorganised.", retry_after_s=1)
-    return known
+    return context_of
 
 
 def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

@@ -87,20 +87,20 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     if log_count is not None and log_count > MAX_LOGS:
         logs = None
     called = None if sent.to_address is None or len(calldata) < 4 else data(sent.to_address, 20)
-    shown = window.of(logs or ())
-    addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in shown)])
+    logs_in_window = window.of(logs or ())
+    addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     block = contract_abis.Block(sent.block_number, sent.block_hash)
     emitters = [contract_abis.Emitter(address, block) for address in [*addresses][:MAX_CONTRACTS]]
     abis = reader.sources.get(contract_abis.ContractAbis)
     contracts = abis.find_at_or_now(emitters, node, budget)
-    selectors = {log.topics[0][:4] for log in shown if log.topics} | {calldata[:4]}
+    selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
     if called is not None:
         contract = contracts.get(called, contract_abis.NO_CONTRACT)
         method = decoding.method_of(calldata, contract, imported, budget)
     decoded = [
         DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
-        for log in shown
+        for log in logs_in_window
     ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if node.failed:

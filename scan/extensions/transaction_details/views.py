@@ -59,8 +59,8 @@ blueprint = Blueprint("transaction_details", __name__)
 def get_trace(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(requests.reader(), record)
-    shown = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
-    return _of_trace(record, shown, is_truncated=trace.is_truncated)
+    trace_record = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
+    return _of_trace(record, trace_record, is_truncated=trace.is_truncated)
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
@@ -68,8 +68,8 @@ def get_trace(transaction_hash: str) -> requests.Response:
 def get_state_changes(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(requests.reader(), record)
-    shown = decoding.recorded("state_changes", changes)
-    return _of_trace(record, shown, is_truncated=changes.is_truncated)
+    changes_record = decoding.recorded("state_changes", changes)
+    return _of_trace(record, changes_record, is_truncated=changes.is_truncated)
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
@@ -78,8 +78,8 @@ def get_gas(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     gas = gas_of_calls.transaction_gas(requests.reader(), record)
     functions = [function.record() for function in gas_of_calls.gas_by_function(gas.calls)]
-    shown = {"functions": functions, "callCount": gas.call_count}
-    return _of_trace(record, shown, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
+    gas_record = {"functions": functions, "callCount": gas.call_count}
+    return _of_trace(record, gas_record, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
@@ -92,11 +92,11 @@ def get_gas_by_line(transaction_hash: str) -> requests.Response:
 
 
 def _of_trace(
-    record: Mapping[str, Any], shown: Mapping[str, Any], *, is_truncated: bool, **more: Any
+    record: Mapping[str, Any], of_trace: Mapping[str, Any], *, is_truncated: bool, **more: Any
 ) -> requests.Response:
     """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
-    ends = {"truncated": is_truncated, "unproven": [*shown]}
-    return requests.json_value({**_place_of(record), **more, **shown, **ends})
+    ends = {"truncated": is_truncated, "unproven": [*of_trace]}
+    return requests.json_value({**_place_of(record), **more, **of_trace, **ends})
 
 
 def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def get_storage(address: str) -> requests.Response:
     block = requests.block_argument(arguments)
     storage = variable_values.get(requests.reader(), key, block, variable, other)
     layouts = [
-        {"address": to_hex(known.address), "contractName": known.contract_name}
-        for known in storage.layouts
+        {"address": to_hex(layout.address), "contractName": layout.contract_name}
+        for layout in storage.layouts
     ]
     return requests.json_value(
         {
@@ -205,18 +205,18 @@ class ShownGas(NamedTuple):
 def read_gas(transaction: Record) -> hooks.Shown:
     """Return the values of the tab."""
     try:
-        shown = _shown(transaction)
+        gas = _shown(transaction)
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
-        shown = ShownGas(problem=error.message)
-    if "lines" in request.args and shown.problem is None:
+        gas = ShownGas(problem=error.message)
+    if "lines" in request.args and gas.problem is None:
         parameters.one_of(request.args["lines"], "lines", ("all",))
         try:
-            shown = shown._replace(lines=gas_of_calls.lines_of_transaction(reader(), transaction))
+            gas = gas._replace(lines=gas_of_calls.lines_of_transaction(reader(), transaction))
         except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
             reader().do_not_cache()
-            shown = shown._replace(lines_problem=error.message)
-    return hooks.Shown({"gas": shown}, shown.addresses())
+            gas = gas._replace(lines_problem=error.message)
+    return hooks.Shown({"gas": gas}, gas.addresses())
 
 
 def _shown(transaction: Record) -> ShownGas:
@@ -237,7 +237,7 @@ def _usual(transaction: Record) -> MethodGas | None:
     if not method or not to_address:
         return None
     methods = gas_of_calls.contract_gas(reader(), data(to_address, 20))
-    return next((known for known in methods if known.method_id == method), None)
+    return next((usual for usual in methods if usual.method_id == method), None)
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:
@@ -317,7 +317,7 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
         reader().do_not_cache()
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
         return None, {**values, "error": error} if any(fields.values()) else values
-    addresses = [key, *(known.address for known in storage.layouts)]
+    addresses = [key, *(layout.address for layout in storage.layouts)]
     pointed_to = [
         variable.value
         for variable in storage.variables

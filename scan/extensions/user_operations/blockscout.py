@@ -35,7 +35,7 @@ def list_operations() -> Response:
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
-    shown = [
+    items = [
         {
             **renamed("listed", record, address=objects.of),
             "entry_point_version": f"v{user_operations.version(record)}",
@@ -43,7 +43,7 @@ def list_operations() -> Response:
         for record in records
     ]
     following = {"page_size": size, "page_token": page.next} if page.next else None
-    return paths.list_response(shown, following)
+    return paths.list_response(items, following)
 
 
 def _page(window: pages.Window) -> pages.Page:
@@ -66,13 +66,13 @@ def get_status() -> Response:
 @blueprint.path(f"{PATH}/accounts/<address_hash>")
 def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
-    shown = _party(address_hash, "sender")
+    account = _party(address_hash, "sender")
     window = pages.Window(1, 0, direction="asc")
     page = user_operations.page(reader(), window, sender=paths.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
     factory = AddressObjects([created["factory"]]).of_optional(created["factory"])
-    return json_value({**shown, **renamed("creation", created), "factory": factory})
+    return json_value({**account, **renamed("creation", created), "factory": factory})
 
 
 @blueprint.path(f"{PATH}/paymasters/<address_hash>")
@@ -139,20 +139,20 @@ def _operation(
 
 def _raw(record: paths.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
-    shown = {
+    operation = {
         **renamed("raw", signed),
         "nonce": record["nonce"],
         "sender": checksummed(record["sender"]),
     }
     if user_operations.version(record) == UNPACKED:
-        return {**shown, **renamed("unpacked", signed)}
+        return {**operation, **renamed("unpacked", signed)}
 
     def word(high: str, low: str) -> str:
         return f"0x{int(signed[high]):032x}{int(signed[low]):032x}"
 
     limits = word("verificationGasLimit", "callGasLimit")
     fees = word("maxPriorityFeePerGas", "maxFeePerGas")
-    return {**shown, "account_gas_limits": limits, "gas_fees": fees}
+    return {**operation, "account_gas_limits": limits, "gas_fees": fees}
 
 
 def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:

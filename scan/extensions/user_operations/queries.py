@@ -175,8 +175,8 @@ def _decoded(
     ]
     error = None
     if failure is not None:
-        known = [abi for contract in contracts.values() for abi in contract.abis]
-        error = decode_reason(failure, known, imported, budget)
+        declared = [abi for contract in contracts.values() for abi in contract.abis]
+        error = decode_reason(failure, declared, imported, budget)
     elif not record["success"]:
         error = Reason(UNKNOWN, NO_REASON)
     return UserOperationDetails(

@@ -28,13 +28,13 @@ def get_user_operation(operation_hash: str) -> requests.Response:
     if not records:
         raise requests.reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
-    shown = {
+    operation = {
         **record,
         "entryPointVersion": user_operations.version(record),
         **user_operations.details(requests.reader(), record).record(),
         "others": others,
     }
-    return requests.json_value(shown)
+    return requests.json_value(operation)
 
 
 @api_views.get("/transactions/<transaction_hash>/user-operations")

@@ -152,8 +152,8 @@ class Builds(BuiltCreations):
         """Return the code of a creation by the newest build that has it. Threads of requests call
         it."""
         built = self._by_creation
-        known = (code for search_hash in search_hashes for code in built.get(search_hash, ()))
-        for fitting in islice(known, MAX_FITTING):
+        candidates = (code for search_hash in search_hashes for code in built.get(search_hash, ()))
+        for fitting in islice(candidates, MAX_FITTING):
             if not fitting.code.is_in(creation):
                 continue
             read, key = self._mapped, (fitting.built.file, fitting.built.path, fitting.built.name)

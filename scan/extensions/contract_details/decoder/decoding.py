@@ -191,19 +191,19 @@ class _Decoder:
     def event(self, encoded: Encoded) -> Decoding:
         topics, data = encoded.topics, encoded.data
         selector = topics[0][:4] if topics else b""
-        [known] = self._known([(encoded.address, selector)])
-        candidates = self._distinct(EVENT, len(data), self._events(topics, data, known))
+        [declared] = self._known([(encoded.address, selector)])
+        candidates = self._distinct(EVENT, len(data), self._events(topics, data, declared))
         return Decoding(candidates, incomplete=self._incomplete())
 
     def call_or_error(self, encoded: Encoded) -> Decoding:
-        [known] = self._known([(encoded.address, encoded.data[:4])])
+        [declared] = self._known([(encoded.address, encoded.data[:4])])
         calls, errors, reason = [], [], None
         if encoded.kind != ERROR:
-            functions = self._functions(encoded.data, known)
+            functions = self._functions(encoded.data, declared)
             calls = self._distinct(CALL, len(encoded.data), functions)
         if encoded.kind != CALL:
-            reason = self._reason(encoded.data, known)
-            decoded = self._errors(encoded.data, known, reason, is_error=encoded.kind == ERROR)
+            reason = self._reason(encoded.data, declared)
+            decoded = self._errors(encoded.data, declared, reason, is_error=encoded.kind == ERROR)
             errors = self._distinct(ERROR, len(encoded.data), decoded)
         nested = self._nested(nested_calls.NestedCall(encoded.address, 0, encoded.data), calls)
         is_error = encoded.kind == ERROR or (errors and not calls)
@@ -226,9 +226,9 @@ class _Decoder:
             if not inside:
                 return sorted(nested, key=lambda decoded: decoded.path)
             inside = self._within_bounds(inside, MAX_CALLS - len(nested))
-            known = self._known([(inner.to, inner.input[:4]) for _, inner in inside])
+            declared = self._known([(inner.to, inner.input[:4]) for _, inner in inside])
             level = []
-            for (path, inner), of_call in zip(inside, known, strict=True):
+            for (path, inner), of_call in zip(inside, declared, strict=True):
                 functions = self._functions(inner.input, of_call)
                 candidates = self._distinct(CALL, len(inner.input), functions)
                 level.append(DecodedCall(path, inner, candidates))
@@ -287,47 +287,47 @@ class _Decoder:
         node = self._reader.node.within(TIMEOUT_S)
         return own, self._abis.find_at_or_now(emitters, node, self._budget)
 
-    def _functions(self, data: bytes, known: _Known) -> Iterator[Decoded | None]:
-        token_type, budget = known.token_type, self._budget
-        for abi, source in known.abis:
+    def _functions(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
+        token_type, budget = declared.token_type, self._budget
+        for abi, source in declared.abis:
             if data[:4] in abi.functions:
                 yield _from(decode_call(data, [abi], token_type, budget=budget), source)
         yield decode_call(data, [nested_calls.functions_with_calls()], token_type, budget=budget)
-        yield from self._by_signatures(data, known)
+        yield from self._by_signatures(data, declared)
 
-    def _by_signatures(self, data: bytes, known: _Known) -> Iterator[Decoded | None]:
-        for signatures, source in ((known.verified, ELSEWHERE), (known.imported, IMPORTED)):
+    def _by_signatures(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
+        for signatures, source in ((declared.verified, ELSEWHERE), (declared.imported, IMPORTED)):
             for text in signatures:
                 decoded = decode_call_by(data, [text], budget=self._budget)
                 yield None if decoded is None else decoded._replace(source=source)
 
-    def _reason(self, data: bytes, known: _Known) -> Reason:
+    def _reason(self, data: bytes, declared: _Known) -> Reason:
         failure = node_errors.CallFailure(node_errors.REVERT, data=data, data_size=len(data))
-        imported = {data[:4]: known.imported}
-        return decode_reason(failure, [abi for abi, _ in known.abis], imported, self._budget)
+        imported = {data[:4]: declared.imported}
+        return decode_reason(failure, [abi for abi, _ in declared.abis], imported, self._budget)
 
     def _errors(
-        self, data: bytes, known: _Known, reason: Reason, *, is_error: bool
+        self, data: bytes, declared: _Known, reason: Reason, *, is_error: bool
     ) -> Iterator[Decoded | None]:
         """Yield errors. Signatures that are imported, or of verified contracts, are of functions:
         they are tried where the data `is_error`."""
-        for abi, source in known.abis:
+        for abi, source in declared.abis:
             if data[:4] in abi.errors:
                 yield _from(decode_error(data, [abi], budget=self._budget), source)
         yield reason.decoded if reason.kind != CUSTOM else None  # Error and Panic
         yield decode_error(data, budget=self._budget)
         if is_error:
-            yield from self._by_signatures(data, known)
+            yield from self._by_signatures(data, declared)
 
     def _events(
-        self, topics: Sequence[bytes], data: bytes, known: _Known
+        self, topics: Sequence[bytes], data: bytes, declared: _Known
     ) -> Iterator[Decoded | None]:
-        token_type, budget = known.token_type, self._budget
-        for abi, source in known.abis:
+        token_type, budget = declared.token_type, self._budget
+        for abi, source in declared.abis:
             if abi.anonymous or (topics and topics[0] in abi.events):
                 yield _from(decode_log(topics, data, [abi], token_type, budget=budget), source)
         yield decode_log(topics, data, (), token_type, budget=budget)
-        for text in known.imported:
+        for text in declared.imported:
             yield decode_log_by(topics, data, [text], budget=budget)
 
     def _distinct(

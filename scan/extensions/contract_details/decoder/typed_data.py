@@ -139,13 +139,13 @@ class Structures:
             return keccak256(b"".join(self._word(type_.items[0], item) for item in value))
         return keccak256(value) if type_.dynamic else encode([type_], [value])
 
-    def _referred(self, known: set[str], name: str) -> set[str]:
+    def _referred(self, structures: set[str], name: str) -> set[str]:
         for _, member in self.members[name]:
             structure = member.partition("[")[0]
-            if structure in self.members and structure not in known:
-                known.add(structure)
-                self._referred(known, structure)
-        return known
+            if structure in self.members and structure not in structures:
+                structures.add(structure)
+                self._referred(structures, structure)
+        return structures
 
     def _declared(self, name: str) -> str:
         return f"{name}({','.join(f'{type_} {member}' for member, type_ in self.members[name])})"

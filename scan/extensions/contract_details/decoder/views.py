@@ -278,14 +278,14 @@ def _encoded(
 
 
 def _function(
-    text: str, known: Sequence[contract_functions.Function]
+    text: str, functions: Sequence[contract_functions.Function]
 ) -> contract_functions.Function:
     """Return the function of a name or signature: of an address, or as it is typed."""
     parameters.text(text, "function", most=contract_functions.LONGEST_SIGNATURE)
-    named = [function for function in known if text in (function.signature, function.name)]
+    named = [function for function in functions if text in (function.signature, function.name)]
     if named:
         return named[0]
-    if known and "(" not in text:
+    if functions and "(" not in text:
         raise InvalidParameter("The contract has no function of this name.", field="function")
     typed_function = [*contract_functions.functions_of([[entry_of(text)], []], read_only=False).own]
     if not typed_function:

@@ -20,13 +20,13 @@ def price(prefix: str, _parameters: Parameters) -> Reply:
     if in_usd is None:
         raise Failure(NO_PRICE)
     seconds = int(datetime.fromisoformat(in_usd.time).timestamp())
-    shown = {
+    price_fields = {
         f"{prefix}btc": "",
         f"{prefix}btc_timestamp": "",
         f"{prefix}usd": f"{in_usd.amount:f}",
         f"{prefix}usd_timestamp": str(seconds),
     }
-    return Reply(shown)
+    return Reply(price_fields)
 
 
 PRICES = {

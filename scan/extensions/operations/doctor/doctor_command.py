@@ -138,11 +138,11 @@ def _check_replica(settings: Settings) -> Findings:
     primary, replica = _open(settings.database_url), _open(settings.read_database_url)
     try:
         newest = (primary.row("http/index_get_newest") or (0, None))[1]
-        shown = (replica.row("http/index_get_newest") or (0, None))[1]
+        newest_of_replica = (replica.row("http/index_get_newest") or (0, None))[1]
     finally:
         primary.close()
         replica.close()
-    lag = (newest or 0) - (shown or 0)
+    lag = (newest or 0) - (newest_of_replica or 0)
     if lag > settings.max_lag_blocks:
         yield failure(f"{lag} blocks behind the primary", "check that the standby receives WAL")
     else:
@@ -154,15 +154,15 @@ def _check_limits(settings: Settings) -> Findings:
     if uri.startswith("memory"):
         yield ok("counted in the API's process")
         return
-    shown = without_password(uri)
+    storage = without_password(uri)
     try:
         is_up = storage_from_string(uri).check()
     except Exception as error:  # whatever the client of that storage raises
-        is_up, shown = False, f"{shown}: {error}"
+        is_up, storage = False, f"{storage}: {error}"
     if is_up:
-        yield ok(f"counted in {shown}")
+        yield ok(f"counted in {storage}")
     else:
-        text = f"the storage does not respond: {shown}"
+        text = f"the storage does not respond: {storage}"
         yield failure(text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
 
 

@@ -235,10 +235,10 @@ def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) ->
     Optimisers let blocks that are equal be one, such as those that revert alike: then the map has
     the line of one of them, and the line that led there is shown.
     """
-    known = [index for index, place in enumerate(places) if place is not None]
-    inside = [index for index in known if (p := places[index]) and p.function is not None]
+    indexes = [index for index, place in enumerate(places) if place is not None]
+    inside = [index for index in indexes if (p := places[index]) and p.function is not None]
     if not inside:
-        return known[-1] if known else None
+        return indexes[-1] if indexes else None
     index = inside[-1]
     while (origin := origins[index]) is not None:
         led = next((at for at in range(origin, -1, -1) if places[at] is not None), index)

@@ -83,14 +83,14 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     That of the call that failed by itself, or where it ended outside of all functions, as where the
     contract has no such function, of the innermost call around it that ended in one.
     """
-    known = failure(reader, record)
-    if known is None or known.failure is None or known.is_approximate:
-        return known
-    path, database = known.failure.trace_address, reader.sources.database
+    unlocated = failure(reader, record)
+    if unlocated is None or unlocated.failure is None or unlocated.is_approximate:
+        return unlocated
+    path, database = unlocated.failure.trace_address, reader.sources.database
     is_large = int(record["gasUsed"]) > MAX_GAS
-    may_be_created = record["toAddress"] is None or is_creation(known.failure.type)
-    if is_large or not (may_be_created or has_source_map(database, known.code_addresses())):
-        return known
+    may_be_created = record["toAddress"] is None or is_creation(unlocated.failure.type)
+    if is_large or not (may_be_created or has_source_map(database, unlocated.code_addresses())):
+        return unlocated
     try:
         sent = transactions.indexed(record)
         trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
@@ -98,11 +98,11 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         if isinstance(error, Unavailable) and not reader.has_node_failed:
             raise  # the database is unavailable
         reader.do_not_cache()
-        return known
+        return unlocated
     calls = failure_locations.failed_calls(trace.frames)
     around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
     locations = _locations(reader, record, around, path)
-    return known._replace(location=failure_locations.innermost(locations, path))
+    return unlocated._replace(location=failure_locations.innermost(locations, path))
 
 
 def _locations(

@@ -93,8 +93,8 @@ class StateChanges(NamedTuple):
 
     @property
     def is_truncated(self) -> bool:
-        shown = sum(len(account.slots) for account in self.accounts)
-        return len(self.accounts) < self.account_count or shown < self.slot_count
+        slots = sum(len(account.slots) for account in self.accounts)
+        return len(self.accounts) < self.account_count or slots < self.slot_count
 
     def size(self) -> int:
         slots = sum(len(account.slots) for account in self.accounts)
@@ -294,7 +294,7 @@ def _with_names(account: AccountChange, named: queries.NamedStorage | None) -> A
         slot._replace(variables=named.variables.get(int.from_bytes(slot.slot), ()))
         for slot in account.slots
     ]
-    layouts = [known.address for known in named.layouts]
+    layouts = [layout.address for layout in named.layouts]
     return account._replace(slots=slots, layouts=layouts, collisions=named.collisions)
 
 

@@ -277,9 +277,9 @@ def _exchanges(trades: Sequence[Record], names: Names) -> list[Part]:
     pools: dict[str, str] = {}
     for trade in trades:
         pools.setdefault(trade["dex"] or "", trade["pairAddress"])
-    shown = [exchange_part(dex, pool) for dex, pool in [*pools.items()][:MAX_EXCHANGES]]
-    more = len(pools) - len(shown)
-    return joined([*shown, Part(f"{more:,} more")] if more else shown)
+    parts = [exchange_part(dex, pool) for dex, pool in [*pools.items()][:MAX_EXCHANGES]]
+    more = len(pools) - len(parts)
+    return joined([*parts, Part(f"{more:,} more")] if more else parts)
 
 
 def provided(facts: Facts, names: Names) -> Recognised | None:
@@ -307,7 +307,7 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
     moved = [(asset, value) for asset, value in moved if value]
     if not moved or any(value < 0 for _, value in moved):
         return None
-    shown = assets_parts(names, moved)
+    parts = assets_parts(names, moved)
     flows = facts.flows()
     stated = {asset: clipped(flows.get(asset, 0), -sign * value) for asset, value in moved}
     shares = Asset(address)  # tokens of the pool itself
@@ -320,8 +320,8 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         is_for_others = bool(recipients) and recipients != {facts.sender}
         stated[shares] = flows.get(shares, 0)
     values = {
-        "given": shown,
-        "got": shown,
+        "given": parts,
+        "got": parts,
         "exchanges": [exchange_part(pool["dex"], address)],
         "recipient": recipients_parts(names, recipients),
     }

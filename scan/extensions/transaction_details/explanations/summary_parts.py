@@ -132,9 +132,9 @@ def _token_part(
 ) -> Part:
     """Return a part with the fields that tell its token apart from namesakes."""
     is_verified = bool(names.of(address).get("contract"))
-    shown = None if value is None else str(value)
+    value_text = None if value is None else str(value)
     namesake = names.token(address).get("largerNamesake")
-    return Part(text, type_, address, token_id, shown, is_verified, namesake)
+    return Part(text, type_, address, token_id, value_text, is_verified, namesake)
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
@@ -165,9 +165,9 @@ def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part
         address = str(assets[0][0].address)
         text = f"{len(assets):,} items of {_collection(names, address)}"
         return [_token_part(names, address, text)]
-    shown = [asset_part(names, asset, value) for asset, value in assets[:MAX_ASSETS]]
-    more = len(assets) - len(shown)
-    return joined([*shown, Part(f"{more:,} more")] if more else shown)
+    parts = [asset_part(names, asset, value) for asset, value in assets[:MAX_ASSETS]]
+    more = len(assets) - len(parts)
+    return joined([*parts, Part(f"{more:,} more")] if more else parts)
 
 
 def joined(parts: Sequence[Part]) -> list[Part]:

@@ -85,7 +85,7 @@ def trace_with_gas(
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
     """Give a call whose own ABI does not have its error the reason of the call that it passes the
     error on from, which returned the same data."""
-    known = {
+    reason_of = {
         decoded.reason.data: decoded.reason
         for decoded in frames
         if decoded.reason is not None and decoded.reason.decoded is not None
@@ -93,7 +93,7 @@ def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame
     return [
         decoded
         if decoded.reason is None or decoded.reason.kind != revert_reasons.UNKNOWN_DATA
-        else decoded._replace(reason=known.get(decoded.reason.data, decoded.reason))
+        else decoded._replace(reason=reason_of.get(decoded.reason.data, decoded.reason))
         for decoded in frames
     ]
 
@@ -122,8 +122,8 @@ def _decoded(
     elif function is not None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         declared = function.signature, function.source
-        known = (e for e in entries if (e.signature, e.source) == declared)
-        if (entry := next(known, None)) is not None:
+        functions = (e for e in entries if (e.signature, e.source) == declared)
+        if (entry := next(functions, None)) is not None:
             result = decoding.decode_result(entry, frame.output, budget=budget)
     logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
     return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)

@@ -102,16 +102,16 @@ class TransactionFailures:
         exact = _kept(reader, indexed)
         try:
             exact = exact or self._traced(reader, node, indexed)
-            known = exact or self._called(reader, node, indexed, record)
+            call_failure = exact or self._called(reader, node, indexed, record)
         except (UpstreamFailed, Unavailable) as error:
             if not node.failed and not isinstance(error, UpstreamFailed):
                 raise  # the database is unavailable
             clause = error.message[:1].lower() + error.message[1:].rstrip(".")
-            known = _Unknown(clause, is_final=False)
-        if isinstance(known, _Unknown):
-            reason = Reason(UNKNOWN, f"The reason is not known: {known.reason}.")
-            return TransactionFailure(reason, is_passing=not known.is_final)
-        return _decoded(reader.sources, node, record, known, is_approximate=exact is None)
+            call_failure = _Unknown(clause, is_final=False)
+        if isinstance(call_failure, _Unknown):
+            reason = Reason(UNKNOWN, f"The reason is not known: {call_failure.reason}.")
+            return TransactionFailure(reason, is_passing=not call_failure.is_final)
+        return _decoded(reader.sources, node, record, call_failure, is_approximate=exact is None)
 
     def _traced(
         self, reader: Reader, node: NodeSession, indexed: IndexedTransaction
@@ -157,12 +157,12 @@ class TransactionFailures:
         record: Mapping[str, Any],
     ) -> CallFailure | _Unknown:
         key = (indexed.hash, indexed.block_hash)
-        known = self._approximate.get(key)
-        if known is None:
-            known = _call(reader, node, indexed, record)
-            if not isinstance(known, _Unknown) or known.is_final:
-                self._approximate.store(key, known, ENTRY_BYTES + MAX_DATA)
-        return known
+        call_failure = self._approximate.get(key)
+        if call_failure is None:
+            call_failure = _call(reader, node, indexed, record)
+            if not isinstance(call_failure, _Unknown) or call_failure.is_final:
+                self._approximate.store(key, call_failure, ENTRY_BYTES + MAX_DATA)
+        return call_failure
 
 
 def _call(
@@ -244,8 +244,8 @@ def _decoded(
 def _abis_of(
     codes: Iterable[bytes], contracts: Mapping[bytes, contract_abis.Contract]
 ) -> list[AbiIndex]:
-    known = (contracts.get(code, contract_abis.NO_CONTRACT) for code in codes)
-    return [abi for contract in known for abi in contract.abis]
+    verified = (contracts.get(code, contract_abis.NO_CONTRACT) for code in codes)
+    return [abi for contract in verified for abi in contract.abis]
 
 
 def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:

@@ -139,12 +139,12 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
     if not creates_contract(facts.transaction):
         return Recognised("without-recipient", {})
     contract = facts.transaction["contractAddress"]
-    shown = [contract_part(names, contract)] if contract else [Part("a contract")]
-    if contract and shown[0].text.startswith("0x"):
-        shown = [Part("contract "), *shown]
+    parts = [contract_part(names, contract)] if contract else [Part("a contract")]
+    if contract and parts[0].text.startswith("0x"):
+        parts = [Part("contract "), *parts]
     # Nearly all tokens mint to their deployer, so these amounts are no news.
     got = {asset: v for asset, v in facts.flows().items() if v > 0 and asset != COIN}
-    return Recognised("creation", {"contract": shown}, stated=got if facts.is_complete else {})
+    return Recognised("creation", {"contract": parts}, stated=got if facts.is_complete else {})
 
 
 def _without_call(facts: Facts, names: Names) -> Recognised | None:
@@ -235,10 +235,10 @@ def _moved(facts: Facts, names: Names) -> Recognised | None:
     moved: Flows = defaultdict(int)
     for transfer in facts.transfers:
         moved[Asset(token, transfer["tokenId"])] += int(transfer["value"])
-    shown = assets_parts(names, [*moved.items()])
+    parts = assets_parts(names, [*moved.items()])
     values = {
-        "given": shown,
-        "got": shown,
+        "given": parts,
+        "got": parts,
         "owner": [address_part(names, owner)],
         "recipient": recipients_parts(names, recipients),
     }

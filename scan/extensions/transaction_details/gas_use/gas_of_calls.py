@@ -125,11 +125,11 @@ def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
         path = call.decoded.frame.trace_address
         outer = around.get(path[:-1], frozenset()) if path else frozenset()
         around[path] = outer | {call.function}
-        known = functions.get(call.function) or FunctionGas(*call.function, 0, 0, 0)
-        functions[call.function] = known._replace(
-            calls=known.calls + 1,
-            own=_plus(known.own, call.own),
-            total=known.total if call.function in outer else _plus(known.total, call.total),
+        gas = functions.get(call.function) or FunctionGas(*call.function, 0, 0, 0)
+        functions[call.function] = gas._replace(
+            calls=gas.calls + 1,
+            own=_plus(gas.own, call.own),
+            total=gas.total if call.function in outer else _plus(gas.total, call.total),
         )
     return sorted(functions.values(), key=_most_first)[:MAX_FUNCTIONS]
 

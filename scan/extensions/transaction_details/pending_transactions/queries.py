@@ -296,8 +296,8 @@ def sender_transactions(reader: Reader, sender: bytes) -> Listed:
     pool = _pool(reader.node.within(TIMEOUT_S), sender)
     if pool.reason is not None:
         return Listed([], None, pool.reason)
-    shown = pool.transactions[:MAX_LISTED]
-    return Listed([sent.record() for sent in shown], len(pool.transactions))
+    listed = pool.transactions[:MAX_LISTED]
+    return Listed([sent.record() for sent in listed], len(pool.transactions))
 
 
 def get(reader: Reader, transaction_hash: bytes) -> Pending | None:

@@ -242,7 +242,7 @@ def _span(node: Node) -> tuple[int, int]:
 def _namespaces(declared: Sequence[_Declared], contract: Node) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
-    known: dict[str, _Namespace] = {}
+    namespaces: dict[str, _Namespace] = {}
     structs = [
         (around.get("id") not in bases, path, around, node)
         for path, around, node in declared
@@ -257,8 +257,8 @@ def _namespaces(declared: Sequence[_Declared], contract: Node) -> list[_Namespac
         location = _LOCATION.search(str(text or ""))
         names = str(around.get("name")), str(node.get("name"))
         if location and all(_IDENTIFIER.fullmatch(name) for name in names):
-            known.setdefault(location[1], _Namespace(location[1], path, *names))
-    return [*known.values()][:MAX_NAMESPACES]
+            namespaces.setdefault(location[1], _Namespace(location[1], path, *names))
+    return [*namespaces.values()][:MAX_NAMESPACES]
 
 
 def _laid_out(

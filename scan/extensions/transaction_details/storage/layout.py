@@ -120,11 +120,11 @@ def laid_out(
 ) -> Layout:
     """Return the layout of variables, of which those of one name get their slots to it: contracts
     and those that they inherit may each have a private one."""
-    known: set[str] = set()
+    names: set[str] = set()
     named = []
     for variable in sorted(variables, key=lambda v: (v.slot, v.offset)):
-        is_named_once = variable.name in known
-        known.add(variable.name)
+        is_named_once = variable.name in names
+        names.add(variable.name)
         name = f"{variable.name}@{variable.slot}" if is_named_once else variable.name
         named.append(variable._replace(name=name))
     return Layout(named, types, is_vyper, is_truncated)
@@ -301,7 +301,7 @@ class StorageLayouts:
         rows = self._database.rows("contracts/storage_layouts_find", addresses=distinct)
         by_address = {bytes(address): row for address, *row in rows}
         read: dict[Hashable, _Sized] = {}
-        known: dict[bytes, KnownLayout] = {}
+        layouts: dict[bytes, KnownLayout] = {}
         left = MAX_CHARACTERS
         for address in dict.fromkeys(addresses):
             if address not in by_address or left <= 0:
@@ -311,8 +311,8 @@ class StorageLayouts:
             if key not in read:
                 read[key] = self._layout(key, path)
                 left -= read[key].characters
-            known[address] = KnownLayout(address, name, read[key].layout)
-        return known
+            layouts[address] = KnownLayout(address, name, read[key].layout)
+        return layouts
 
     def _layout(self, key: tuple[bytes, bytes, object], path: str) -> _Sized:
         """Return the layout of a verification, which is nothing where it is malformed."""
@@ -332,6 +332,6 @@ class StorageLayouts:
         return sized
 
 
-def in_order(known: Mapping[bytes, KnownLayout], addresses: Sequence[bytes]) -> list[KnownLayout]:
+def in_order(layouts: Mapping[bytes, KnownLayout], addresses: Sequence[bytes]) -> list[KnownLayout]:
     """Return the layouts that are known of these contracts, in their order."""
-    return [known[address] for address in dict.fromkeys(addresses) if address in known]
+    return [layouts[address] for address in dict.fromkeys(addresses) if address in layouts]

@@ -74,10 +74,10 @@ class Candidates:
 
     def of(self, type_: StorageType, *, is_vyper: bool) -> Sequence[Key]:
         """Return the candidates of a type."""
-        known = (type_.label, type_.size)
-        if known not in self._by_label:
-            self._by_label[known] = [*self._of(type_, is_vyper)]
-        return self._by_label[known]
+        label_and_size = (type_.label, type_.size)
+        if label_and_size not in self._by_label:
+            self._by_label[label_and_size] = [*self._of(type_, is_vyper)]
+        return self._by_label[label_and_size]
 
     def indices(self) -> Sequence[int]:
         """Return places in arrays: the first ones, and those that candidates name."""
@@ -145,8 +145,8 @@ def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
         return to_hex(word)  # as a request has to name it
     size = min(type_.size, WORD)
     value = word[:size] if slots.is_fixed_bytes(type_.label) else word[WORD - size :]
-    shown = slots.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
-    return str(shown).lower() if isinstance(shown, bool) else shown
+    decoded = slots.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
+    return str(decoded).lower() if isinstance(decoded, bool) else decoded
 
 
 def _quoted(text: str) -> str:

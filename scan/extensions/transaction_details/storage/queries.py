@@ -196,15 +196,15 @@ def names_of_changes(
         own = implementations.get(address) or targets.get(address, ())
         targets[address] = (*own[:MAX_FACETS], *_replaced(words))
     addresses = [code for own in chosen for code in (*targets[own], own)]
-    known = reader.sources.get(layout.StorageLayouts).of(addresses)
+    layout_of = reader.sources.get(layout.StorageLayouts).of(addresses)
     candidates = mapping_keys.Candidates(())
-    if known:
+    if layout_of:
         words_of = [pair for words in chosen.values() for pair in words.values()]
         candidates = mapping_keys.candidates_of(
             frames(), [word for pair in words_of for word in pair[::-1]]
         )
-        hold_for(reader, known.values(), max(candidates.count, len(words_of)))
-    layouts = {a: layout.in_order(known, (*targets[a], a)) for a in chosen}
+        hold_for(reader, layout_of.values(), max(candidates.count, len(words_of)))
+    layouts = {a: layout.in_order(layout_of, (*targets[a], a)) for a in chosen}
     variables = _variables(chosen, layouts, candidates, {})
     if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
         values = hashed()
@@ -216,7 +216,7 @@ def names_of_changes(
     storage = {}
     for address, words in chosen.items():
         collisions = []
-        replaced = layout.in_order(known, _replaced(words))
+        replaced = layout.in_order(layout_of, _replaced(words))
         if len(replaced) == 2:
             after, before = replaced
             collisions = contract_collisions(before, after, comparisons)
@@ -227,7 +227,7 @@ def names_of_changes(
 def hold_for(reader: Reader, layouts: Iterable[layout.KnownLayout], words: int = 0) -> None:
     """Hold a place until the request ends where there are many words, or where distinct layouts
     have many variables."""
-    distinct = {id(known.layout): known.layout.entries for known in layouts}
+    distinct = {id(contract.layout): contract.layout.entries for contract in layouts}
     if words > MAX_FEW or sum(distinct.values()) > MAX_FEW_VARIABLES:
         reader.hold_processor()
 
@@ -236,14 +236,14 @@ def _variables(
     storages: Mapping[bytes, slot_names.Words],
     layouts: Mapping[bytes, Sequence[layout.KnownLayout]],
     candidates: mapping_keys.Candidates,
-    known: _ByAddress,
+    former: _ByAddress,
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
     budget = slot_names.Budget()
     named = {}
     for address, words in storages.items():
         every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
-        address_variables = known.get(address, {})
+        address_variables = former.get(address, {})
         named[address] = slot_names.changed_variables(
             every, words, candidates, budget, address_variables
         )

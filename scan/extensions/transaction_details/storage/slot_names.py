@@ -64,12 +64,12 @@ class Budget:
 
     def first_level(self, layout: Layout) -> "_Level":
         """Return the variables of a layout; nothing of one that has more than are left."""
-        known = self._known.get(id(layout))
-        if known is None:
+        level = self._known.get(id(layout))
+        if level is None:
             roots = roots_of(layout) if len(layout.variables) <= self.variables else []
             self.variables -= len(roots)
-            known = self._known[id(layout)] = _Level(layout, roots, self.steps)
-        return known
+            level = self._known[id(layout)] = _Level(layout, roots, self.steps)
+        return level
 
 
 class _Level:
@@ -192,11 +192,11 @@ def changed_variables(
     words: Words,
     candidates: Candidates,
     budget: Budget,
-    known: Mapping[int, Sequence[VariableChange]] = MappingProxyType({}),
+    former: Mapping[int, Sequence[VariableChange]] = MappingProxyType({}),
 ) -> dict[int, Sequence[VariableChange]]:
     """Return the variables in changed slots, by slot, with those that are known; the first layout
     that has something there names it."""
-    named = dict(known)
+    named = dict(former)
     sides = [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
     for layout in layouts:
         unnamed = words.keys() - named.keys()

@@ -242,11 +242,11 @@ def get(
     at = Block(block.number, to_hex(block.hash))
     targets = queries.implementations_at(reader, [address], at).get(address, ())
     wanted = (*filter(None, [other]), *targets, address)
-    known = reader.sources.get(StorageLayouts).of(wanted)
-    layouts = in_order(known, (*targets, address))
+    layout_of = reader.sources.get(StorageLayouts).of(wanted)
+    layouts = in_order(layout_of, (*targets, address))
     if not layouts and reader.has_node_failed:
         raise UpstreamFailed(request_node.NOT_ANSWERING)
-    if not layouts or (other is not None and other not in known):
+    if not layouts or (other is not None and other not in layout_of):
         raise NotFound(NO_LAYOUT)
     every = [one.layout for one in layouts] + [slot_names.OF_PROXIES][: len(targets)]
     steps = slots.Steps()
@@ -255,7 +255,7 @@ def get(
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
     values = _Values(lambda slots: _read(reader, address, block, slots), entries, steps)
     variables, comparisons = values.read(), Comparisons()
-    compared = in_order(known, (*targets, address, *filter(None, [other])))
+    compared = in_order(layout_of, (*targets, address, *filter(None, [other])))
     if len(compared) > 1:
         queries.hold_for(reader, compared)
     of_pairs = (
@@ -369,9 +369,11 @@ class _Values:
         if entry.kind in ("list", "whole"):
             shown_elements = MOST_SHOWN if entry.is_open else 0
             self.is_truncated = self.is_truncated or (length or 0) > shown_elements
-        shown = None if length is None else str(length)
+        length_text = None if length is None else str(length)
         size = entry.size if entry.has_word else None
-        return StoredVariable(place.path, entry.label, place.slot, place.offset, size, value, shown)
+        return StoredVariable(
+            place.path, entry.label, place.slot, place.offset, size, value, length_text
+        )
 
     def _content(self, layout: Layout, entry: Entry, word: bytes) -> bytes | None:
         """Return the content of a string, None where not all of it was read."""
