@@ -253,12 +253,12 @@ def candidates(
 ) -> list[Function]:
     """Return the functions with this name or signature and number of arguments, at least one.
     Raises AbiError, which lists `others` where `entries` have no function."""
-    named = _named(entries, function, others)
+    matching = _named(entries, function, others)
     if read_only:
-        named = [entry for entry in named if mutability_of(entry) in READ_ONLY]
-        if not named:
+        matching = [entry for entry in matching if mutability_of(entry) in READ_ONLY]
+        if not matching:
             raise NotReadOnly(f"the function {function} is neither view nor pure")
-    return _functions_of_length([*map(function_of, named)], argument_count)
+    return _functions_of_length([*map(function_of, matching)], argument_count)
 
 
 def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:

@@ -74,8 +74,8 @@ class Proxy(NamedTuple):
 
     @property
     def warning(self) -> str | None:
-        named = to_hex(self.unused)
-        sentence = f"Its slot of EIP-1967 names {named}, to which its code passes no calls on."
+        target = to_hex(self.unused)
+        sentence = f"Its slot of EIP-1967 names {target}, to which its code passes no calls on."
         return sentence if self.unused else None
 
     def record(self) -> dict[str, object]:
@@ -277,12 +277,12 @@ def _proxy(
 
 
 def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
-    own = to_hex(address)
+    proxy = to_hex(address)
     if read == _FACETS:
-        return "eth_call", ({"to": own, "data": to_hex(read.input), "gas": CALL_GAS},)
+        return "eth_call", ({"to": proxy, "data": to_hex(read.input), "gas": CALL_GAS},)
     if not read.to:
-        return "eth_getStorageAt", (own, to_hex(read.input))
-    call = {"from": own, "to": to_hex(read.to), "data": to_hex(read.input), "gas": CALL_GAS}
+        return "eth_getStorageAt", (proxy, to_hex(read.input))
+    call = {"from": proxy, "to": to_hex(read.to), "data": to_hex(read.input), "gas": CALL_GAS}
     return "eth_call", (call,)
 
 

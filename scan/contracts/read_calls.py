@@ -125,8 +125,8 @@ class ReadCalls:
     ) -> Iterator[tuple[dict[str, Any], Proxy | None]]:
         """The function's entries in the ABI of the contract, and then of each implementation, as
         far as they are verified and read within FACETS_S."""
-        if (own := self._function(address, function)) is not None:
-            yield own, None
+        if (entries := self._function(address, function)) is not None:
+            yield entries, None
         if row := self._database.row("contracts/contracts_get_code", address=address):
             _, code, _ = row
             proxy = proxy_at(node, address, bytes(code))

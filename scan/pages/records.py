@@ -79,8 +79,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     operator's label, else a pool's pair, else a token's own name, else that of the verified
     source. Beside addresses without one they show `claim`, a name that the address has chosen."""
     of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
-    named = {address for address in (*of_records, *more) if address}
-    keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
+    distinct = {address for address in (*of_records, *more) if address}
+    keys = [bytes.fromhex(address[2:]) for address in sorted(distinct)[:MAX_NAMED]]
     names = dict(orjson.loads(addresses.names(reader(), keys)))
     for name in names.values():
         token = name["token"] or {}

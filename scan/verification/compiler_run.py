@@ -68,8 +68,8 @@ def compile_source(
 def _without_folders(finished: sandbox.Finished, own_folder: Path, folder: str) -> sandbox.Finished:
     """Return the output with paths that begin in the folders of this machine that a compiler sees:
     its own, with its packages, that it runs in, and its Python's. Vyper names interfaces so."""
-    output, own = finished.output, own_folder.resolve()
-    seen = (own / "packages", own, own_folder, folder, Path(tempfile.__file__).parent)
+    output, resolved = finished.output, own_folder.resolve()
+    seen = (resolved / "packages", resolved, own_folder, folder, Path(tempfile.__file__).parent)
     for text in map(str, seen):
         quoted = json.dumps(text)[1:-1].encode()
         output = output.replace(quoted + b"/", b"").replace(quoted, b"")

@@ -92,11 +92,11 @@ def parse(body: Mapping[str, Any]) -> Submission:
 def _language(source: _Source, fields: Mapping[str, Any]) -> solidity.Language:
     """Return the language of the field or of the standard JSON input, by default Solidity. Raises
     InvalidParameter where they differ."""
-    named: solidity.Language | None = fields.get("language")
-    if source.language and named and named is not source.language:
+    language: solidity.Language | None = fields.get("language")
+    if source.language and language and language is not source.language:
         message = f"language differs from that of the standard JSON input: {source.language.name}."
         raise InvalidParameter(message, field="language")
-    return source.language or named or solidity.SOLIDITY
+    return source.language or language or solidity.SOLIDITY
 
 
 def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> None:

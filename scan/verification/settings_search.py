@@ -122,15 +122,15 @@ def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
 
 
 def candidate_settings(
-    given: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
+    requested: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
 ) -> Iterator[CompilerSettings]:
     """Yield complete settings without repetition. Submitted ones are not changed, but for metadata
     that the deployed code does not have."""
-    likely, rarer = _optimizers(given.get("optimizer"))
-    first_evm, *other_evms = _evm_versions(given, version, has_push0=inferred.push0)
+    likely, rarer = _optimizers(requested.get("optimizer"))
+    first_evm, *other_evms = _evm_versions(requested, version, has_push0=inferred.push0)
     # Values of viaIR for the legacy pipeline and the IR: None omits it, as most tools do.
     plain: list[bool | None] = [None]
-    via_ir: list[bool | None] = [] if "viaIR" in given or version < VIA_IR_FROM else [True]
+    via_ir: list[bool | None] = [] if "viaIR" in requested or version < VIA_IR_FROM else [True]
     order = itertools.chain(
         itertools.product(likely, [first_evm], plain),
         itertools.product(likely, [first_evm], via_ir),
@@ -140,9 +140,9 @@ def candidate_settings(
         itertools.product(likely, other_evms, via_ir),
         itertools.product(rarer, other_evms, [*plain, *via_ir]),
     )
-    metadata = _metadata(given.get("metadata", {}), inferred.metadata)
+    metadata = _metadata(requested.get("metadata", {}), inferred.metadata)
     for optimizer, evm_version, pipeline in order:
-        chosen: CompilerSettings = {**given, "optimizer": optimizer}
+        chosen: CompilerSettings = {**requested, "optimizer": optimizer}
         chosen.pop("metadata", None)
         if metadata:
             chosen["metadata"] = metadata

@@ -229,16 +229,13 @@ class Approvals:
         if traversal.cursor is not None:
             rest = [a for a in rest if a.newest[:2] < traversal.cursor.position]
         limit = min(window.limit, MOST_ROWS)
-        approvals, more = (
-            rest[window.offset : window.offset + limit],
-            rest[window.offset + limit :],
-        )
+        end = window.offset + limit
+        approvals, more = rest[window.offset : end], rest[end:]
         head, head_s = self._events.head, self._events.head_s
         details, uses_from = self._details(approvals, head)
         states_now = states(self._reader, self._owner, [a.newest for a in approvals], head, head_s)
-        records = [
-            _record(*row, head_s) for row in zip(approvals, details, states_now, strict=True)
-        ]
+        rows = zip(approvals, details, states_now, strict=True)
+        records = [_record(*row, head_s) for row in rows]
         return ApprovalPage(
             orjson.dumps(records).decode(),
             len(records),

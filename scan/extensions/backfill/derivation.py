@@ -175,8 +175,8 @@ def _table(
         [bytes(value) if isinstance(value, memoryview) else value for value in column]
         for column in zip(*rows, strict=True)
     ] or [[] for _ in columns]
-    named = dict(zip(columns, values, strict=True))
-    return pyarrow.table(named, schema=pyarrow.schema([*columns.items()]))
+    by_column = dict(zip(columns, values, strict=True))
+    return pyarrow.table(by_column, schema=pyarrow.schema([*columns.items()]))
 
 
 def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:

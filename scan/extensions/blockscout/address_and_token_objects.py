@@ -68,15 +68,15 @@ def address_object(address: str, party: Mapping[str, Any], name: str | None) -> 
     """Return the object of an address. Its name is a label or that of a verified contract, not what
     a token calls itself; `name` is its primary name."""
     label, contract = party.get("label"), party.get("contract")
-    named: paths.Object = {
+    fields: paths.Object = {
         "hash": checksummed(address),
         "isContract": party.get("isContract"),
         "name": label or contract,
         "isVerified": contract is not None,
         "primaryName": name,
     }
-    tags = [tag(named["hash"], label)] if label else []
-    return {**paths.renamed("address", named), "public_tags": tags}
+    tags = [tag(fields["hash"], label)] if label else []
+    return {**paths.renamed("address", fields), "public_tags": tags}
 
 
 def tag(address: str, label: str) -> paths.Object:
@@ -109,15 +109,15 @@ ALL_TYPES = TokenTypes(None)
 def token_types() -> TokenTypes:
     """Return the types of the parameter `type`, which has standards separated by commas; those that
     Scan does not index have no rows."""
-    given = paths.text("type")
-    if given is None:
+    text = paths.text("type")
+    if text is None:
         return ALL_TYPES
-    named = [name.strip() for name in given.upper().strip("[]").split(",")]
-    unknown = [name for name in named if name not in ALL_STANDARDS]
+    standards = [name.strip() for name in text.upper().strip("[]").split(",")]
+    unknown = [name for name in standards if name not in ALL_STANDARDS]
     if unknown:
         allowed = ", ".join(ALL_STANDARDS)
         raise InvalidParameter(f"type must be of {allowed}, separated by commas.", field="type")
-    return TokenTypes(frozenset(OURS[name] for name in named if name in OURS))
+    return TokenTypes(frozenset(OURS[name] for name in standards if name in OURS))
 
 
 class TokenObjects:

@@ -246,13 +246,11 @@ def _named(name: str) -> list[paths.Record]:
 @blueprint.path("/tokens/batch")
 def list_batch() -> Response:
     """Return the tokens at the addresses of the body; others have none."""
-    named = json_object().get(IN_BATCH)
-    if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
+    texts = json_object().get(IN_BATCH)
+    if not isinstance(texts, list) or len(texts) > MOST_IN_BATCH:
         raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
-    records = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in named])
-    return json_value(
-        [address_and_token_objects.token_object(record) for record in records.values()]
-    )
+    records = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in texts])
+    return json_value([*map(address_and_token_objects.token_object, records.values())])
 
 
 @blueprint.path("/tokens/<address_hash>")

@@ -91,8 +91,8 @@ def _search(activity_filter: ActivityFilter) -> paths.Object:
     """Return the methods and tokens of a filter under their names."""
     methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
     chosen = activity_filter.tokens
-    named = {*(chosen.included or ()), *chosen.excluded} - {NATIVE}
-    records = tokens.records_of(reader(), [data(address) for address in named])
+    token_addresses = {*(chosen.included or ()), *chosen.excluded} - {NATIVE}
+    records = tokens.records_of(reader(), [data(address) for address in token_addresses])
     return {
         "methods": {m["method_id"]: m["name"] for m in methods if m["name"]},
         "tokens": {o["address_hash"]: o for o in map(token_object, records.values())},

@@ -275,7 +275,7 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
     names_language = way.source == STANDARD_JSON and way.language is SOLIDITY  # or Yul
     # Those that are given are compared; they are detected without, too.
     is_detected = fields.get("autodetect_constructor_args") in (True, "true")
-    given = {
+    settings = {
         "language": None if names_language else way.language.name,
         "compilerVersion": fields.get("compiler_version"),
         "contractName": fields.get("contract_name"),
@@ -283,13 +283,13 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
         "constructorArguments": None if is_detected else fields.get("constructor_args"),
     }
     if way.source != STANDARD_JSON:  # which has its own settings
-        given["evmVersion"] = fields.get("evm_version")
-        given["libraries"] = _libraries(fields)
+        settings["evmVersion"] = fields.get("evm_version")
+        settings["libraries"] = _libraries(fields)
         if way.language is SOLIDITY:
             is_optimized = fields.get("is_optimization_enabled", False)
-            given["optimizationUsed"] = is_optimized
-            given["runs"] = fields.get("optimization_runs") if is_optimized not in OFF else None
-    return {name: value for name, value in given.items() if value not in (None, "", {})}
+            settings["optimizationUsed"] = is_optimized
+            settings["runs"] = fields.get("optimization_runs") if is_optimized not in OFF else None
+    return {name: value for name, value in settings.items() if value not in (None, "", {})}
 
 
 def _license(value: object) -> str | None:
@@ -300,15 +300,15 @@ def _license(value: object) -> str | None:
 
 def _libraries(fields: Mapping[str, Any]) -> object:
     """Return addresses by name: of one field with JSON, or of fields such as libraries[Name]."""
-    given = fields.get("libraries") or {}
-    if isinstance(given, str):
-        given = _parsed(given, "libraries")
-    named = {
+    libraries = fields.get("libraries") or {}
+    if isinstance(libraries, str):
+        libraries = _parsed(libraries, "libraries")
+    by_name = {
         name.removeprefix("libraries[").removesuffix("]"): value
         for name, value in fields.items()
         if name.startswith("libraries[")
     }
-    return {**given, **named} if isinstance(given, dict) else given
+    return {**libraries, **by_name} if isinstance(libraries, dict) else libraries
 
 
 def _source(way: Method, fields: Mapping[str, Any]) -> object:

@@ -195,8 +195,8 @@ def _results(query: str | None) -> list[paths.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     tokens_by_address = tokens.records_of(reader(), keys)
-    named = [result["value"] for result in results if result["type"] in ("address", "contract")]
-    objects = AddressObjects(named)
+    parties = [result["value"] for result in results if result["type"] in ("address", "contract")]
+    objects = AddressObjects(parties)
     more = None if results else _by_hash(query)
     return [
         *filter(None, (_result(result, tokens_by_address, objects) for result in results)),

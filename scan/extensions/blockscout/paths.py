@@ -68,8 +68,8 @@ class Parameters:
     def __init__(self, taken: frozenset[str]) -> None:
         """Raises InvalidParameter for a parameter that the path does not take."""
         self._taken = taken
-        given = request.args.items()
-        self._unread = {name for name, value in given if name and value not in ABSENT}
+        arguments = request.args.items()
+        self._unread = {name for name, value in arguments if name and value not in ABSENT}
         self._unread -= CREDENTIALS
         for name in self._unread - taken:
             raise InvalidParameter(f"Unexpected field: {name[:50]}", field=name[:50])

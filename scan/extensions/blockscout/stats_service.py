@@ -66,8 +66,8 @@ def get_line(name: str) -> Response:
 
 
 def _date(name: str) -> date | None:
-    given = paths.text(name)
-    return parameters.optional_date({} if given is None else {name: given}, name)
+    text = paths.text(name)
+    return parameters.optional_date({} if text is None else {name: text}, name)
 
 
 @blueprint.path("/pages/main")

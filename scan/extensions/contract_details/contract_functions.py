@@ -169,11 +169,11 @@ def amount_units(coin_symbol: str, tokens: Sequence[Mapping[str, Any]]) -> Amoun
     coin = {coin_symbol: COIN_DECIMALS, **UNITS}
     fixed = {unit.casefold() for unit in coin}
     units: dict[str, int | None] = {}
-    named = Counter(str(token["symbol"] or "").casefold() for token in tokens)
+    symbol_counts = Counter(str(token["symbol"] or "").casefold() for token in tokens)
     for token in tokens:
         symbol, decimals = str(token["symbol"] or ""), int(token["decimals"])
         if symbol.casefold() not in fixed and _SYMBOL.fullmatch(symbol) and symbol.isprintable():
-            units[symbol] = decimals if named[symbol.casefold()] == 1 else None
+            units[symbol] = decimals if symbol_counts[symbol.casefold()] == 1 else None
         elif symbol.casefold() == coin_symbol.casefold() and decimals != COIN_DECIMALS:
             coin.pop(coin_symbol, None)
     return AmountUnits(units, coin)

@@ -62,8 +62,8 @@ class _Getter(NamedTuple):
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
     contract, lookup = contracts.get_with_proxy(reader, address, FUNCTIONS)
-    own = [] if contract.interface is None else [json.loads(contract.interface)]
-    abis = [*own, *implementation_abis(reader, lookup.proxy)]
+    own_abis = [] if contract.interface is None else [json.loads(contract.interface)]
+    abis = [*own_abis, *implementation_abis(reader, lookup.proxy)]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
     return of(reader, address, abis, lookup.proxy)

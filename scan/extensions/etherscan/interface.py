@@ -135,13 +135,13 @@ SUPPORTED = LazySequence(
 
 
 def find_action(parameters: replies.Parameters) -> Action:
-    named = parameters.text("module").lower(), parameters.text("action").lower()
-    if named in NOT_OFFERED:
-        raise replies.Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
-    module = MODULES.get(named[0])
+    key = parameters.text("module").lower(), parameters.text("action").lower()
+    if key in NOT_OFFERED:
+        raise replies.Failure(f"Error! {key[1]} is not offered: {NOT_OFFERED[key]}")
+    module = MODULES.get(key[0])
     if module is None:
         raise replies.Failure("Error! Missing Or invalid Module name")
-    action = OF_EXTENSIONS.get(named) or module.get(named[1])
+    action = OF_EXTENSIONS.get(key) or module.get(key[1])
     if action is None:
         raise replies.Failure("Error! Missing Or invalid Action name")
     return action

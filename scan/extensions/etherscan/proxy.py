@@ -258,8 +258,8 @@ def _log_filters(criteria: object) -> list[tuple[LogFilter, pages.Window]]:
         ("toblock", criteria.get("toBlock")),
     ]
     if block_hash is not None:
-        named = replies.Parameters(_named(["blockhash"], [block_hash]))
-        block = json.loads(blocks.get(requests.reader(), named.hash32("blockhash")) or "null")
+        key = replies.Parameters(_named(["blockhash"], [block_hash])).hash32("blockhash")
+        block = json.loads(blocks.get(requests.reader(), key) or "null")
         if block is None:
             raise replies.Failure("unknown block")
         bounds = [("fromblock", block["number"]), ("toblock", block["number"])]
@@ -302,17 +302,17 @@ MADE: Mapping[str, Callable[..., object]] = {**transactions.MADE, "eth_getLogs":
 def _filter(parameters: replies.Parameters) -> LogFilter:
     """Return the filter, in which an operator (`and` by default) joins a topic with the nearest
     preceding one that is given."""
-    given = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
+    topic_indexes = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
     joined = []
-    for position, index in enumerate(given):
-        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(given[:position])]
+    for position, index in enumerate(topic_indexes):
+        names = [f"topic{earlier}_{index}_opr" for earlier in reversed(topic_indexes[:position])]
         operators = [parameters.text(name).lower() for name in names if parameters.text(name)]
         operator = operators[0] if operators else "and"
         if operator not in ("and", "or"):
             raise replies.Failure("Error! Invalid topic operator: and or or")
         joined.append((index, operator == "and"))
     topics = [
-        parameters.hash32(f"topic{index}") if index in given else None
+        parameters.hash32(f"topic{index}") if index in topic_indexes else None
         for index in range(MAX_TOPICS)
     ]
     return having(parameters.optional_address("address"), topics, joined)

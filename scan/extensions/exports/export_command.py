@@ -55,19 +55,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
+    bounds = options.blocks_per_file, options.block_from, options.block_to
     try:
         with closing(database):
-            manifest = export(
-                database,
-                ExportOptions(
-                    tables,
-                    options.format,
-                    options.output,
-                    options.blocks_per_file,
-                    options.block_from,
-                    options.block_to,
-                ),
-            )
+            export_options = ExportOptions(tables, options.format, options.output, *bounds)
+            manifest = export(database, export_options)
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
     files = manifest.files()

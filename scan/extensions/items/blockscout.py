@@ -141,9 +141,7 @@ def list_collections(address_hash: str) -> Response:
     for record in orjson.loads(held.data):
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
-    objects = address_and_token_objects.TokenObjects(
-        record["tokenAddress"] for record in collections
-    )
+    objects = address_and_token_objects.TokenObjects(c["tokenAddress"] for c in collections)
     listed = [
         {
             "token": objects.of(record["tokenAddress"]),

@@ -155,8 +155,8 @@ def candle_chart(
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
     readings = []
     for time_s, values in zip(moments, prices, strict=True):
-        named = zip(PRICES, map(short_price, values), strict=True)
-        text = ", ".join(f"{name} {price}" for name, price in named)
+        pairs = zip(PRICES, map(short_price, values), strict=True)
+        text = ", ".join(f"{name} {price}" for name, price in pairs)
         readings.append(svg_charts.Reading(svg_charts.reading_time(time_s, span_s), text))
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [svg_charts.axis_time(moments[index], span_s) for index in chosen]

@@ -218,17 +218,13 @@ def _by_registry(
         key: next((resolvers[level] for level in of_name if resolvers[level]), None)
         for key, of_name in levels.items()
     }
-    resolvers_of = {key: answer for key, answer in answers.items() if isinstance(answer, bytes)}
-    calls = {key: selector + namehash(names[key]) for key in resolvers_of}
-    own = {
-        key: Request(resolvers_of[key], calls[key]) for key in resolvers_of if resolvers[names[key]]
-    }
-    extended_requests = {
-        _Extended(resolver): Request(resolver, EXTENDED) for resolver in resolvers_of.values()
-    }
-    read = _answers(reads, {**extended_requests, **own})
+    by_key = {key: answer for key, answer in answers.items() if isinstance(answer, bytes)}
+    calls = {key: selector + namehash(names[key]) for key in by_key}
+    own = {key: Request(by_key[key], calls[key]) for key in by_key if resolvers[names[key]]}
+    queries = {_Extended(resolver): Request(resolver, EXTENDED) for resolver in by_key.values()}
+    read = _answers(reads, {**queries, **own})
     requests = {}
-    for key, resolver in resolvers_of.items():
+    for key, resolver in by_key.items():
         is_extended = read[_Extended(resolver)]
         if isinstance(is_extended, bytes) and int.from_bytes(is_extended[:WORD]) == 1:
             requests[key] = _resolving(resolver, names[key], calls[key])

@@ -46,10 +46,8 @@ def get_name(name: str) -> requests.Response:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    primaries = names.primary(requests.reader(), [resolved.address])
-    primary = primary_names.address_name(
-        primaries.get(resolved.address, primary_names.Primary(None))
-    )
+    claims = names.primary(requests.reader(), [resolved.address])
+    primary = primary_names.address_name(claims.get(resolved.address, primary_names.Primary(None)))
     record = {
         "name": resolved.name,
         "address": to_hex(resolved.address),

@@ -158,20 +158,20 @@ def simulate(
     simulated: list[Simulated] = []
     proxies = [_proxies(reader, outcome, at) for outcome in outcomes]
     descriptions = _descriptions(reader, calls, block, overrides, proxies)
-    for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
+    for call, outcome, proxy, described in zip(calls, outcomes, proxies, descriptions, strict=True):
         # The first call without overrides meets the chain's own state, so nothing is assumed.
         is_assuming = bool(simulated or overrides)
-        frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
+        frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, proxy.simulated)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         locations = _locations(reader, block, call, outcome, frames, cause)
         simulated.append(
             Simulated(
-                _with_names(reader, block, call, outcome, own.simulated),
+                _with_names(reader, block, call, outcome, proxy.simulated),
                 trace_decoding.located_frames(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 failure_locations.innermost(locations, cause),
                 described,
-                own.assumed if is_assuming else (),
+                proxy.assumed if is_assuming else (),
                 call.gas,
             )
         )
@@ -225,8 +225,8 @@ def _descriptions(
     call inside may be of that one, or where a proxy has another implementation."""
     has_other_code = any("code" in account for account in overrides.values())
     to_sign = []
-    for call, own in zip(calls, proxies, strict=True):
-        to = None if has_other_code or own.differ else call.to
+    for call, proxy in zip(calls, proxies, strict=True):
+        to = None if has_other_code or proxy.differ else call.to
         to_sign.append(CallToSign(to, call.input, call.sender, call.value))
     return reader.sources.get(ClearSigning).of_calls(reader, to_sign, block)
 
@@ -286,8 +286,8 @@ def addresses_in(simulated: Sequence[Simulated]) -> Iterator[str]:
     """Yield the addresses of what a page shows of outcomes."""
     for one in simulated:
         for record in (*one.movements.transfers, *one.movements.approvals):
-            named = record.items()
-            yield from (value for name, value in named if name.endswith("Address") and value)
+            fields = record.items()
+            yield from (value for name, value in fields if name.endswith("Address") and value)
         for frame in one.frames:
             yield to_hex(frame.frame.from_address)
             if frame.frame.to_address is not None:

@@ -59,8 +59,8 @@ def show_simulation() -> Response:
     block, simulated, error, status = None, None, None, 200
     try:
         if fields:
-            given = block_argument({"block": fields.get("block", "latest")})
-            block, [simulated] = simulate(reader(), given, [_call(fields)], {})
+            block_id = block_argument({"block": fields.get("block", "latest")})
+            block, [simulated] = simulate(reader(), block_id, [_call(fields)], {})
     except ScanError as refused:
         reader().do_not_cache()
         error, status = refused.message.removeprefix("call."), refused.status

@@ -353,9 +353,9 @@ def _without_hashes(code: bytes) -> bytes:
 
 def read(compilations: Compilations, match: Match) -> Store:
     """Return what stores a match's findings. The layout of the storage takes a compilation more."""
-    given = match.contract.output.get("storageLayout")
-    named_layout = compiler_layouts.add_names(given, compilations, match)
-    layout = compiler_layouts.packed(named_layout) or compiler_layouts.packed(given)
+    raw_layout = match.contract.output.get("storageLayout")
+    named_layout = compiler_layouts.add_names(raw_layout, compilations, match)
+    layout = compiler_layouts.packed(named_layout) or compiler_layouts.packed(raw_layout)
     return partial(_store, match, layout)
 
 

@@ -103,28 +103,28 @@ class ContractAbis:
         implementations at the emitter's block, or now if the node has no state of that block. Those
         of the addresses in `implementations` are in it. Raises the errors of NodeSession."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
-        contract_of = {
+        by_emitter = {
             emitter: contracts.get(emitter.address, NO_CONTRACT)
             for emitter in emitters
             if emitter.address in contracts or emitter.address in implementations
         }
         of_state = {
             e: contract.delegation
-            for e, contract in contract_of.items()
+            for e, contract in by_emitter.items()
             if contract.delegates and e.address not in implementations
         }
         proxies = self._implementations_of(of_state, node)
         targets = {
-            e: implementations[e.address] for e in contract_of if e.address in implementations
+            e: implementations[e.address] for e in by_emitter if e.address in implementations
         }
         targets |= {e: proxy.implementations for e, proxy in proxies.items()}
         rows = self._rows({code for codes in targets.values() for code in codes})
         abis = self._abis_of(rows, budget)
         for emitter, codes in targets.items():
-            own = contract_of[emitter].abis
+            own = by_emitter[emitter].abis
             lent = [abis[code] for code in codes if code in abis and abis[code] not in own]
-            contract_of[emitter] = contract_of[emitter]._replace(abis=(*own, *lent))
-        return contract_of
+            by_emitter[emitter] = by_emitter[emitter]._replace(abis=(*own, *lent))
+        return by_emitter
 
     def find_at_or_now(
         self,

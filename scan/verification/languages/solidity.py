@@ -90,10 +90,10 @@ def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> Sett
 
 
 def _candidates(
-    given: Mapping[str, Any], version: SolcVersion, deployed: bytes
+    requested: Mapping[str, Any], version: SolcVersion, deployed: bytes
 ) -> Iterator[Settings]:
     inferred = infer_settings(deployed, version)
-    return candidate_settings(accepted_settings(given, version), version, inferred)
+    return candidate_settings(accepted_settings(requested, version), version, inferred)
 
 
 _LIBRARIES = {"*": {"*": ["abi"]}}  # of other contracts than the selected ones
@@ -131,14 +131,14 @@ _YUL_SETTINGS: Mapping[str, type] = {"optimizer": dict, "evmVersion": str, "libr
 
 
 def _yul_candidates(
-    given: Mapping[str, Any], version: SolcVersion, deployed: bytes
+    requested: Mapping[str, Any], version: SolcVersion, deployed: bytes
 ) -> Iterator[Settings]:
     """Yield optimizers and EVM versions as for Solidity; there is one pipeline, and no metadata.
     Raises VerificationFailed for a release that does not give the runtime code."""
     if version < RUNTIME_CODE_FROM:
         raise VerificationFailed("solc gives the runtime code of Yul from 0.6.9 on.")
     inferred = InferredSettings({}, infer_settings(deployed, version).push0)
-    for settings in candidate_settings(given, version, inferred):
+    for settings in candidate_settings(requested, version, inferred):
         if "viaIR" not in settings:
             yield settings
 

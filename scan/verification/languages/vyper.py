@@ -149,21 +149,21 @@ def _is_reproducible(version: SolcVersion) -> bool:
 
 
 def _candidates(
-    given: Mapping[str, Any], version: SolcVersion, _deployed: bytes
+    requested: Mapping[str, Any], version: SolcVersion, _deployed: bytes
 ) -> Iterator[solidity.Settings]:
     """Yield the given settings, then other optimisations and EVM versions where none are given.
     Where a run gives one of several codes, each is tried with several seeds."""
     optimizations: list[solidity.Settings] = [{}]
-    if "optimize" not in given:
+    if "optimize" not in requested:
         others = next(levels for since, levels in _OPTIMIZATIONS if since <= version)
         optimizations += [{"optimize": level} for level in others]
     evm_versions: list[solidity.Settings] = [{}]
-    if "evmVersion" not in given:
+    if "evmVersion" not in requested:
         older = next(names for since, names in _OLDER_EVM_VERSIONS if since <= version)
         evm_versions += [{"evmVersion": name} for name in older]
     seeds = [{}] if _is_reproducible(version) else [{_SEED: seed} for seed in range(HASH_SEEDS)]
     for optimization, evm_version, seed in product(optimizations, evm_versions, seeds):
-        yield {**given, **evm_version, **optimization, **seed}
+        yield {**requested, **evm_version, **optimization, **seed}
 
 
 def _take(

@@ -213,7 +213,7 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
         stated = stated or decoded.compiler.partition("-")[2]
     stated = stated or str((decoded.input or {}).get("version") or "")
     for path, contracts in outputs.items():
-        own = language or _language_of(path)
+        language_name = language or _language_of(path)
         for name, contract in contracts.items():
             code = contract.evm.deployed_bytecode if contract.evm else None
             if contract.evm is None or code is None or not code.object:
@@ -221,11 +221,11 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
             compiler = metadata_of(contract.metadata).get("compiler", {})
             version = stated or str(compiler.get("version") or "")
             creation = contract.evm.bytecode or Code()
-            if own == VYPER.name:
+            if language_name == VYPER.name:
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
                 runtime = linked(code)
-            at = file, COMPILATION, path, name, own, version
+            at = file, COMPILATION, path, name, language_name, version
             selectors = contract.evm.method_identifiers
             yield BuiltContract(*at, runtime, bytes(contract.abi), creation, selectors)
 

@@ -112,14 +112,14 @@ def _compilation_request(built: BuiltContract, decoded: BuildFile, address: str)
     if contract is None:
         raise NoBuild("the build has just changed")
     metadata = metadata_of(contract.metadata)
-    given, version = decoded.input, built.version
+    input_, version = decoded.input, built.version
     name = built.file.name
-    if given is None and name.endswith(OUTPUT_SUFFIX):
+    if input_ is None and name.endswith(OUTPUT_SUFFIX):
         beside = read_file(built.file.with_name(f"{name.removesuffix(OUTPUT_SUFFIX)}.json"))
-        given, version = beside.input, beside.solc_long_version or version
-    if given is None:
+        input_, version = beside.input, beside.solc_long_version or version
+    if input_ is None:
         return _listed_request(built, metadata, address)
-    sources = given.get("sources")
+    sources = input_.get("sources")
     if not isinstance(sources, dict):
         raise NoBuild("the build's input has no sources")
     used = metadata.get("sources") or sources
@@ -128,8 +128,8 @@ def _compilation_request(built: BuiltContract, decoded: BuildFile, address: str)
         for path, source in sources.items()
         if path in used and isinstance(source, dict) and "content" in source
     }
-    settings = given.get("settings")
-    more = {name: given[name] for name in ("interfaces", *BESIDE_SETTINGS) if name in given}
+    settings = input_.get("settings")
+    more = {name: input_[name] for name in ("interfaces", *BESIDE_SETTINGS) if name in input_}
     return _request(built, address, version, contents, settings or {}, more)
 
 
@@ -246,12 +246,12 @@ class _Numbers(msgspec.Struct):
 
 def creation_of(built: BuiltContract) -> BuiltCreation | None:
     """Return the creation code of a built contract; None where the build has no map of it."""
-    given = built.creation
+    creation = built.creation
     if built.form not in (COMPILATION, ARTIFACT):
         return None
     try:
-        linked_code = linked(Code(given.object, given.link_references, {}))
-        packed = compiler_findings.packed(source_map(given.source_map, linked_code.code.hex()))
+        linked_code = linked(Code(creation.object, creation.link_references, {}))
+        packed = compiler_findings.packed(source_map(creation.source_map, linked_code.code.hex()))
         code = compiler_findings.creation_code_of(linked_code)
     except MALFORMED:
         return None

@@ -277,15 +277,15 @@ class _Decoder:
         self, addresses: Sequence[bytes]
     ) -> tuple[Mapping[bytes, contract_abis.Contract], Mapping[bytes, contract_abis.Contract]]:
         """Return contracts with their own ABIs, and those with the ABIs of implementations, too."""
-        own = self._abis.find(addresses, self._budget)
-        delegates = any(contract.delegates for contract in own.values())
+        contracts = self._abis.find(addresses, self._budget)
+        delegates = any(contract.delegates for contract in contracts.values())
         newest = blocks.newest(self._reader) if delegates else None
         if newest is None:
-            return own, own
+            return contracts, contracts
         block = contract_abis.Block(newest.number, to_hex(newest.hash))
         emitters = [contract_abis.Emitter(address, block) for address in addresses]
         node = self._reader.node.within(TIMEOUT_S)
-        return own, self._abis.find_at_or_now(emitters, node, self._budget)
+        return contracts, self._abis.find_at_or_now(emitters, node, self._budget)
 
     def _functions(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
         token_type, budget = declared.token_type, self._budget

@@ -157,8 +157,8 @@ def members_by_name(types: object, domain: Mapping[str, Any]) -> dict[str, Membe
     if not isinstance(types, dict) or len(types) > MAX_STRUCTURES:
         raise _invalid(f"types must be an object of at most {MAX_STRUCTURES} structures")
     members = {name: _members(name, listed) for name, listed in types.items()}
-    own = [(name, type_) for name, type_ in DOMAIN_MEMBERS.items() if name in domain]
-    members.setdefault(DOMAIN, own)
+    domain_members = [(name, type_) for name, type_ in DOMAIN_MEMBERS.items() if name in domain]
+    members.setdefault(DOMAIN, domain_members)
     return members
 
 

@@ -165,12 +165,12 @@ def decode_body() -> requests.Response:
 
 def _decoded(encoded: Encoded) -> requests.Response:
     address, decoding = encoded.address, decode(reader(), encoded)
-    given = {
+    encoded_record = {
         "data": to_hex(decoding.signed or encoded.data),
         "topics": [*map(to_hex, encoded.topics)],
         "address": None if address is None else to_hex(address),
     }
-    return requests.json_value(given | decoding.record())
+    return requests.json_value(encoded_record | decoding.record())
 
 
 @api_views.post("/encode")
@@ -282,9 +282,9 @@ def _function(
 ) -> contract_functions.Function:
     """Return the function of a name or signature: of an address, or as it is typed."""
     parameters.text(text, "function", most=contract_functions.LONGEST_SIGNATURE)
-    named = [function for function in functions if text in (function.signature, function.name)]
-    if named:
-        return named[0]
+    matching = [function for function in functions if text in (function.signature, function.name)]
+    if matching:
+        return matching[0]
     if functions and "(" not in text:
         raise InvalidParameter("The contract has no function of this name.", field="function")
     typed_function = [*contract_functions.functions_of([[entry_of(text)], []], read_only=False).own]

@@ -143,12 +143,12 @@ class SourceFiles:
         if mapped.texts is not None:
             text = mapped.texts.get(path)
             return None if text is None else SourceFile(path, 0, source_text(text, path))
-        given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
-        row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+        of_code = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
+        row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
         content, main_path, paths = row or (None, None, ())
         if content is None and len(paths) == 1:
             [path] = paths
-            row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+            row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
             content, main_path, paths = row or (None, None, ())
         if content is None:
             return None

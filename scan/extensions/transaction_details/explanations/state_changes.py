@@ -267,8 +267,8 @@ def named_changes(
     if not storages:
         return changes
     calls, values = _if_given(reader, frames), _if_given(reader, hashed)
-    named = queries.names_of_changes(reader, storages, block, calls, values, implementations)
-    accounts = [_with_names(account, named.get(account.address)) for account in changes.accounts]
+    names_of = queries.names_of_changes(reader, storages, block, calls, values, implementations)
+    accounts = [_with_names(account, names_of.get(account.address)) for account in changes.accounts]
     return changes._replace(accounts=accounts)
 
 
@@ -287,15 +287,15 @@ def _if_given(reader: Reader, read: Callable[[], Sequence[_Read]]) -> Callable[[
     return attempt
 
 
-def _with_names(account: AccountChange, named: queries.NamedStorage | None) -> AccountChange:
-    if named is None:
+def _with_names(account: AccountChange, storage: queries.NamedStorage | None) -> AccountChange:
+    if storage is None:
         return account
     slots = [
-        slot._replace(variables=named.variables.get(int.from_bytes(slot.slot), ()))
+        slot._replace(variables=storage.variables.get(int.from_bytes(slot.slot), ()))
         for slot in account.slots
     ]
-    layouts = [layout.address for layout in named.layouts]
-    return account._replace(slots=slots, layouts=layouts, collisions=named.collisions)
+    layouts = [layout.address for layout in storage.layouts]
+    return account._replace(slots=slots, layouts=layouts, collisions=storage.collisions)
 
 
 TIMEOUT_S = 0.5

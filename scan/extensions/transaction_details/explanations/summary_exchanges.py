@@ -64,11 +64,11 @@ def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[P
     if not facts.is_complete:
         flows = {asset: value for asset, value in flows.items() if asset == COIN}
     rest = {asset: flows.get(asset, 0) - stated.get(asset, 0) for asset in {**flows, **stated}}
-    given = [(asset, -value) for asset, value in rest.items() if value < 0]
+    sent = [(asset, -value) for asset, value in rest.items() if value < 0]
     got = [(asset, value) for asset, value in rest.items() if value > 0]
     parts: list[Part] = []
-    if given:
-        parts += [Part(", sent "), *assets_parts(names, given)]
+    if sent:
+        parts += [Part(", sent "), *assets_parts(names, sent)]
     if got:
         parts += [Part(", received "), *assets_parts(names, got)]
     if not facts.is_complete:

@@ -92,10 +92,10 @@ def _consistent(gas: GasOfSteps) -> GasOfSteps:
     return gas
 
 
-def _codes(given: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
-    if len(given) > MAX_CODES:
+def _codes(gas_by_code: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
+    if len(gas_by_code) > MAX_CODES:
         raise ValueError("too many codes")
-    for key, by_offset in given.items():
+    for key, by_offset in gas_by_code.items():
         if len(key) > MAX_KEY:
             raise ValueError("too many calls")
         sums = {

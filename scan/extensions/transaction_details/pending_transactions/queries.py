@@ -218,11 +218,11 @@ def _searched(node: NodeSession, address: bytes) -> SenderPool:
     return _of_sender({state: _of_key(content.get(state), sender) for state in STATES}, address)
 
 
-def _of_key(by_sender: Any, own: str) -> Any:
+def _of_key(by_sender: Any, address: str) -> Any:
     """Return the value of an address, in any case of letters."""
     if not isinstance(by_sender, dict):
         return None
-    return next((value for key, value in by_sender.items() if key.lower() == own), {})
+    return next((value for key, value in by_sender.items() if key.lower() == address), {})
 
 
 def _of_sender(answer: Any, address: bytes) -> SenderPool:
@@ -367,9 +367,9 @@ def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
     where too many such lists are read at once."""
     if nonce > BIGINT_MAX:  # none is so large but those of a chain's own types
         return None
-    given = {"from": to_hex(sender), "nonce": nonce}
+    filters = {"from": to_hex(sender), "nonce": nonce}
     try:
-        page = entities.page(reader, "transactions", Window(1, 0, max_entries=MAX_ENTRIES), given)
+        page = entities.page(reader, "transactions", Window(1, 0, max_entries=MAX_ENTRIES), filters)
     except Unavailable:
         return None
     return next((record["hash"] for record in orjson.loads(page.data)), None)

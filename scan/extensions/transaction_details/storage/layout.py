@@ -96,14 +96,14 @@ def read_solidity(text: str) -> Layout:
     """Read a `storageLayout`, with the names that compiler_layouts.py adds. Raises
     MalformedLayout."""
     try:
-        given = orjson.loads(text)
-        namespaces = given.get("namespaces") or {"storage": []}
-        entries = [*given["storage"], *namespaces["storage"]]
+        compiled = orjson.loads(text)
+        namespaces = compiled.get("namespaces") or {"storage": []}
+        entries = [*compiled["storage"], *namespaces["storage"]]
         variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
-        types = _types({**(given.get("types") or {}), **(namespaces.get("types") or {})})
+        types = _types({**(compiled.get("types") or {}), **(namespaces.get("types") or {})})
         enums = {
             str(label)[:MAX_LABEL]: [str(name)[:MAX_NAME] for name in names[:MAX_ENUM_MEMBERS]]
-            for label, names in [*(given.get("enums") or {}).items()][:MAX_ENUMS]
+            for label, names in [*(compiled.get("enums") or {}).items()][:MAX_ENUMS]
         }
     except (ValueError, KeyError, TypeError, AttributeError):
         raise MalformedLayout("The layout of the storage is malformed.") from None
@@ -121,13 +121,13 @@ def laid_out(
     """Return the layout of variables, of which those of one name get their slots to it: contracts
     and those that they inherit may each have a private one."""
     names: set[str] = set()
-    named = []
+    distinct = []
     for variable in sorted(variables, key=lambda v: (v.slot, v.offset)):
         is_named_once = variable.name in names
         names.add(variable.name)
         name = f"{variable.name}@{variable.slot}" if is_named_once else variable.name
-        named.append(variable._replace(name=name))
-    return Layout(named, types, is_vyper, is_truncated)
+        distinct.append(variable._replace(name=name))
+    return Layout(distinct, types, is_vyper, is_truncated)
 
 
 def _variable(entry: Mapping[str, Any]) -> Variable:
@@ -137,10 +137,10 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
     return Variable(str(entry["label"])[:MAX_NAME], str(entry["type"]), slot, offset)
 
 
-def _types(given: Mapping[str, Any]) -> dict[str, StorageType]:
+def _types(declared: Mapping[str, Any]) -> dict[str, StorageType]:
     types: dict[str, StorageType] = {}
     members_left = MAX_MEMBERS
-    for name, entry in [*given.items()][:MAX_TYPES]:
+    for name, entry in [*declared.items()][:MAX_TYPES]:
         members = [_variable(member) for member in (entry.get("members") or ())[:members_left]]
         members_left -= len(members)
         types[name] = _type(name, entry, members)
@@ -200,10 +200,10 @@ def read_vyper(text: str) -> Layout:
 
 
 def _entries(
-    given: Mapping[str, Any], module: str, depth: int
+    declared: Mapping[str, Any], module: str, depth: int
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield variables with their names, which begin with those of their modules."""
-    for name, entry in given.items():
+    for name, entry in declared.items():
         if isinstance(entry.get("slot"), int) and isinstance(entry.get("type"), str):
             yield f"{module}{name}"[:MAX_NAME], entry
         elif depth < MAX_DEPTH:

@@ -223,11 +223,11 @@ def _encoded(type_: StorageType, text: str) -> bytes:
     if slots.is_address(label):
         return data(text, ADDRESS_BYTES).rjust(WORD, b"\0")
     if slots.is_fixed_bytes(label) or text.startswith("0x"):
-        given = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
+        raw = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
         size = int(label.removeprefix("bytes")) if slots.is_fixed_bytes(label) else WORD
-        if len(given) > size:
+        if len(raw) > size:
             raise ValueError
-        word = given.ljust(WORD, b"\0") if slots.is_fixed_bytes(label) else given.rjust(WORD, b"\0")
+        word = raw.ljust(WORD, b"\0") if slots.is_fixed_bytes(label) else raw.rjust(WORD, b"\0")
     elif label == "bool":
         word = _word(_WORDS[text] if text in _WORDS else int(text))
     else:

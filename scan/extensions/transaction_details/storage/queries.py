@@ -193,9 +193,9 @@ def names_of_changes(
     chosen = {address: storages[address] for address in by_count[:MAX_CONTRACTS]}
     targets = implementations_at(reader, [a for a in chosen if a not in implementations], block)
     for address, words in chosen.items():
-        own = implementations.get(address) or targets.get(address, ())
-        targets[address] = (*own[:MAX_FACETS], *_replaced(words))
-    addresses = [code for own in chosen for code in (*targets[own], own)]
+        codes = implementations.get(address) or targets.get(address, ())
+        targets[address] = (*codes[:MAX_FACETS], *_replaced(words))
+    addresses = [code for address in chosen for code in (*targets[address], address)]
     layout_of = reader.sources.get(layout.StorageLayouts).of(addresses)
     candidates = mapping_keys.Candidates(())
     if layout_of:
@@ -240,14 +240,14 @@ def _variables(
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
     budget = slot_names.Budget()
-    named = {}
+    changes_of = {}
     for address, words in storages.items():
         every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
         address_variables = former.get(address, {})
-        named[address] = slot_names.changed_variables(
+        changes_of[address] = slot_names.changed_variables(
             every, words, candidates, budget, address_variables
         )
-    return named
+    return changes_of
 
 
 def implementations_at(

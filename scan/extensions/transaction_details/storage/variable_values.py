@@ -369,11 +369,9 @@ class _Values:
         if entry.kind in ("list", "whole"):
             shown_elements = MOST_SHOWN if entry.is_open else 0
             self.is_truncated = self.is_truncated or (length or 0) > shown_elements
-        length_text = None if length is None else str(length)
+        count = None if length is None else str(length)
         size = entry.size if entry.has_word else None
-        return StoredVariable(
-            place.path, entry.label, place.slot, place.offset, size, value, length_text
-        )
+        return StoredVariable(place.path, entry.label, place.slot, place.offset, size, value, count)
 
     def _content(self, layout: Layout, entry: Entry, word: bytes) -> bytes | None:
         """Return the content of a string, None where not all of it was read."""

@@ -202,14 +202,15 @@ def tab_feed(address: str, name: str) -> Response:
     if feed is None:
         raise NotFound("There is no such feed.")
     key = address_of(address)
-    own = to_hex(key)
+    text = to_hex(key)
 
     def read() -> list[Entry]:
         logs = feed(reader(), key, WINDOW)
-        chain, context_of = _chain([], own), _contexts(logs)
+        chain, context_of = _chain([], text), _contexts(logs)
         return [log_entry(chain, log, context_of[log["transactionHash"]]) for log in logs]
 
-    return _feed(f"{name.capitalize()} of {short_address(own)}", f"/address/{own}?tab={name}", read)
+    title = f"{name.capitalize()} of {short_address(text)}"
+    return _feed(title, f"/address/{text}?tab={name}", read)
 
 
 @blueprint.get("/verified-contracts/feed")
