@@ -95,15 +95,15 @@ def post_worker_init(worker):
     gc.collect()
     gc.freeze()
     if _settings.database_url:
-        from scan.http import worker_threads
+        from scan.http import background_threads
         from scan.http.hooks import Worker
 
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
             thread
             for threads in (
-                worker_threads.threads,
-                worker_threads.equal_creations_threads,
+                background_threads.threads,
+                background_threads.equal_creations_threads,
                 *(part.threads for part in registry.parts(Worker)),
             )
             for thread in threads(services)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scan import environment, registry
-from scan.environment import Kind, Network, Variable, read_variables, require, setting, variables
+from scan import registry, setting_kinds
 from scan.parameters import nearest
 from scan.registry import Part
+from scan.setting_kinds import Kind, Network, Variable, read_variables, require, setting, variables
 
 Palette = tuple[tuple[str, tuple[str, str]], ...]
 
@@ -77,14 +77,14 @@ def _bulk_backfill(text: str) -> int | None:
     """Return how many blocks an empty index must lack for a bulk backfill, None for never."""
     if text in ("auto", "off"):
         return BULK_BACKFILL_BLOCKS if text == "auto" else None
-    return environment.integer(1, 1_000_000_000).parse(text)
+    return setting_kinds.integer(1, 1_000_000_000).parse(text)
 
 
 def _keep(text: str) -> Keep | None:
     """Return what is kept by a number of days or `5000 blocks`, None for 0."""
     digits = text.removesuffix(" blocks")
     is_days = digits == text
-    number = environment.integer(0, 100_000 if is_days else 10**12).parse(digits)
+    number = setting_kinds.integer(0, 100_000 if is_days else 10**12).parse(digits)
     require(not number or registry.has("maintenance"), "no extension that is on removes rows")
     if not number:
         return None
@@ -93,9 +93,9 @@ def _keep(text: str) -> Keep | None:
 
 _rows = Kind(
     "integer",
-    environment.integer(LEAST_PARTITION_ROWS, 10**12).right,
+    setting_kinds.integer(LEAST_PARTITION_ROWS, 10**12).right,
     # Tests lower the least.
-    lambda text: environment.integer(LEAST_PARTITION_ROWS, 10**12).parse(text),
+    lambda text: setting_kinds.integer(LEAST_PARTITION_ROWS, 10**12).parse(text),
 )
 _DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
 _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)
@@ -114,42 +114,42 @@ class Settings:
     """Every value that configures the service. Units are in the names; "" means not given."""
 
     # fmt: off
-    database_url: str = setting("DATABASE_URL", environment.primary_url, "embedded", "PostgreSQL 16 or newer, or a pooler in session mode; several hosts need `target_session_attrs=read-write`", unset="")
-    read_database_url: str = setting("READ_DATABASE_URL", environment.replica_url, "that of `DATABASE_URL`", "a replica for read-only endpoints", unset="")
-    rpc_urls: tuple[str, ...] = setting("RPC_URL", environment.node_urls, "the demo chain", "the node: http, https or the path of its IPC socket; several nodes of one chain are separated by commas", unset=())
-    host: str = setting("HOST", environment.host, "127.0.0.1", "the address to listen on")
-    port: int = setting("PORT", environment.integer(1, 65535), "8000", "the port to listen on")
-    data_dir: Path = setting("SCAN_DATA_DIR", environment.folder, "`var`", "folder for the files that Scan writes", unset=Path("var"))
-    start_block: int | None = setting("SCAN_START_BLOCK", environment.integer(0, 2**62), "0, or where the index begins", "the first block to index; fixed with the first block in a database", unset=None)
-    traces: str = setting("SCAN_TRACES", environment.one_of("auto", "off"), "auto", "`off`: request no traces; internal transfers, but those in logs of coin (Amsterdam), and contracts created by contracts are then not indexed")
-    logs: str = setting("SCAN_LOGS", environment.one_of("all", "none", "standard"), "none", "logs to store: `all`, `none`, or `standard` (`scan/indexer/standard_events.json`); fixed with the first block; `scan rebuild logs` adds more", unset="")
-    stores_bodies: bool = setting("SCAN_BODIES", environment.switch("on", "off"), "on", "whole blocks are stored, compressed: their transactions and receipts need no node; `off`: none are from then on")
-    confirmations: int = setting("SCAN_CONFIRMATIONS", environment.integer(0, 100_000), "0", "webhook events are sent this many blocks behind the head")
-    finality: int = setting("SCAN_FINALITY", environment.integer(1, 1_000_000), "256", "a reorg deeper than this many blocks stops indexing")
+    database_url: str = setting("DATABASE_URL", setting_kinds.primary_url, "embedded", "PostgreSQL 16 or newer, or a pooler in session mode; several hosts need `target_session_attrs=read-write`", unset="")
+    read_database_url: str = setting("READ_DATABASE_URL", setting_kinds.replica_url, "that of `DATABASE_URL`", "a replica for read-only endpoints", unset="")
+    rpc_urls: tuple[str, ...] = setting("RPC_URL", setting_kinds.node_urls, "the demo chain", "the node: http, https or the path of its IPC socket; several nodes of one chain are separated by commas", unset=())
+    host: str = setting("HOST", setting_kinds.host, "127.0.0.1", "the address to listen on")
+    port: int = setting("PORT", setting_kinds.integer(1, 65535), "8000", "the port to listen on")
+    data_dir: Path = setting("SCAN_DATA_DIR", setting_kinds.folder, "`var`", "folder for the files that Scan writes", unset=Path("var"))
+    start_block: int | None = setting("SCAN_START_BLOCK", setting_kinds.integer(0, 2**62), "0, or where the index begins", "the first block to index; fixed with the first block in a database", unset=None)
+    traces: str = setting("SCAN_TRACES", setting_kinds.one_of("auto", "off"), "auto", "`off`: request no traces; internal transfers, but those in logs of coin (Amsterdam), and contracts created by contracts are then not indexed")
+    logs: str = setting("SCAN_LOGS", setting_kinds.one_of("all", "none", "standard"), "none", "logs to store: `all`, `none`, or `standard` (`scan/indexer/standard_events.json`); fixed with the first block; `scan rebuild logs` adds more", unset="")
+    stores_bodies: bool = setting("SCAN_BODIES", setting_kinds.switch("on", "off"), "on", "whole blocks are stored, compressed: their transactions and receipts need no node; `off`: none are from then on")
+    confirmations: int = setting("SCAN_CONFIRMATIONS", setting_kinds.integer(0, 100_000), "0", "webhook events are sent this many blocks behind the head")
+    finality: int = setting("SCAN_FINALITY", setting_kinds.integer(1, 1_000_000), "256", "a reorg deeper than this many blocks stops indexing")
     bulk_backfill_blocks: int | None = setting("SCAN_BULK_BACKFILL", _backfill_blocks, "auto", "blocks that an empty index must lack to be filled in bulk; `auto`: 100,000; `off`: never")
     partition_rows: int = setting("SCAN_PARTITION_ROWS", _rows, "100000000", "rows of a partition of the long tables, at least 1,000")
     keep: Keep | None = setting("SCAN_KEEP_DAYS", _kept, "0", "days for which rows are kept, or `5000 blocks`; 0: all")
-    rate_limit_anonymous: str = setting("SCAN_RATE_LIMIT_ANONYMOUS", environment.rate, "10/minute", "requests per client address without a key")
-    rate_limit_key: str = setting("SCAN_RATE_LIMIT_KEY", environment.rate, "100/minute", "requests per API key")
-    rate_limit_address: str = setting("SCAN_RATE_LIMIT_ADDRESS", environment.rate, "1000/minute", "requests per client address, over all its keys")
-    rate_limit_new_keys: str = setting("SCAN_RATE_LIMIT_NEW_KEYS", environment.rate, "20/day", "API keys created per client address")
-    rate_limit_pages: str = setting("SCAN_RATE_LIMIT_PAGES", environment.rate, "120/minute", "HTML pages per client address")
-    rate_limit_files: str = setting("SCAN_RATE_LIMIT_FILES", environment.rate, "30/hour", "lists as files per client address")
-    rate_limit_storage: str = setting("SCAN_RATE_LIMIT_STORAGE", environment.storage_url, "memory://", "`redis://host:6379` shares limits between hosts")
-    rate_limit_when_storage_is_lost: str = setting("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", environment.one_of("refuse", "local"), "refuse", "without Redis: `refuse` returns 503, `local` counts in each process")
-    max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", environment.integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
-    trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", environment.integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
-    owner_auth: str = setting("SCAN_OWNER_AUTH", environment.one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")
-    webhook_allow_networks: tuple[Network, ...] = setting("SCAN_WEBHOOK_ALLOW_NETWORKS", environment.networks, "none", "networks to which webhooks may be sent, besides public addresses", unset=())
-    delivers: bool = setting("SCAN_DELIVERY", environment.switch("on", "off"), "on", "`off`: the API process sends no webhooks")
-    sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", environment.switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
-    ca_bundle: str = setting("REQUESTS_CA_BUNDLE", environment.certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
-    solc_dir: Path | None = setting("SCAN_SOLC_DIR", environment.folder, "solc-select's", "folder of compilers", unset=None)
-    log_format: str = setting("SCAN_LOG_FORMAT", environment.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
-    pages: bool = setting("SCAN_PAGES", environment.switch("on", "off"), "on", "`off`: no HTML pages")
-    base_path: str = setting("SCAN_BASE_PATH", environment.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
-    chain_name: str = setting("SCAN_CHAIN_NAME", environment.short_text(50), "by chain id", "the chain's name", unset="")
-    coin_symbol: str = setting("SCAN_COIN_SYMBOL", environment.short_text(12), "by chain id", "the coin's symbol", unset="")
+    rate_limit_anonymous: str = setting("SCAN_RATE_LIMIT_ANONYMOUS", setting_kinds.rate, "10/minute", "requests per client address without a key")
+    rate_limit_key: str = setting("SCAN_RATE_LIMIT_KEY", setting_kinds.rate, "100/minute", "requests per API key")
+    rate_limit_address: str = setting("SCAN_RATE_LIMIT_ADDRESS", setting_kinds.rate, "1000/minute", "requests per client address, over all its keys")
+    rate_limit_new_keys: str = setting("SCAN_RATE_LIMIT_NEW_KEYS", setting_kinds.rate, "20/day", "API keys created per client address")
+    rate_limit_pages: str = setting("SCAN_RATE_LIMIT_PAGES", setting_kinds.rate, "120/minute", "HTML pages per client address")
+    rate_limit_files: str = setting("SCAN_RATE_LIMIT_FILES", setting_kinds.rate, "30/hour", "lists as files per client address")
+    rate_limit_storage: str = setting("SCAN_RATE_LIMIT_STORAGE", setting_kinds.storage_url, "memory://", "`redis://host:6379` shares limits between hosts")
+    rate_limit_when_storage_is_lost: str = setting("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", setting_kinds.one_of("refuse", "local"), "refuse", "without Redis: `refuse` returns 503, `local` counts in each process")
+    max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", setting_kinds.integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
+    trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", setting_kinds.integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
+    owner_auth: str = setting("SCAN_OWNER_AUTH", setting_kinds.one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")
+    webhook_allow_networks: tuple[Network, ...] = setting("SCAN_WEBHOOK_ALLOW_NETWORKS", setting_kinds.networks, "none", "networks to which webhooks may be sent, besides public addresses", unset=())
+    delivers: bool = setting("SCAN_DELIVERY", setting_kinds.switch("on", "off"), "on", "`off`: the API process sends no webhooks")
+    sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", setting_kinds.switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
+    ca_bundle: str = setting("REQUESTS_CA_BUNDLE", setting_kinds.certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
+    solc_dir: Path | None = setting("SCAN_SOLC_DIR", setting_kinds.folder, "solc-select's", "folder of compilers", unset=None)
+    log_format: str = setting("SCAN_LOG_FORMAT", setting_kinds.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
+    pages: bool = setting("SCAN_PAGES", setting_kinds.switch("on", "off"), "on", "`off`: no HTML pages")
+    base_path: str = setting("SCAN_BASE_PATH", setting_kinds.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
+    chain_name: str = setting("SCAN_CHAIN_NAME", setting_kinds.short_text(50), "by chain id", "the chain's name", unset="")
+    coin_symbol: str = setting("SCAN_COIN_SYMBOL", setting_kinds.short_text(12), "by chain id", "the coin's symbol", unset="")
     # fmt: on
     brand: Brand = UNBRANDED  # that an extension has read
     sources_dir: Path | None = None  # of verified sources, which `scan run` gives its API

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.check
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
-    "settings environment brand errors parameters json_bodies hex cached_values deadlines files"
+    "settings setting_kinds brand errors parameters json_bodies hex cached_values deadlines files"
     " observability processors registry",
     "database ethereum rate_limits",
     "contracts accounts outbound",

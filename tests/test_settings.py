@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from scan.environment import variables
 from scan.errors import SettingError
+from scan.setting_kinds import variables
 from scan.settings import Settings, declarations
 from tests.support.clean_environment import is_left_out
 from tests.support.serving import ROOT

@@ -40,7 +40,7 @@ SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
     ("scan.verification.creations", "_CLIENT"),
-    ("scan.http.worker_threads", "HEALTH"),
+    ("scan.http.background_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }
 # Functions of threads of their own, which no request waits for.
@@ -55,7 +55,7 @@ OWN_THREADS = {
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
     ("scan.http.index_version", "_run"),
-    ("scan.http.worker_threads", "_run"),
+    ("scan.http.background_threads", "_run"),
 }
 # What waits, by module and function: for whom, or in which place.
 WAITS = {

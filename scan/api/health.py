@@ -9,7 +9,7 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import request_state, requests, worker_threads
+from scan.http import background_threads, request_state, requests
 
 blueprint = Blueprint("health", __name__)
 root_blueprint = Blueprint("root", __name__)
@@ -34,7 +34,7 @@ def ready() -> requests.Response:
         newest = request_state.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = worker_threads.read_status(request_state.services(), requests.reader())
+        status = background_threads.read_status(request_state.services(), requests.reader())
         behind = status.get("replicaLagBlocks", 0)
         if behind > request_state.services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from scan import registry
 from scan.commands.hooks import CommandOptions, Commands
-from scan.environment import integer
+from scan.setting_kinds import integer
 from scan.settings import Settings
 
 _T = TypeVar("_T")

@@ -16,8 +16,8 @@ from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres, StillStarting, back_up
 from scan.database.embedded import restore as restore_database
-from scan.environment import without_password
 from scan.errors import SettingError
+from scan.setting_kinds import without_password
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)

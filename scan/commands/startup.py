@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from scan.database import errors, migrations
 from scan.database.connection import Database, is_well_formed
-from scan.environment import host as host_kind
-from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
 from scan.files import write_private
 from scan.indexer.chain_identity import require_same_start
 from scan.observability import metrics
+from scan.setting_kinds import host as host_kind
+from scan.setting_kinds import primary_url, without_password
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from scan.environment import node_origins
 from scan.ethereum import served_chain
 from scan.ethereum.node_errors import AnswerTooLarge as AnswerTooLarge
 from scan.ethereum.node_errors import BatchRefused as BatchRefused
@@ -21,6 +20,7 @@ from scan.ethereum.node_errors import WrongChain as WrongChain
 from scan.ethereum.node_errors import too_large
 from scan.ethereum.transport import Call as Call
 from scan.ethereum.transport import Transport, results_of
+from scan.setting_kinds import node_origins
 
 log = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
-from scan.environment import is_loopback
 from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanError, Unavailable
 from scan.http import request_state
 from scan.rate_limits.client_address import OF_PROXIES
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.storage import RateLimitResult, Window
 from scan.server import connection, responses
+from scan.setting_kinds import is_loopback
 from scan.settings import Settings
 
 RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"

@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from prometheus_client import Counter, Histogram
 
-from scan.environment import node_origins
 from scan.errors import ScanError
 from scan.observability import metrics
+from scan.setting_kinds import node_origins
 from scan.settings import Settings
 
 # The request that this thread serves.

@@ -13,8 +13,8 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from scan.environment import Network
 from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.setting_kinds import Network
 
 PORTS = (443, 8443)
 MAX_URL_CHARACTERS = 2048

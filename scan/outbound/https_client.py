@@ -22,10 +22,10 @@ import urllib3
 from urllib3.connection import HTTPSConnection
 
 from scan.deadlines import Deadline
-from scan.environment import Network
 from scan.errors import SettingError
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import Address, Purpose, RefusedUrl
+from scan.setting_kinds import Network
 
 
 class AttemptDeadlines:

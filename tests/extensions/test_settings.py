@@ -3,8 +3,8 @@
 import pytest
 
 from scan import registry
-from scan.environment import variables
 from scan.errors import SettingError
+from scan.setting_kinds import variables
 from scan.settings import Settings, declarations
 from tests.test_settings import (
     test_a_password_is_hidden_with_a_scheme_and_without as hides_a_password,

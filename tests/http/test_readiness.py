@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 from app import create_app
-from scan.http import worker_threads
+from scan.http import background_threads
 from scan.indexer import progress
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
@@ -38,7 +38,7 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
             slow.fault = faulty_node.hang(2)
             asked = settings_for(database_url, slow.url)
             # What the node has reported to the indexer within a minute counts.
-            assert state(create_app(asked).test_client()) == (1, 1, 0, worker_threads.SLOW)
+            assert state(create_app(asked).test_client()) == (1, 1, 0, background_threads.SLOW)
         node.stop()
         client = indexing.client()
         assert state(client) == (1, None, None, "the node cannot be reached")

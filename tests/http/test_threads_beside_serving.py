@@ -5,7 +5,7 @@ import runpy
 from collections import Counter
 from types import SimpleNamespace
 
-from scan.http.worker_threads import WorkerThread
+from scan.http.background_threads import WorkerThread
 from tests.support.serving import ROOT
 
 

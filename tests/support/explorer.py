@@ -15,7 +15,7 @@ import pytest
 from app import create_app
 from scan import registry
 from scan.database.connection import Database
-from scan.http import hooks, worker_threads
+from scan.http import background_threads, hooks
 from scan.verification import sandbox
 from scan.verification.request import parse
 from tests.support.anvil import Anvil
@@ -54,7 +54,7 @@ class Explorer:
         """Verify what is submitted, and compare creations, as gunicorn does in its worker, until
         the context ends: then no thread of it is left."""
         services = self.app.extensions["scan"]
-        threads = [*worker_threads.equal_creations_threads(services)]
+        threads = [*background_threads.equal_creations_threads(services)]
         for extension, worker in registry.by_extension(hooks.Worker):
             if extension == "contract_details":
                 threads.extend(worker.threads(services))

@@ -3,7 +3,7 @@
 import re
 
 from scan import registry
-from scan.environment import variables
+from scan.setting_kinds import variables
 from scan.settings import declarations
 from tests.support.serving import ROOT
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.api.openapi.schemas import recording
+from scan.api.renamed_fields import recording
 from scan.cached_values import cached_property
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError

@@ -13,7 +13,6 @@ from scan.commands import long_work
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
 from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
-from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum import client, node_errors
 from scan.extensions.backfill import body_backfill, trace_backfill
@@ -23,6 +22,7 @@ from scan.extensions.backfill.resources import GB, Cluster, Resources, total_byt
 from scan.indexer import node_reader
 from scan.indexer.chain_identity import WrongLogs
 from scan.observability.logs import escape
+from scan.setting_kinds import existing_file
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]

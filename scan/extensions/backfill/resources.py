@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from scan.database.connection import Database, data_folder
-from scan.environment import is_loopback
 from scan.ethereum.client import Call, Node, NodeError
 from scan.extensions.backfill.plan import CannotBackfill, Plan
+from scan.setting_kinds import is_loopback
 
 if TYPE_CHECKING:  # most runs read no files of history
     from scan.extensions.backfill.history_files.history_source import ChainFiles

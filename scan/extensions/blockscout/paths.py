@@ -15,7 +15,7 @@ import orjson
 from flask import Blueprint, g, request
 
 from scan import parameters
-from scan.api.openapi.schemas import Renaming
+from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
 from scan.extensions.transaction_details.decoding import contexts

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from scan import VERSION, parameters
-from scan.api.openapi.schemas import renamed_field
+from scan.api.renamed_fields import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout import paths

@@ -13,9 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from scan.environment import Kind, absolute_path, https_url, one_of, setting, short_text
 from scan.outbound.https_client import SVG, picture_type
 from scan.registry import FOLDER
+from scan.setting_kinds import Kind, absolute_path, https_url, one_of, setting, short_text
 from scan.settings import UNBRANDED, Brand, Logo, OwnSettings, Palette
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan.environment import Kind, absolute_path, require, setting
+from scan.setting_kinds import Kind, absolute_path, require, setting
 from scan.settings import OwnSettings
 
 

@@ -27,8 +27,8 @@ from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, V
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
 from scan.http import request_state, requests
+from scan.http.background_threads import WorkerThread
 from scan.http.hooks import Service, Startable, Worker
-from scan.http.worker_threads import WorkerThread
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
 STANDARD_JSON = "standard-json"

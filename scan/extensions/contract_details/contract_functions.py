@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from scan import json_bodies
-from scan.api.openapi.schemas import recording
+from scan.api.renamed_fields import recording
 from scan.contracts import proxy_contracts, read_calls
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mutability_of

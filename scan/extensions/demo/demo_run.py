@@ -16,10 +16,10 @@ import orjson
 from scan.commands.run import OwnNode, run_chain
 from scan.contracts.abi_decoding import signatures_of
 from scan.database.connection import Database
-from scan.environment import without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.demo import demo_chain, demo_node
 from scan.hex import data
+from scan.setting_kinds import without_password
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)

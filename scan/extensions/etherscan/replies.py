@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
-from scan.api.openapi.schemas import Renaming
+from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, RateLimited, ScanError
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data

@@ -17,7 +17,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.api.openapi.schemas import declared, renamed_field
+from scan.api.openapi.schemas import declared
+from scan.api.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.display_text import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from scan.commands import database_commands, hooks, startup
 from scan.commands.run import GRACE_S, ChildProcess, keep_running
-from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.forwarding import Chain, read_chains
+from scan.setting_kinds import without_password
 from scan.settings import Settings, environment_with
 
 STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from scan.environment import Kind, require, setting, url_parts
+from scan.setting_kinds import Kind, require, setting, url_parts
 from scan.settings import OwnSettings
 
 MAX_CHARACTERS = 254

@@ -18,7 +18,7 @@ from scan.database.lists import all_event_types
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
 from scan.extensions.mail.messages import Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
-from scan.http import hooks, request_state, worker_threads
+from scan.http import background_threads, hooks, request_state
 from scan.http.requests import client_address, form, reader
 from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import address_of
@@ -138,13 +138,13 @@ def _now() -> datetime:
 EVERY_S = 1.0
 
 
-def confirmation_threads(core: request_state.Services) -> Iterable[worker_threads.WorkerThread]:
+def confirmation_threads(core: request_state.Services) -> Iterable[background_threads.WorkerThread]:
     mails = core.sources.get(Mailer)
     if mails.server is None:
         return ()
     send_next = Confirmations(core.writes, mails).send_next
     failure = "mails that ask for a confirmation wait"
-    return (worker_threads.WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
+    return (background_threads.WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
 
 
 MAX_TOKEN = 64  # characters

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types
-from scan.environment import Network
 from scan.hex import BadHex, data, to_hex
 from scan.outbound.allowed_urls import MAX_URL_CHARACTERS
 from scan.outbound.https_client import DocumentFetcher, NotFetched
+from scan.setting_kinds import Network
 
 TOTAL_S = 2.0  # of one request, for all its names and what is nested
 CONNECT_S = 1.0

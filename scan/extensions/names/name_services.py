@@ -4,7 +4,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from scan.environment import Kind, require
+from scan.setting_kinds import Kind, require
 
 AUTO, OFF, GATEWAYS = "auto", "off", "+gateways"
 

@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from scan.environment import node_urls, setting
 from scan.extensions.names.name_services import Choice, name_service
+from scan.setting_kinds import node_urls, setting
 from scan.settings import OwnSettings
 
 

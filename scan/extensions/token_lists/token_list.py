@@ -18,13 +18,13 @@ import msgspec
 from scan import parameters
 from scan.cached_values import json_decoder
 from scan.database.connection import Database
-from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import checksummed
 from scan.extensions.items.item_media import item_metadata, pictures
 from scan.extensions.items.item_media.item_metadata import BadContent
 from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
 from scan.queries.reader import Reader
+from scan.setting_kinds import Network
 
 MAX_LIST_BYTES = 16 * 1024 * 1024
 MAX_TOKENS = 10_000  # of one chain; the schema allows as many for all chains together

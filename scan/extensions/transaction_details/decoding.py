@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
 
-from scan.api.openapi.schemas import recording
+from scan.api.renamed_fields import recording
 from scan.contracts import abi_decoding, abi_json
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_decoding import DecodingBudget, functions_of

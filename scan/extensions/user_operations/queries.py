@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.api.openapi.schemas import recording
+from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed

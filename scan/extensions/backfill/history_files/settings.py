@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan.environment import Kind, absolute_path, require, setting, url_parts
+from scan.setting_kinds import Kind, absolute_path, require, setting, url_parts
 from scan.settings import OwnSettings
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan.environment import Kind, absolute_path, require, setting
+from scan.setting_kinds import Kind, absolute_path, require, setting
 from scan.settings import OwnSettings
 
 MAX_FOLDERS = 20

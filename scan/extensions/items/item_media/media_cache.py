@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.environment import Network
 from scan.extensions.items.item_media import item_metadata, pictures
 from scan.outbound import allowed_urls, https_client
+from scan.setting_kinds import Network
 
 MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from scan.environment import Kind, https_url, setting
+from scan.setting_kinds import Kind, https_url, setting
 from scan.settings import OwnSettings
 
 

@@ -10,12 +10,12 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
 from app import create_app
-from scan.environment import read_variables
 from scan.errors import SettingError
 from scan.extensions.mail import deliveries
 from scan.extensions.mail.messages import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import ANNA, BERT, SITE, TO
+from scan.setting_kinds import read_variables
 from tests.support import made_blocks, serving
 
 

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 import orjson
 
 from scan import parameters
-from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices import pool_prices
@@ -26,6 +25,7 @@ from scan.hex import data, to_hex
 from scan.outbound.https_client import DocumentFetcher, NotFetched
 from scan.queries.holdings import MIN_DEPTH, Prices, UnitPrices
 from scan.queries.reader import Reader
+from scan.setting_kinds import Network
 
 OFF = "No unit prices are configured."
 UNREAD = "The prices have not been read yet."

@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass
 
-from scan.environment import Kind, existing_file, https_url, require, setting
+from scan.setting_kinds import Kind, existing_file, https_url, require, setting
 from scan.settings import OwnSettings
 
 POOL_AND_TOKEN = re.compile(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}")

@@ -13,7 +13,6 @@ from limits.storage import storage_from_string
 
 from scan.commands import arguments, service_client, startup
 from scan.database import connection, errors
-from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.checks import (
     GIB,
@@ -26,6 +25,7 @@ from scan.extensions.operations.doctor.checks import (
     warning,
 )
 from scan.observability.logs import escape
+from scan.setting_kinds import node_origins, without_password
 from scan.settings import Settings, doubtful_variables
 from scan.verification.compiler_store import CompilerStore
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
-from scan.environment import read_variables
 from scan.errors import SettingError
 from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
 from scan.extensions.contract_details.builds.build_formats import (
@@ -18,6 +17,7 @@ from scan.extensions.contract_details.builds.build_formats import (
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.tests.builds import projects
+from scan.setting_kinds import read_variables
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
 from scan.verification.request import parse
