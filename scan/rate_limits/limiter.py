@@ -1,7 +1,7 @@
 """The rates by which requests are limited, exactly, whichever thread serves them."""
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
@@ -74,6 +74,12 @@ def _named(namespace: str, rate: str) -> RateLimitItem:
     return type(item)(item.amount, item.multiples, namespace=namespace)
 
 
+class _KeyRate(RateLimitItemPerMinute):
+    def key_for(self, *identifiers: Any) -> str:
+        """Return the name of a key's window, without its limit: another one empties no window."""
+        return "/".join((self.namespace, *identifiers))
+
+
 @lru_cache(maxsize=256)
 def _per_minute(amount: int) -> RateLimitItem:
-    return RateLimitItemPerMinute(amount, namespace="KEY")
+    return _KeyRate(amount, namespace="KEY")

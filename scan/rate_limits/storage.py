@@ -98,6 +98,13 @@ class WindowTable:
     def forget(self, client: str) -> None:
         self._windows.pop(client, None)
 
+    def give_back(self, client: str, now: float) -> None:
+        """Remove the newest request of a client, which was just counted. No window is empty."""
+        times, _ = self.times(client, now)
+        times.pop()
+        if not times:
+            self.forget(client)
+
     def count(self, client: str, limit: int, amount: int, now: float) -> tuple[float, int] | None:
         """Count `amount` requests, unless they are more than the window has left; return the time
         of its oldest request and how many it has then."""
@@ -153,7 +160,7 @@ class ProcessStorage(Storage, MovingWindowSupport):
     def give_back(self, key: str, expiry: int) -> None:
         """Remove the newest entry of a window, which was just charged."""
         with self.lock:
-            self._table(key, expiry).times(key, self._clock())[0].pop()
+            self._table(key, expiry).give_back(key, self._clock())
 
     def _table(self, key: str, expiry: int) -> WindowTable:
         kind = key.partition("/")[0], expiry
