@@ -284,7 +284,7 @@ def _burns(
     destroyed = [
         transfer
         for transfer in internal_transfers
-        if transfer.type is sparse_tables.TransferType.SELFDESTRUCT
+        if transfer.type == sparse_tables.TransferType.SELFDESTRUCT
         and transfer.from_address == transfer.to_address
     ]
     if not destroyed or block.block_access_list_hash is not None:
