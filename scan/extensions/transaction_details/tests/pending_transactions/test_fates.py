@@ -210,8 +210,7 @@ def test_the_open_page_becomes_that_of_the_mined_transaction(sending, page, expl
     page.open(f"{explorer_url}/tx/{sent}")
     sending.mine()
     explorer.wait_for_block(sending.head())
-    page.wait("document.body?.innerText.includes('success')")
-    assert page.evaluate("location.search") == ""
+    page.wait("document.body?.innerText.includes('success') && location.search === ''")
 
 
 def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sending, explorer):
