@@ -61,12 +61,14 @@ _DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + PUSH + b")*+[\xf2\xf4]", 
 
 class Proxy(NamedTuple):
     """A proxy and its implementation. `others` are the further implementations of a diamond,
-    `unused` is an address in a slot of EIP-1967 to which the code passes nothing on."""
+    `unused` is an address in a slot of EIP-1967 to which the code passes nothing on. `is_of_now`:
+    it was to be read at a block of which the node has no state."""
 
     kind: str
     implementation: bytes
     others: tuple[bytes, ...] = ()
     unused: bytes = b""
+    is_of_now: bool = False
 
     @property
     def implementations(self) -> tuple[bytes, ...]:
@@ -194,33 +196,42 @@ def _kind(code: bytes, at: bytes, run: Run, words: Mapping[Read, bytes | None]) 
     return kind or ("beacon" if is_beacon else "other")
 
 
-def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
-    """Return the proxy at an address; None if it is none, or if the node does not respond."""
+def proxy_at(
+    node: NodeSession, address: bytes, code: bytes, block: int | None = None
+) -> Proxy | None:
+    """Return the proxy at an address after a block, or now; None if it is none, or if the node does
+    not respond."""
     delegation = delegation_of(code)
     if not delegation.depends_on_state:
         return delegation.proxy
     try:
-        return current(node, address, delegation)
+        return proxy_after(node, address, delegation, block)
     except (UpstreamFailed, Unavailable, BadHex):
         return None
 
 
-def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
-    """Return the EIP-7702 delegation of an account, which is not indexed; None if it has none, or
-    if the node does not respond."""
+def delegating_account(node: NodeSession, address: bytes, block: int | None = None) -> Proxy | None:
+    """Return the EIP-7702 delegation of an account after a block, or now, which is not indexed;
+    None if it has none, or if the node does not respond."""
     try:
         code = node.within(NODE_TIMEOUT_S).call(
-            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
+            "eth_getCode", to_hex(address), tag_of(block), most_bytes=MAX_RESPONSE_BYTES
         )
         return proxy_of_code(data(code))
     except (UpstreamFailed, Unavailable, RpcError, BadHex):
         return None
 
 
-def current(node: NodeSession, address: bytes, delegation: Delegation) -> Proxy | None:
-    """Return the proxy with its current implementations; None if it is none. Raises the errors of
-    NodeSession, and BadHex."""
-    return at_blocks(node.within(NODE_TIMEOUT_S), [(address, delegation, None)])[0]
+def proxy_after(
+    node: NodeSession, address: bytes, delegation: Delegation, block: int | None = None
+) -> Proxy | None:
+    """Return the proxy with its implementations after a block, or now; None if it is none. Raises
+    the errors of NodeSession, and BadHex."""
+    return at_blocks(node.within(NODE_TIMEOUT_S), [(address, delegation, block)])[0]
+
+
+def tag_of(block: int | None) -> str:
+    return "latest" if block is None else hex(block)
 
 
 Words = Mapping[Read, bytes]
@@ -240,18 +251,21 @@ def at_blocks(
     words: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
     missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
     results: list[Proxy | None] = [None] * len(proxies)
-    waiting = {*range(len(proxies))}
+    waiting, of_now = {*range(len(proxies))}, set()
     for _ in range(REQUESTS):
         missing = [(index, read) for index, read in missing if read not in words[index]]
         calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
-        for (index, read), answer in zip(missing, _read(node, calls), strict=True):
+        answers, repeated = _read(node, calls)
+        of_now |= {missing[position][0] for position in repeated}
+        for (index, read), answer in zip(missing, answers, strict=True):
             words[index][read] = None if isinstance(answer, RpcError) else data(answer)
         missing = []
         for index in waiting:
             address, delegation, _ = proxies[index]
             try:
                 run = _run(delegation.code, address, words[index].__getitem__)
-                results[index] = _proxy(delegation, address, run, words[index])
+                proxy = _proxy(delegation, address, run, words[index])
+                results[index] = proxy and proxy._replace(is_of_now=index in of_now)
             except KeyError as error:
                 missing.append((index, error.args[0]))
         waiting = {index for index, _ in missing}
@@ -288,15 +302,12 @@ def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
 
 def _read(
     node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], int | None]]
-) -> list[object]:
-    """Return the results of calls at block numbers. A call that fails there without a revert is
-    made again on the newest state."""
+) -> tuple[list[object], Sequence[int]]:
+    """Return the results of calls at block numbers, and the indexes of those that were made again
+    on the newest state, as they failed there without a revert."""
     calls = list(calls)
     results: list[object] = node.results(
-        [
-            Call(method, (*params, "latest" if number is None else hex(number)))
-            for (method, params), number in calls
-        ],
+        [Call(method, (*params, tag_of(number))) for (method, params), number in calls],
         MAX_RESPONSE_BYTES,
     )
     failed = [
@@ -307,7 +318,7 @@ def _read(
     now = [Call(calls[index][0][0], (*calls[index][0][1], "latest")) for index in failed]
     for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
         results[index] = result
-    return results
+    return results, failed
 
 
 def _address(word: bytes | None) -> bytes | None:

@@ -89,7 +89,7 @@ class ReadCalls:
         """Call a function on the state after `block`, or after the node's newest block. Raises
         NotFound, InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable.
         """
-        prepared, proxy = self.prepared(node, address, function, arguments, read_only=True)
+        prepared, proxy = self.prepared(node, address, function, arguments, block, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         returned = self.execute(node, call, abis_of(address, proxy), block)
         return CallResult(value_of(prepared.function, returned), proxy)
@@ -100,13 +100,15 @@ class ReadCalls:
         address: bytes,
         function: str,
         arguments: Sequence[object],
+        block: BlockId | None = None,
         *,
         read_only: bool,
     ) -> tuple[PreparedCall, Proxy | None]:
-        """Encode the call by the contract's own ABI, or else by an implementation's, which is then
-        in the returned proxy."""
+        """Encode the call by the contract's own ABI, or else by that of an implementation after
+        `block`, which is then in the returned proxy."""
         unknown: abi_json.NoSuchFunction | None = None
-        for entries, proxy in self._entries(node, address, function):
+        number = None if block is None else block.number
+        for entries, proxy in self._entries(node, address, function, number):
             functions, others = entries["functions"], entries["others"]
             try:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
@@ -121,7 +123,7 @@ class ReadCalls:
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _entries(
-        self, node: NodeSession, address: bytes, function: str
+        self, node: NodeSession, address: bytes, function: str, block: int | None
     ) -> Iterator[tuple[dict[str, Any], Proxy | None]]:
         """The function's entries in the ABI of the contract, and then of each implementation, as
         far as they are verified and read within FACETS_S."""
@@ -129,9 +131,9 @@ class ReadCalls:
             yield entries, None
         if row := self._database.row("contracts/contracts_get_code", address=address):
             _, code, _ = row
-            proxy = proxy_at(node, address, bytes(code))
+            proxy = proxy_at(node, address, bytes(code), block)
         else:
-            proxy = delegating_account(node, address)
+            proxy = delegating_account(node, address, block)
         if proxy is None:
             return
         ends_at = time.monotonic() + FACETS_S

@@ -11,7 +11,7 @@ import orjson
 from scan import parameters
 from scan.contracts import abi_decoding, read_calls
 from scan.contracts.abi import AbiError, canonical
-from scan.contracts.proxy_contracts import CLONES, Proxy, current, delegation_of
+from scan.contracts.proxy_contracts import CLONES, Proxy, delegation_of, proxy_after
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
@@ -153,7 +153,7 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
         return ProxyLookup(proxy)
     reader.do_not_cache()  # its storage may change with any block
     try:
-        return ProxyLookup(current(reader.node, address, delegation))
+        return ProxyLookup(proxy_after(reader.node, address, delegation))
     except (UpstreamFailed, BadHex, Unavailable):
         return ProxyLookup(proxy, is_known=proxy is not None)
 

@@ -19,7 +19,7 @@ CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
 FACET_BYTES = 60  # memory of a diamond's facet
-MAX_PROXIES = 100  # proxies whose implementations are read from the node at once
+MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 
 
 class Block(NamedTuple):
@@ -33,17 +33,24 @@ class Emitter(NamedTuple):
     address: bytes
     block: Block
 
+    @property
+    def before(self) -> "Emitter":
+        """The contract as it was before its block, of which no hash is known."""
+        number, hash_ = self.block
+        return Emitter(self.address, Block(max(0, number - 1), f"the parent of {hash_}"))
+
 
 class Contract(NamedTuple):
     """A contract's ABIs, its own before its implementation's, and its token type.
 
     Only the node knows to which implementation its `delegation` passed calls on at a block, where
-    the code alone has none.
+    the code alone has none; `is_of_now`: it knew only the newest one.
     """
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
     delegation: proxy_contracts.Delegation = proxy_contracts.NOT_DELEGATING
+    is_of_now: bool = False
 
     @property
     def delegates(self) -> bool:
@@ -100,8 +107,9 @@ class ContractAbis:
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[Emitter, Contract]:
         """Return the contracts by emitter, as find() does, with the ABIs of all proxies'
-        implementations at the emitter's block, or now if the node has no state of that block. Those
-        of the addresses in `implementations` are in it. Raises the errors of NodeSession."""
+        implementations after the emitter's block and before it, as either may have run in it, or
+        now if the node has no state of that block. Those of the addresses in `implementations` are
+        in it. Raises the errors of NodeSession."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         by_emitter = {
             emitter: contracts.get(emitter.address, NO_CONTRACT)
@@ -113,11 +121,17 @@ class ContractAbis:
             for e, contract in by_emitter.items()
             if contract.delegates and e.address not in implementations
         }
-        proxies = self._implementations_of(of_state, node)
+        before = {e: e.before for e in of_state}
+        states = of_state | {before[e]: delegation for e, delegation in of_state.items()}
+        proxies = self._implementations_of(states, node)
         targets = {
             e: implementations[e.address] for e in by_emitter if e.address in implementations
         }
-        targets |= {e: proxy.implementations for e, proxy in proxies.items()}
+        for emitter in of_state:
+            both = [proxies[e] for e in (emitter, before[emitter]) if e in proxies]
+            targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
+            is_of_now = any(proxy.is_of_now for proxy in both)
+            by_emitter[emitter] = by_emitter[emitter]._replace(is_of_now=is_of_now)
         rows = self._rows({code for codes in targets.values() for code in codes})
         abis = self._abis_of(rows, budget)
         for emitter, codes in targets.items():

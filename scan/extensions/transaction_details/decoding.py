@@ -76,7 +76,7 @@ def decode_event(
     log: TransactionLog, contract: Contract | None, budget: DecodingBudget
 ) -> abi_decoding.Decoded | None:
     """Decode a log by the contract's ABIs, or else by standard ABIs."""
-    abis, token_type, _ = contract or NO_CONTRACT
+    abis, token_type, *_ = contract or NO_CONTRACT
     return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
 

@@ -19,6 +19,9 @@ TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 NO_IMPLEMENTATIONS = (
     "The node does not respond; what implementations of proxies declare is not decoded."
 )
+IMPLEMENTATIONS_OF_NOW = (
+    "The node has no state of this block; proxies are decoded by their present implementations."
+)
 TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is decoded in part."
 MAX_CONTRACTS = 500  # per transaction; logs of further contracts are decoded by standard ABIs only
 
@@ -103,6 +106,8 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         for log in logs_in_window
     ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
+    if any(contract.is_of_now for contract in contracts.values()):
+        unavailable = unavailable or IMPLEMENTATIONS_OF_NOW
     if node.failed:
         reader.do_not_cache()
         unavailable = NO_IMPLEMENTATIONS

@@ -11,7 +11,8 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     proxy_to,
     work,
 )
-from tests.support import many_functions
+from tests.support import faulty_node, many_functions
+from tests.support.anvil import calldata
 from tests.support.explorer import behind
 
 __all__ = ["work"]
@@ -55,3 +56,55 @@ def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_
         node.fault = no_storage  # what was read stays true of its block
         assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
         assert work.explorer.settings.logs != "all" or node.requests == requests
+
+
+def is_old_state(call):
+    return call["method"] == "eth_getStorageAt" and call["params"][-1] != "latest"
+
+
+def test_where_the_node_has_only_present_implementations_it_is_said(work):
+    sent = work.send(proxy_to(work, work.worker), WORK)
+    with behind(work.explorer.settings) as (client, node):
+        node.fault = faulty_node.refuse(is_old_state, -32000, "missing trie node")
+        _, details = work.get(sent, client)
+    assert "present implementations" in details["unavailable"]
+    assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
+
+
+IMPLEMENTATIONS = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+
+contract Older {
+    event Did(address indexed who, uint256 amount);
+    function act(uint256 amount) external { emit Did(msg.sender, amount); }
+    function price() external pure returns (int256) { return -5; }
+}
+
+contract Newer {
+    event Did(address who, uint256 indexed units);
+    function act(uint256 units) external { emit Did(msg.sender, units); }
+    function price() external pure returns (uint256) { return 5; }
+}
+"""
+
+
+def test_an_upgrade_leaves_what_its_block_and_older_state_said(work):
+    """In its block either implementation may have run: an event is all that it may be."""
+    explorer, anvil = work.explorer, work.explorer.anvil
+    older, newer = (
+        many_functions.verified(explorer, IMPLEMENTATIONS, name) for name in ("Older", "Newer")
+    )
+    me = anvil.accounts[0]
+    proxy = anvil.deploy(me, "Replaceable", older)
+    before = anvil.head()
+    sent = anvil.send(me, proxy.address, data=calldata("act(uint256)", 5))
+    anvil.transact(me, proxy, "replace", newer)
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+    [event] = of_transaction(work, sent)
+    readings = [[argument["value"] for argument in one] for one in event["alternatives"]]
+    assert len(readings) == 2 and [me.lower(), "5"] in readings
+    path, body = f"/api/v1/contracts/{proxy.address}/call", {"functionName": "price"}
+    for block, result, implementation in ((before, "-5", older), ("latest", "5", newer)):
+        called = explorer.client.post(f"{path}?block={block}", json=body).json
+        assert called == {"result": result, "implementation": implementation}
