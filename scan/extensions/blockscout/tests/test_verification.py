@@ -121,6 +121,24 @@ def test_a_blueprint_is_told_from_what_is_created_of_it(explorer):
         assert (record["name"], record["is_blueprint"]) == ("Made", is_blueprint)
 
 
+def test_equal_runtime_code_alone_is_not_verified(explorer):
+    source = "contract Made { uint256 public x; constructor(uint256 n) { x = n + 8; } }"
+    creation = compiled("0.8.28", standard_input({"M.sol": source}), "M.sol", "Made").creation
+    address, other = explorer.deploy(creation + SEVEN), source.replace("n + 8", "n + 9")
+    assert explorer.verify(address, other, "0.8.28", optimizationUsed=0).json["match"] == "runtime"
+    contract, party = (
+        explorer.client.get(f"/api/v2/{path}/{address}").json
+        for path in ("smart-contracts", "addresses")
+    )
+    assert (
+        contract["is_verified"]
+        is contract["is_partially_verified"]
+        is party["is_verified"]
+        is False
+    )
+    assert "n + 9" in contract["source_code"]
+
+
 def test_the_id_tells_why_a_verification_failed(explorer):
     address = explorer.place("6001600101")
     source = "pragma solidity ^0.8.0; contract Other { uint256 public x = 5; }"
