@@ -126,8 +126,8 @@ class Application(Flask):
         return Routes(self.url_map, self.view_functions)
 
     def answer(self, environ: Environ) -> tuple[str, Headers, Iterable[bytes]]:
-        """Return the status, the headers and the body of a request's view, and note its route, by
-        which requests are counted."""
+        """Return the status, the headers and the body of a request's view, also of HEAD unless it
+        is streamed, and note its route, by which requests are counted."""
         state: request_state.RequestState = environ[request_state.REQUEST_STATE]
         served: Any = Served(self, environ)
         app_token, token = globals._cv_app.set(served), globals._cv_request.set(served)
@@ -143,9 +143,10 @@ class Application(Flask):
             except Exception as error:
                 response = self.handle_user_exception(error)
             if isinstance(response, requests.JsonResponse):
-                body = () if environ["REQUEST_METHOD"] == "HEAD" else (response.body,)
-                return response.status, [*response.headers.items()], body
+                return response.status, [*response.headers.items()], (response.body,)
             made = self.make_response(response)
+            if environ["REQUEST_METHOD"] == "HEAD" and not made.is_streamed:
+                environ = {**environ, "REQUEST_METHOD": "GET"}  # of which it has the headers
             chunks, status, headers = made.get_wsgi_response(environ)
             return status, headers, chunks
         finally:

@@ -275,12 +275,14 @@ class Middleware:
             headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
             self.index_version.expire()
-        may_cache = response_cache.may_be_cached(state, reader, status, version_before)
+        may_cache = body != () and response_cache.may_be_cached(  # of HEAD: it is streamed
+            state, reader, status, version_before
+        )
         if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
-        if may_cache and state.cached_for_s is None and state.method == "GET":
+        if may_cache and state.cached_for_s is None and state.method != "POST":
             [version] = reader.versions
             etag = "ETag", f'"{VERSION}-{version}{reader.staleness}"'
             headers += [etag, *responses.REVALIDATED]
@@ -345,6 +347,8 @@ class Middleware:
         request_id = "X-Request-Id", state.request_id
         headers = [*responses.CORS, *limits, request_id, *response.headers]
         start_response(response.status, headers)
-        if stream is not None:
-            return stream
-        return [] if state.method == "HEAD" else [response.body]
+        if state.method == "HEAD":
+            if (close := getattr(stream, "close", None)) is not None:
+                close()
+            return []
+        return [response.body] if stream is None else stream

@@ -138,7 +138,7 @@ def may_be_cached(
 ) -> bool:
     """Return whether a response may be cached: not if the index changed while it was made, since
     some statements return no version, and may have read before the change."""
-    if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
+    if state.cache_key is None:
         return False
     # A node that failed may answer the next request.
     if reader.has_node_failed or not reader.depends_on_index_alone:

@@ -174,6 +174,18 @@ def test_a_client_that_has_a_response_is_sent_304(server, url):
         assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
 
 
+@pytest.mark.parametrize("more", ["", "Accept-Encoding: gzip\r\n"], ids=["plain", "gzip"])
+@pytest.mark.parametrize("path", ["/api/v1/blocks?limit=20", "/blocks", "/api/v1/blocks/latest"])
+def test_head_has_the_headers_of_get_before_anybody_asked(server, path, more):
+    client = http_client.Client(server)
+    path, _ = uncached(path)
+    head, whole = (client.ask(path, more=more, method=method) for method in ("HEAD", "GET"))
+    left_out = ("Date", "X-Request-Id", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+    assert [h for h in head.headers if h[0] not in left_out] == [
+        h for h in whole.headers if h[0] not in left_out
+    ]
+
+
 def test_other_clients_are_sent_the_whole(server):
     client = http_client.Client(server)
     tag = client.ask(PATH)["ETag"]
