@@ -22,6 +22,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from scan.cached_values import json_decoder
 from scan.deadlines import Deadline, retry_after_s
+from scan.ethereum import nested_json
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -32,6 +33,7 @@ from scan.ethereum.node_errors import (
     too_large,
 )
 from scan.ethereum.node_sockets import IpcConnection
+from scan.hex import excerpt
 from scan.observability import metrics
 
 CONNECT_TIMEOUT_S = 3.0
@@ -45,6 +47,7 @@ BYTES_PER_ELEMENT = 64
 _TIMEOUTS = (requests.Timeout, urllib3.exceptions.TimeoutError)
 _OF_LARGE_BATCHES = (408, 413, 414, 500, 502, 504)
 MAX_EXPANSION = 4
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 _NONE, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
 
@@ -307,6 +310,10 @@ def require_few_elements(text: bytes | bytearray | memoryview, most_bytes: int) 
     if len(text) > 2 * max_elements:  # an element takes two bytes, and counting takes time
         elements = len(text) - len(bytes(text).translate(None, b",[{"))
         if elements > max_elements:
+            # Numbers of one digit, as a deep call's place has (traceAddress), take 24 bytes.
+            digits = bytes(text).translate(_ZEROS, b" \n")
+            elements -= 5 * (digits.count(b",0") - digits.count(b",00")) // 8
+        if elements > max_elements:
             raise AnswerTooLarge(0, f"the node's response has too many elements, {elements}")
 
 
@@ -315,10 +322,11 @@ def _json(text: bytes | bytearray, most_bytes: int) -> Any:
     try:
         return orjson.loads(text)
     except ValueError as error:
-        if "depth limit" in str(error) or "ecursion" in str(error):
-            raise AnswerTooLarge(0, "the node's response is nested too deeply") from None
+        is_deep = "depth limit" in str(error) or "ecursion" in str(error)
     try:  # orjson refuses lone surrogates, which a node may quote in a message
-        return json.loads(text)
+        return nested_json.parse(text) if is_deep else json.loads(text)
+    except nested_json.TooDeep:
+        raise AnswerTooLarge(0, "the node's response is nested too deeply") from None
     except (ValueError, RecursionError):
         raise BatchRefused("the node's response is not JSON, or is truncated") from None
 
@@ -374,13 +382,14 @@ def results_of(answer: Any, count: int) -> list[Any]:
 
 def _rpc_error(error: Any) -> RpcError:
     if not isinstance(error, dict):
-        return RpcError(0, _clean(str(error)[:200]))
+        return RpcError(0, _clean(error, 200))
     code = error.get("code")
-    message = _clean(str(error.get("message"))[:500])
+    message = _clean(error.get("message"), 500)
     return RpcError(code if isinstance(code, int) else 0, message, error.get("data"))
 
 
-def _clean(text: str) -> str:
-    """Return the text with NUL, which PostgreSQL cannot hold, and halves of surrogate pairs, which
-    UTF-8 cannot, replaced."""
+def _clean(value: object, max_characters: int) -> str:
+    """Return how a text begins, with NUL, which PostgreSQL cannot hold, and halves of surrogate
+    pairs, which UTF-8 cannot, replaced."""
+    text = value[:max_characters] if isinstance(value, str) else excerpt(value, max_characters)
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -22,7 +22,7 @@ _PRECOMPILES = LazyMapping(
     lambda: {address: read for form in FORMS for address, read in form.precompiles.items()}
 )
 _DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
-_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
+_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 class BlockTraces(NamedTuple):

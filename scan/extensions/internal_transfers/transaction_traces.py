@@ -47,7 +47,7 @@ REFUSED = "The node does not trace this transaction."
 TURNED_OFF = "Traces are not requested from the node, since SCAN_TRACES is off."
 MALFORMED = "The node's trace of this transaction is malformed."
 
-_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
+_MALFORMED = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 
 
 class TraceFrame(NamedTuple):
@@ -242,8 +242,8 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
 
 
 def read_call_trace(answer: Any) -> TransactionTrace:
-    """Read a result of callTracer. Raises BadHex, KeyError, TypeError, AttributeError, IndexError
-    or ValueError where it is malformed."""
+    """Read a result of callTracer. Raises BadHex, KeyError, TypeError, AttributeError, IndexError,
+    ValueError or RecursionError where it is malformed."""
     try:
         failure = step_traces.failure_in(answer)
     except step_traces.Undisclosed:

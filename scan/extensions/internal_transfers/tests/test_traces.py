@@ -122,6 +122,19 @@ def test_deep_calls_are_no_recursion():
     assert len(read_call_traces(block, [{"result": inner}]).transfers) == 20_000
 
 
+def test_a_party_that_nests_deeply_is_malformed():
+    def deep():
+        nested = []
+        for _ in range(2000):
+            nested = [nested]
+        return nested
+
+    destroyed = {"type": "SELFDESTRUCT", "from": deep(), "to": PAID}
+    call = {"type": "DELEGATECALL", "from": deep(), "to": LIBRARY, "calls": [destroyed]}
+    with pytest.raises(MalformedBlock):
+        read_call_traces(a_block(), [{"result": outer(call)}])
+
+
 def test_what_moves_nothing():
     traces = both(
         outer(
