@@ -30,7 +30,8 @@ Read = dict[str, Any]
 
 class Ranking(NamedTuple):
     """Records of those who hold most of a token by its balanceOf() at the newest block, of the
-    `largest` by events; `is_whole` where these are all that events name."""
+    `largest` by events, and of those for whom it has no answer; `is_whole` where these are all that
+    events name."""
 
     records: Sequence[Record]
     is_whole: bool
@@ -127,19 +128,25 @@ def correct(
             record["balanceSince"] = reader.notes["X-Scan-Balances-Since"] = since
 
 
-def ranking(reader: Reader, token: bytes) -> Ranking | None:
-    """Return the largest holders of a token whose events do not add up, by its own answers; None
-    where it or the node does not give them all."""
-    holders, count = reader.row(
+def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
+    """Return the largest holders of a token whose events do not add up `since` a block, by its own
+    answers; those without one follow, by events. None where it gives none, or the node fails."""
+    holders, sums, count = reader.row(
         "queries/tokens_list_candidates", address=token, largest=LARGEST, smallest=SMALLEST
     )
-    pairs = [(token, bytes(holder)) for holder in holders or ()]
-    balances, head = read(reader, pairs)
-    if head is None or len(balances) < len(pairs):
+    by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
+    balances, head = read(reader, [(token, holder) for holder in by_events])
+    if head is None or not balances or reader.has_node_failed:
         return None
-    ranked = sorted(((n, to_hex(holder)) for (_, holder), n in balances.items() if n), reverse=True)
+    answered = {holder: n for (_, holder), n in balances.items()}
+    unread = {holder: n for holder, n in by_events.items() if holder not in answered}
     records = [
-        {"address": holder, "balance": str(n), "balanceBlock": head.number} for n, holder in ranked
+        {"address": holder, "balance": str(n), **mark}
+        for sums, mark in (
+            (answered, {"balanceBlock": head.number}),
+            (unread, {"inconsistentSince": since}),
+        )
+        for n, holder in sorted(((n, to_hex(h)) for h, n in sums.items() if n > 0), reverse=True)
     ]
     return Ranking(records, count <= LARGEST, min(count, LARGEST))
 

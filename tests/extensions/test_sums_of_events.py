@@ -278,6 +278,28 @@ def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
     assert chain.get(f"/api/v2/tokens/{coin.address}/holders?{zero}")["items"] == []
 
 
+def test_a_holder_without_an_answer_follows_those_that_have_one(chain):
+    one, two, three = chain.anvil.accounts[:3]
+    coin = chain.coin(takes_fee=True)
+    for holder, value in ((two, 100), (three, 200)):
+        chain.do(coin, "transfer", holder, value)
+    chain.do(coin, "rebase", 2**248)  # what the first has is more than a word
+    chain.read()
+    path = f"/api/v1/tokens/{coin.address}/holders"
+    *ranked, last = chain.get(path)["holders"]
+    assert [record["address"] for record in ranked] == [three, two, coin.address]
+    for record in ranked:
+        assert int(record["balance"]) == chain.balance(coin, record["address"])
+    assert last == {"address": one, "balance": "700", "inconsistentSince": chain.since(coin)}
+    assert chain.get(f"{path}?limit=3&page=2")["holders"] == [last]
+    reply = chain.get(f"/api?module=token&action=topholders&contractaddress={coin.address}")
+    assert [row["TokenHolderAddress"] for row in reply["result"]] == [
+        *(record["address"] for record in ranked),
+        one,
+    ]
+    assert "do not add up" in reply["message"]
+
+
 def test_items_that_are_minted_without_an_event(chain, postgres, template):
     me = chain.anvil.accounts[0]
     items = chain.anvil.deploy(me, "SilentItems")
