@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from scan.contracts.account_state import ViewCall
+from scan.contracts.account_state import ViewAt, ViewCall
 from scan.ethereum import served_chain, token_metadata
 from scan.hex import to_hex
 from scan.queries.pages import Page
@@ -163,12 +163,26 @@ def read(
     return {views[view]: balance for view, balance in balances.items()}, block
 
 
+def over_time(
+    reader: Reader, token: bytes, holder: bytes, blocks: Sequence[served_chain.BlockId]
+) -> Mapping[int, int]:
+    """Return balances by the number of the block, as far as they are given."""
+    view = token, token_metadata.balance_of(holder)
+    words = _words_at(reader, [(view, block) for block in blocks])
+    return {block.number: balance for (_, block), balance in words.items()}
+
+
 def _words(
     reader: Reader, views: Sequence[ViewCall], block: served_chain.BlockId | None
 ) -> Mapping[ViewCall, int]:
-    if not views or block is None or reader.has_node_failed:
+    words = _words_at(reader, [] if block is None else [(view, block) for view in views])
+    return {view: word for (view, _), word in words.items()}
+
+
+def _words_at(reader: Reader, views: Sequence[ViewAt]) -> Mapping[ViewAt, int]:
+    if not views or reader.has_node_failed:
         return {}
-    words = reader.sources.account_states.words_at(reader.node, views, block.number, block.hash)
+    words = reader.sources.account_states.words(reader.node, views)
     if reader.has_node_failed:
         reader.do_not_cache()
     return words

@@ -225,8 +225,6 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
         assert 'value="3150"' in chain.text(page), page
     assert "do not add up" in chain.text(f"/token/{token}")
-    path = f"/api/v1/addresses/{two}/balances?token={token}"
-    assert chain.get(path)["reason"] == "inconsistent_events"
     for view in ("tokens", "token_holders"):
         rows = execute(chain.url, f"SELECT inconsistent_since FROM v1.{view}")  # noqa: S608
         assert set(rows) == {(chain.since(coin),)}
@@ -298,6 +296,31 @@ def test_a_holder_without_an_answer_follows_those_that_have_one(chain):
         one,
     ]
     assert "do not add up" in reply["message"]
+
+
+def test_balances_over_time_are_what_the_node_answers(chain, monkeypatch):
+    one, two = chain.anvil.accounts[:2]
+    coin = chain.coin()
+    minted = chain.anvil.head()
+    chain.do(coin, "rebase", 3)
+    chain.do(coin, "transfer", two, 1500)  # of 1000 by events
+    chain.anvil.mine(2)
+    chain.read()
+    path = f"/addresses/{one}/balances?token={coin.address}"
+
+    def balances_of(client_get):
+        page = client_get(f"/api/v1{path}&points=4&blockTo={minted + 3}")
+        assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
+        return {p["blockNumber"] - minted: p["balance"] for p in page["balances"]}, page.get("at")
+
+    after, at = balances_of(chain.get)
+    assert after == {0: "1000", 1: "3000", 2: "1500", 3: "1500"}
+    assert (at["blockNumber"], at["balance"]) == (minted + 3, "1500")
+    assert "only balances that it answers" in chain.text(
+        f"/address/{one}?tab=chart&token={coin.address}"
+    )
+    client = create_app(replace(chain.indexing.settings, rpc_urls=(NOWHERE,))).test_client()
+    assert balances_of(lambda path: client.get(path).get_json()) == ({}, None)
 
 
 def test_items_that_are_minted_without_an_event(chain, postgres, template):
