@@ -56,6 +56,20 @@ def get(reader: Reader, address: bytes) -> str:
     return orjson.dumps(token).decode()
 
 
+def detail(reader: Reader, address: bytes) -> str:
+    """Return the record as get() does, but with as many holders as their list has."""
+    record = get(reader, address)
+    if balances.MARK not in record:
+        return record
+    token = orjson.loads(record)
+    return orjson.dumps({**token, "holderCount": holder_count(reader, address)}).decode()
+
+
+def holder_count(reader: Reader, address: bytes) -> int:
+    """Return how many holders the list of a token has; raises NotFound for an unknown token."""
+    return cast(int, holders(reader, address, pages.Window(1, 0)).total)
+
+
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     """Return how a token's holders changed in the newest days; `since` is the first of them (UTC).
 

@@ -220,6 +220,12 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     count = f"/api?module=token&action=tokenholdercount&contractaddress={token}"
     assert chain.get(count)["result"] == "4"
     assert chain.get(f"/api/v2/tokens/{token}/counters")["token_holders_count"] == "4"
+    assert chain.get(f"/api/v2/tokens/{token}")["holders_count"] == "4"
+    assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 4
+    assert "Holders (4)" in chain.text(f"/token/{token}")
+    [listed] = chain.get("/api/v2/tokens")["items"]  # which cannot say that 2 are by events
+    assert listed["holders_count"] is None
+    assert "2 <span" in chain.text("/tokens")
     worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")
     assert worth["tokens"][0]["worth"] == worth["worth"]["total"] == units(6300)
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
@@ -241,6 +247,7 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
     assert holders.headers["X-Scan-Inconsistent-Since"] == str(since)
     record = {"address": two, "balance": "100", "inconsistentSince": since}
     assert holders.get_json()["holders"] == [record]
+    assert client.get(f"/api/v1/tokens/{coin.address}").get_json()["holderCount"] == 1
     [held] = client.get(f"/api/v1/addresses/{two}/tokens").get_json()["tokens"]
     assert (held["balance"], held["inconsistentSince"]) == ("100", since)
     assert client.get(f"/api/v1/addresses/{one}/tokens").get_json()["tokens"] == []
