@@ -151,7 +151,7 @@ def list_tokens() -> requests.Response:
 @blueprint.get("/tokens/<address>")
 def get_token(address: str) -> requests.Response:
     requests.query_arguments()
-    return requests.json_body(tokens.get(requests.reader(), parameters.address(address)))
+    return requests.json_body(tokens.detail(requests.reader(), parameters.address(address)))
 
 
 @blueprint.get("/tokens/<address>/holders/change")

@@ -27,6 +27,7 @@ ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
 ViewCall = tuple[bytes, str]  # a contract's address, and call data
+ViewAt = tuple[ViewCall, served_chain.BlockId]
 
 
 class AccountState(NamedTuple):
@@ -76,16 +77,24 @@ class AccountStates:
     def words_at(
         self, node: NodeSession, views: Sequence[ViewCall], block_number: int, block_hash: bytes
     ) -> dict[ViewCall, int]:
-        """Return the numbers that functions of contracts return after a block, read in one batch.
+        """Return the numbers that functions of contracts return after a block; see words()."""
+        block = served_chain.BlockId(block_number, block_hash)
+        words = self.words(node, [(view, block) for view in views])
+        return {view: number for (view, _), number in words.items()}
+
+    def words(self, node: NodeSession, views: Sequence[ViewAt]) -> dict[ViewAt, int]:
+        """Return the numbers that functions of contracts return after blocks, read in one batch.
         Those are missing that a contract or the node does not return in time."""
-        cached = {view: self._words.get((*view, block_hash)) for view in views}
+        cached = {(view, at): self._words.get((*view, at.hash)) for view, at in views}
         words = {view: number for view, number in cached.items() if number is not None}
         missing = [view for view in cached if view not in words]
-        block, gas = hex(block_number), hex(CALL_GAS)
+        gas = hex(CALL_GAS)
         timeout_s = TIMEOUT_S * (1 + len(missing) // 100)
         calls = [
-            client.Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
-            for contract, calldata in missing
+            client.Call(
+                "eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, hex(at.number))
+            )
+            for (contract, calldata), at in missing
         ]
         try:
             answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES)
@@ -96,7 +105,7 @@ class AccountStates:
                 number = None if isinstance(answer, client.RpcError) else word(data(answer))
                 if number is not None:
                     words[view] = number
-                    self._words.store((*view, block_hash), number, ENTRY_BYTES)
+                    self._words.store((*view[0], view[1].hash), number, ENTRY_BYTES)
         return words
 
 

@@ -278,7 +278,7 @@ def list_trades() -> Response:
 def get_token(address: str) -> Response:
     key = address_of(address)
     try:
-        token = orjson.loads(tokens.get(reader(), key))
+        token = orjson.loads(tokens.detail(reader(), key))
     except NotFound:
         if tokens.records_of(reader(), [key], ended=True):  # its transfers still link here
             return Response(status=302, headers={"Location": f"/address/{to_hex(key)}"})

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from scan.contracts.account_state import ViewCall
+from scan.contracts.account_state import ViewAt, ViewCall
 from scan.ethereum import served_chain, token_metadata
 from scan.hex import to_hex
 from scan.queries.pages import Page
@@ -30,7 +30,8 @@ Read = dict[str, Any]
 
 class Ranking(NamedTuple):
     """Records of those who hold most of a token by its balanceOf() at the newest block, of the
-    `largest` by events; `is_whole` where these are all that events name."""
+    `largest` by events, and of those for whom it has no answer; `is_whole` where these are all that
+    events name."""
 
     records: Sequence[Record]
     is_whole: bool
@@ -127,19 +128,25 @@ def correct(
             record["balanceSince"] = reader.notes["X-Scan-Balances-Since"] = since
 
 
-def ranking(reader: Reader, token: bytes) -> Ranking | None:
-    """Return the largest holders of a token whose events do not add up, by its own answers; None
-    where it or the node does not give them all."""
-    holders, count = reader.row(
+def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
+    """Return the largest holders of a token whose events do not add up `since` a block, by its own
+    answers; those without one follow, by events. None where it gives none, or the node fails."""
+    holders, sums, count = reader.row(
         "queries/tokens_list_candidates", address=token, largest=LARGEST, smallest=SMALLEST
     )
-    pairs = [(token, bytes(holder)) for holder in holders or ()]
-    balances, head = read(reader, pairs)
-    if head is None or len(balances) < len(pairs):
+    by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
+    balances, head = read(reader, [(token, holder) for holder in by_events])
+    if head is None or not balances or reader.has_node_failed:
         return None
-    ranked = sorted(((n, to_hex(holder)) for (_, holder), n in balances.items() if n), reverse=True)
+    answered = {holder: n for (_, holder), n in balances.items()}
+    unread = {holder: n for holder, n in by_events.items() if holder not in answered}
     records = [
-        {"address": holder, "balance": str(n), "balanceBlock": head.number} for n, holder in ranked
+        {"address": holder, "balance": str(n), **mark}
+        for sums, mark in (
+            (answered, {"balanceBlock": head.number}),
+            (unread, {"inconsistentSince": since}),
+        )
+        for n, holder in sorted(((n, to_hex(h)) for h, n in sums.items() if n > 0), reverse=True)
     ]
     return Ranking(records, count <= LARGEST, min(count, LARGEST))
 
@@ -156,12 +163,26 @@ def read(
     return {views[view]: balance for view, balance in balances.items()}, block
 
 
+def over_time(
+    reader: Reader, token: bytes, holder: bytes, blocks: Sequence[served_chain.BlockId]
+) -> Mapping[int, int]:
+    """Return balances by the number of the block, as far as they are given."""
+    view = token, token_metadata.balance_of(holder)
+    words = _words_at(reader, [(view, block) for block in blocks])
+    return {block.number: balance for (_, block), balance in words.items()}
+
+
 def _words(
     reader: Reader, views: Sequence[ViewCall], block: served_chain.BlockId | None
 ) -> Mapping[ViewCall, int]:
-    if not views or block is None or reader.has_node_failed:
+    words = _words_at(reader, [] if block is None else [(view, block) for view in views])
+    return {view: word for (view, _), word in words.items()}
+
+
+def _words_at(reader: Reader, views: Sequence[ViewAt]) -> Mapping[ViewAt, int]:
+    if not views or reader.has_node_failed:
         return {}
-    words = reader.sources.account_states.words_at(reader.node, views, block.number, block.hash)
+    words = reader.sources.account_states.words(reader.node, views)
     if reader.has_node_failed:
         reader.do_not_cache()
     return words

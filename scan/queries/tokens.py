@@ -56,6 +56,20 @@ def get(reader: Reader, address: bytes) -> str:
     return orjson.dumps(token).decode()
 
 
+def detail(reader: Reader, address: bytes) -> str:
+    """Return the record as get() does, but with as many holders as their list has."""
+    record = get(reader, address)
+    if balances.MARK not in record:
+        return record
+    token = orjson.loads(record)
+    return orjson.dumps({**token, "holderCount": holder_count(reader, address)}).decode()
+
+
+def holder_count(reader: Reader, address: bytes) -> int:
+    """Return how many holders the list of a token has; raises NotFound for an unknown token."""
+    return cast(int, holders(reader, address, pages.Window(1, 0)).total)
+
+
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     """Return how a token's holders changed in the newest days; `since` is the first of them (UTC).
 
@@ -123,13 +137,16 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         return pages.Page.keyed(traversal, (data, count, total, balance, holder)), since
 
     page, since = by_events(window.limit, window.offset)
-    is_own = since is not None and since > reader.first_block
-    ranking = balances.ranking(reader, address) if is_own else None
+    ranking = None
+    if since is not None and since > reader.first_block:
+        ranking = balances.ranking(reader, address, since)
     if ranking is None:
         return page if since is None else balances.completed(reader, page, token=address)
     ranked, largest = ranking.records, ranking.largest
     start = window.offset if after[1] is None else _end_of(after, ranked)
     records = [*ranked[start : start + window.limit]]
+    if any("inconsistentSince" in record for record in records):
+        reader.notes["X-Scan-Inconsistent-Since"] = cast(int, since)
     total = len(ranked) + (0 if ranking.is_whole else cast(int, page.total) - largest)
     missing = window.limit - len(records)
     if missing and not ranking.is_whole and after[1] is None:

@@ -2,13 +2,14 @@
 -- events, and itself.
 -- params: address bytea, largest integer, smallest integer
 -- literals: none
--- returns: one row: index version, holders bytea[] or null, and how many hold something by events
+-- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, and how
+--   many hold something by events
 -- index: token_holders_by_balance, token_holders_pkey, tokens_pkey
-SELECT index_version(), array_agg(h.holder),
+SELECT index_version(), array_agg(h.holder), array_agg(h.balance),
     (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s)
 FROM (
     (
-        SELECT h.holder
+        SELECT h.holder, h.balance
         FROM token_holders h
         WHERE h.token_address = %(address)s AND h.balance > 0
         ORDER BY h.balance DESC, h.holder DESC
@@ -16,12 +17,12 @@ FROM (
     )
     UNION ALL
     (
-        SELECT h.holder
+        SELECT h.holder, h.balance
         FROM token_holders h
         WHERE h.token_address = %(address)s AND h.balance < 0
         ORDER BY h.balance ASC, h.holder ASC
         LIMIT %(smallest)s
     )
     UNION ALL
-    SELECT u.token_address FROM unnamed_holder(%(address)s) u
+    SELECT u.token_address, 0 FROM unnamed_holder(%(address)s) u
 ) AS h;

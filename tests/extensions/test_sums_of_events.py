@@ -220,13 +220,17 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     count = f"/api?module=token&action=tokenholdercount&contractaddress={token}"
     assert chain.get(count)["result"] == "4"
     assert chain.get(f"/api/v2/tokens/{token}/counters")["token_holders_count"] == "4"
+    assert chain.get(f"/api/v2/tokens/{token}")["holders_count"] == "4"
+    assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 4
+    assert "Holders (4)" in chain.text(f"/token/{token}")
+    [listed] = chain.get("/api/v2/tokens")["items"]  # which cannot say that 2 are by events
+    assert listed["holders_count"] is None
+    assert "2 <span" in chain.text("/tokens")
     worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")
     assert worth["tokens"][0]["worth"] == worth["worth"]["total"] == units(6300)
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
         assert 'value="3150"' in chain.text(page), page
     assert "do not add up" in chain.text(f"/token/{token}")
-    path = f"/api/v1/addresses/{two}/balances?token={token}"
-    assert chain.get(path)["reason"] == "inconsistent_events"
     for view in ("tokens", "token_holders"):
         rows = execute(chain.url, f"SELECT inconsistent_since FROM v1.{view}")  # noqa: S608
         assert set(rows) == {(chain.since(coin),)}
@@ -243,6 +247,7 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
     assert holders.headers["X-Scan-Inconsistent-Since"] == str(since)
     record = {"address": two, "balance": "100", "inconsistentSince": since}
     assert holders.get_json()["holders"] == [record]
+    assert client.get(f"/api/v1/tokens/{coin.address}").get_json()["holderCount"] == 1
     [held] = client.get(f"/api/v1/addresses/{two}/tokens").get_json()["tokens"]
     assert (held["balance"], held["inconsistentSince"]) == ("100", since)
     assert client.get(f"/api/v1/addresses/{one}/tokens").get_json()["tokens"] == []
@@ -276,6 +281,53 @@ def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
     assert [record["address"] for record in deep] == expected[3:6]
     zero = f"address_hash=0x{0:040x}&value={2**256 - 1}"
     assert chain.get(f"/api/v2/tokens/{coin.address}/holders?{zero}")["items"] == []
+
+
+def test_a_holder_without_an_answer_follows_those_that_have_one(chain):
+    one, two, three = chain.anvil.accounts[:3]
+    coin = chain.coin(takes_fee=True)
+    for holder, value in ((two, 100), (three, 200)):
+        chain.do(coin, "transfer", holder, value)
+    chain.do(coin, "rebase", 2**248)  # what the first has is more than a word
+    chain.read()
+    path = f"/api/v1/tokens/{coin.address}/holders"
+    *ranked, last = chain.get(path)["holders"]
+    assert [record["address"] for record in ranked] == [three, two, coin.address]
+    for record in ranked:
+        assert int(record["balance"]) == chain.balance(coin, record["address"])
+    assert last == {"address": one, "balance": "700", "inconsistentSince": chain.since(coin)}
+    assert chain.get(f"{path}?limit=3&page=2")["holders"] == [last]
+    reply = chain.get(f"/api?module=token&action=topholders&contractaddress={coin.address}")
+    assert [row["TokenHolderAddress"] for row in reply["result"]] == [
+        *(record["address"] for record in ranked),
+        one,
+    ]
+    assert "do not add up" in reply["message"]
+
+
+def test_balances_over_time_are_what_the_node_answers(chain, monkeypatch):
+    one, two = chain.anvil.accounts[:2]
+    coin = chain.coin()
+    minted = chain.anvil.head()
+    chain.do(coin, "rebase", 3)
+    chain.do(coin, "transfer", two, 1500)  # of 1000 by events
+    chain.anvil.mine(2)
+    chain.read()
+    path = f"/addresses/{one}/balances?token={coin.address}"
+
+    def balances_of(client_get):
+        page = client_get(f"/api/v1{path}&points=4&blockTo={minted + 3}")
+        assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
+        return {p["blockNumber"] - minted: p["balance"] for p in page["balances"]}, page.get("at")
+
+    after, at = balances_of(chain.get)
+    assert after == {0: "1000", 1: "3000", 2: "1500", 3: "1500"}
+    assert (at["blockNumber"], at["balance"]) == (minted + 3, "1500")
+    assert "only balances that it answers" in chain.text(
+        f"/address/{one}?tab=chart&token={coin.address}"
+    )
+    client = create_app(replace(chain.indexing.settings, rpc_urls=(NOWHERE,))).test_client()
+    assert balances_of(lambda path: client.get(path).get_json()) == ({}, None)
 
 
 def test_items_that_are_minted_without_an_event(chain, postgres, template):

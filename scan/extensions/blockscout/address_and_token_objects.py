@@ -136,6 +136,10 @@ def _text(decimals: int | None) -> str | None:
 
 
 def token_object(record: Mapping[str, Any]) -> paths.Object:
+    """Return a token's object, without the number of its holders where that is by events which do
+    not add up, as the object cannot say."""
+    if "inconsistentSince" in record:
+        record = {**record, "holderCount": None}
     return {
         **paths.renamed("token", record),
         "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,

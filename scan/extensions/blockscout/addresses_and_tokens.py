@@ -19,7 +19,6 @@ from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import addresses, blocks, contracts, pages, tokens
-from scan.queries.pages import Window
 
 SIDES = ("to", "from")
 SORTS = ("value", "fee")
@@ -255,13 +254,17 @@ def list_batch() -> Response:
 
 @blueprint.path("/tokens/<address_hash>")
 def get_token(address_hash: str) -> Response:
-    return json_value(address_and_token_objects.token_object(token_of(address_hash)))
+    record = token_of(address_hash)
+    count = tokens.holder_count(reader(), data(record["address"]))
+    return json_value(
+        {**address_and_token_objects.token_object(record), "holders_count": str(count)}
+    )
 
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_token_counters(address_hash: str) -> Response:
     record = token_of(address_hash)
-    record["holderCount"] = tokens.holders(reader(), data(record["address"]), Window(1, 0)).total
+    record["holderCount"] = tokens.holder_count(reader(), data(record["address"]))
     return json_value({**renamed("token_counters", record), "ui_multiplier_changes_count": "0"})
 
 

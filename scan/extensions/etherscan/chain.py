@@ -81,10 +81,10 @@ def token(parameters: replies.Parameters) -> replies.Reply:
 
 def token_holder_count(parameters: replies.Parameters) -> replies.Reply:
     try:
-        page = tokens.holders(reader(), parameters.address("contractaddress"), pages.Window(1, 0))
+        count = tokens.holder_count(reader(), parameters.address("contractaddress"))
     except NotFound:
         return replies.Reply("0")
-    return replies.Reply(str(page.total))
+    return replies.Reply(str(count))
 
 
 def token_holders(parameters: replies.Parameters) -> replies.Reply:

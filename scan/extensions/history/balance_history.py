@@ -11,9 +11,11 @@ import orjson
 
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.display_text import COIN_DECIMALS
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
+from scan.hex import data
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, blocks, network, tokens
+from scan.queries import addresses, balances, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
 from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
@@ -43,13 +45,14 @@ def page(
     reader: Reader, address: bytes, points: int, token: bytes | None = None, window: Window = WHOLE
 ) -> BalanceHistory:
     """Return the balances after `points` evenly spaced blocks, from the first change to the newest
-    one, or to the end of the window. No state of an older block is read from the node.
+    one, or to the end of the window. State of older blocks is read from the node only for a token
+    whose events do not add up.
 
     Raises InvalidParameter for a cursor of another list or of orphaned blocks, NotFound for an
     unknown token and where no block is indexed at the window's end, HistoryUnavailable where its
     rows are not kept, UpstreamFailed.
     """
-    symbol, decimals = _unit(reader, token)
+    symbol, decimals, is_consistent = _unit(reader, token)
     of_token = history.HistoryFilter((*history.TYPES,), token=token)
     check = history.page(reader, address, WHOLE, of_token)
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
@@ -60,7 +63,8 @@ def page(
         traversal = traversal.at(window.cursor, POSITION, has_blocks=False)
     last = None if window.cursor else _last_block(reader, window)
     if token is not None and not any(address):  # the zero address holds nothing
-        return BalanceHistory([], symbol, decimals, check, None, _point(last, 0))
+        at = next(iter(_known(reader, address, None, _end(last, 0))), None)
+        return BalanceHistory([], symbol, decimals, check, None, at)
     newest = _newest(reader, address, token, traversal)
     read = partial(
         reader.row,
@@ -77,7 +81,7 @@ def page(
         newest = {"block_to": last["number"], "balance": int(balance)}
     most = MAX_ROWS_READ
     while True:
-        balances, spaced, has_more, before, before_hash, before_balance = read(
+        changed, spaced, has_more, before, before_hash, before_balance = read(
             is_unbounded=token is not None,
             block_from=reader.kept_from.number if reader.kept_from else 0,
             **newest,
@@ -91,16 +95,38 @@ def page(
     if has_more and before is not None:
         wei = int(before_balance).to_bytes(WEI.most, signed=True)
         following = traversal.next((before, bytes(before_hash), wei))
-    filled = _filled(balances, spaced)
-    at = filled[-1] if filled and last is not None else _point(last, newest["balance"] or 0)
-    return BalanceHistory(filled, symbol, decimals, check, following, at)
+    filled = _filled(changed, spaced)
+    end = filled[-1:] if filled and last is not None else _end(last, newest["balance"] or 0)
+    known = partial(_known, reader, address, None if is_consistent else token)
+    at = next(iter(known(end)), None)
+    return BalanceHistory(known(filled), symbol, decimals, check, following, at)
 
 
-def _point(block: Mapping[str, Any] | None, balance: int) -> dict[str, Any] | None:
+def _known(
+    reader: Reader, address: bytes, token: bytes | None, points: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the records of points, of a `token` with the balances that it answers there. Points
+    without an answer are missing, and so are those with a sum below zero, which is no balance."""
+    answers: Mapping[int, int] = {}
+    if token is not None:
+        ids = [BlockId(point["blockNumber"], data(point["hash"])) for point in points]
+        answers = balances.over_time(reader, token, address, ids)
+    records = []
+    for point in points:
+        number, sum_ = point["blockNumber"], int(point["balance"])
+        balance = sum_ if token is None else answers.get(number, -1)
+        if balance >= 0:
+            at = {"blockNumber": number, "timestamp": point["timestamp"]}
+            records.append({**at, "balance": str(balance)})
+    return records
+
+
+def _end(block: Mapping[str, Any] | None, balance: int) -> list[dict[str, Any]]:
+    """Return the only point of a window's last block, if it has an end."""
     if block is None:
-        return None
-    at = {"blockNumber": block["number"], "timestamp": block["timestamp"]}
-    return {**at, "balance": str(balance)}
+        return []
+    at = {"blockNumber": block["number"], "hash": block["hash"], "timestamp": block["timestamp"]}
+    return [{**at, "balance": str(balance)}]
 
 
 def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
@@ -121,11 +147,12 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     return block
 
 
-def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None]:
+def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None, bool]:
+    """Return symbol and decimals, and whether events add up to balances."""
     if token is None:
-        return network.coin_symbol(reader), COIN_DECIMALS
+        return network.coin_symbol(reader), COIN_DECIMALS, True
     for record in tokens.records_of(reader, [token]).values():
-        return record["symbol"], record["decimals"]
+        return record["symbol"], record["decimals"], "inconsistentSince" not in record
     raise NotFound("Token not found.")
 
 
@@ -145,12 +172,12 @@ def _newest(
     return {"block_to": newest.block, "balance": int(newest.wei)}
 
 
-def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
+def _filled(sums: str, spaced: str) -> list[dict[str, Any]]:
     """Return a record for each block, with the balance of the newest change up to it."""
-    changed = {record["point"]: record["balance"] for record in orjson.loads(balances)}
+    changed = {record["point"]: record["balance"] for record in orjson.loads(sums)}
     points: dict[int, dict[str, Any]] = {}
     balance = "0"
-    for block in orjson.loads(blocks):
+    for block in orjson.loads(spaced):
         balance = changed.get(block.pop("point"), balance)
         points.setdefault(block["blockNumber"], {**block, "balance": balance})
     return [*points.values()]

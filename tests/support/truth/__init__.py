@@ -119,7 +119,8 @@ class Truth:
 
     def token_detail(self, token):
         """As /tokens/:address shows it."""
-        return {**token, **self.token_details[token["address"]]}
+        holders = {"holderCount": len(self.holders.get(token["address"], ()))}
+        return {**token, **holders, **self.token_details[token["address"]]}
 
     def tokens_held_by(self, address):
         """As /addresses/:address/tokens lists them."""

@@ -126,10 +126,14 @@ def test_verified_contracts_by_name_address_and_language(explorer, many):
 
 
 def test_tokens_by_their_number_of_holders(ask):
-    counts = [int(token["holders_count"]) for token in ask.rows("/tokens", items_count=4)]
+    def counts_of(tokens):
+        """Without those that are by events which do not add up."""
+        return [int(token["holders_count"]) for token in tokens if token["holders_count"]]
+
+    counts = counts_of(ask.rows("/tokens", items_count=4))
     assert counts == sorted(counts, reverse=True) and len(set(counts)) > 1
     oldest = ask.rows("/tokens", items_count=4, sort="holders_count", order="asc")
-    assert [int(token["holders_count"]) for token in oldest] == counts[::-1]
+    assert counts_of(oldest) == counts[::-1]
 
 
 def test_the_gas_of_a_contract_is_that_of_its_callers(ask, truth):
