@@ -1,6 +1,6 @@
 """The contracts in a batch of blocks: code, tokens and pools, read from the node where new."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -86,7 +86,8 @@ class ContractInspector:
         findings.codes.extend(self._new_codes(batch))
         if batch and (batch[0].changed or batch[0].created):
             self._change_tokens(batch[0], findings)
-        self._find_tokens(batch, findings)
+        while self._find_tokens(batch, findings):
+            pass
         if any(block.swap_logs or block.pool_events for block in batch):
             self._find_pools(batch, findings)
         for block in batch:
@@ -184,7 +185,7 @@ class ContractInspector:
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         without_token = ended | block.created  # until a transfer shows another one
-        present = self._metadata_at(contracts, at)
+        present = self._metadata_at(dict.fromkeys(contracts, at))
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
@@ -193,20 +194,26 @@ class ContractInspector:
             or events.token_type(shapes[address], present[address]) != contract.token_type
         ]
         before = state.BlockId(number - 1, block.parent_hash)
-        for address, last in self._metadata_at(ending, before).items():
+        for address, last in self._metadata_at(dict.fromkeys(ending, before)).items():
             end_block = number + (address in ended)
-            contracts[address].end_life(end_block)
-            labels = last.name, last.symbol, last.decimals, last.total_supply
-            findings.ends.append(state.TokenEnd(address, number, end_block, *labels))
+            findings.ends.append(self._end_life(address, number, end_block, last))
             if address not in without_token:
                 token = self._new_token(address, (number, 0), shapes[address], present[address])
                 findings.tokens.append(token)
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
 
+    def _end_life(
+        self, address: bytes, number: int, end_block: int, last: token_metadata.TokenMetadata
+    ) -> state.TokenEnd:
+        self._contracts[address].end_life(end_block)
+        labels = last.name, last.symbol, last.decimals, last.total_supply
+        return state.TokenEnd(address, number, end_block, *labels)
+
     def _metadata_at(
-        self, addresses: Iterable[bytes], block: state.BlockId
+        self, blocks: Mapping[bytes, state.BlockId]
     ) -> dict[bytes, token_metadata.TokenMetadata]:
-        queries = {address: state.token_queries(address, block) for address in addresses}
+        """Return what each address answers at its block."""
+        queries = {address: state.token_queries(address, at) for address, at in blocks.items()}
         results = self._state.read(chain.from_iterable(queries.values()))
         return {
             address: token_metadata.decode_token_metadata([results[query] for query in of_token])
@@ -236,7 +243,10 @@ class ContractInspector:
             is_first=contract.may_begin_at is None,
         )
 
-    def _find_tokens(self, batch: Batch, findings: state.ContractFindings) -> None:
+    def _find_tokens(self, batch: Batch, findings: state.ContractFindings) -> set[bytes]:
+        """Find tokens and wrappers; return those whose life ends in its first block: the batch may
+        have another life of them, which is yet to be found."""
+        ended = set[bytes]()
         logs = self._deciding_logs(batch)
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
@@ -246,12 +256,16 @@ class ContractInspector:
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
+            before_end = self._metadata_before_end(chunk, results)
             for (block, log), of_log in zip(chunk, queries, strict=True):
+                if log.token in ended:
+                    continue
                 answers = [results[query] for query in of_log]
                 count = len(token_metadata.TOKEN_CALLS)
                 metadata = token_metadata.decode_token_metadata(answers[:count])
                 contract = self._contracts[log.token]
-                if log.shape in events.WRAPPING and contract.wraps_since is None:
+                is_wrap = log.shape in events.WRAPPING
+                if is_wrap and contract.wraps_since is None:
                     is_true = log.claim and events.is_wrapped(log.claim, answers[count:])
                     if not (metadata.is_fungible and is_true):
                         self._reject(log.token, "token", block.number, findings)
@@ -259,9 +273,38 @@ class ContractInspector:
                     contract.wraps_since = block.number
                     findings.wrappers.append(state.NewWrapper(log.token, block.number))
                 if contract.token_type is None:
-                    since = block.number, log.log_index
-                    token = self._new_token(log.token, since, log.shape, metadata)
+                    number = block.number
+                    since = number, log.log_index
+                    last = None if is_wrap else before_end.get(log.token)
+                    token = self._new_token(log.token, since, log.shape, last or metadata)
                     findings.tokens.append(token)
+                    if last is not None:
+                        findings.ends.append(self._end_life(log.token, number, number + 1, last))
+                        ended.add(log.token)
+        return ended
+
+    def _metadata_before_end(
+        self,
+        logs: Iterable[tuple[BlockContracts, TransferLog]],
+        results: Mapping[state.StateQuery, bytes | None],
+    ) -> dict[bytes, token_metadata.TokenMetadata]:
+        """Return what the tokens of Transfers answered before these blocks, of those whose code is
+        gone after them; where that state is pruned, none is taken for gone."""
+        blocks = {
+            state.StateQuery(log.token, None, at, is_of_block_only=True): block
+            for block, log in logs
+            if log.shape not in events.WRAPPING
+            and not any(
+                map(results.get, state.token_queries(log.token, at := state.block_id(block)))
+            )
+        }
+        return self._metadata_at(
+            {
+                query.address: state.BlockId(block.number - 1, block.parent_hash)
+                for query, code in self._state.read(blocks).items()
+                if code == b"" and (block := blocks[query])
+            }
+        )
 
     def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
         """Note in `tried` that a contract is tried in a block as what it claims to be, all but the

@@ -82,13 +82,13 @@ def transfers(client, contract):
     return [(record["value"], record["tokenDecimals"]) for record in records]
 
 
-def is_the_same_in_whatever_way(postgres, template, anvil, url, folder):
+def is_the_same_in_whatever_way(postgres, template, anvil, url, folder, **settings):
     """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
-    fresh = fresh_digest(postgres, template, anvil)
+    fresh = fresh_digest(postgres, template, anvil, **settings)
     assert digest(url) == fresh
-    assert auditing.run(settings_for(url, anvil.url)) == auditing.EXACT
+    assert auditing.run(settings_for(url, anvil.url, **settings)) == auditing.EXACT
     with postgres.cloned(template) as bulk:
-        loaded = settings_for(bulk, anvil.url)
+        loaded = settings_for(bulk, anvil.url, **settings)
         assert backfill(loaded, folder / "files", last_block=anvil.head() - 2)
         follow(loaded, anvil.head())
         assert digest(bulk) == fresh

@@ -8,7 +8,7 @@ import pytest
 from app import create_app
 from scan.commands import audit, main
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
-from tests.support import auditing, authorizations, database, serving, solidity
+from tests.support import auditing, authorizations, database, faulty_node, serving, solidity
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
@@ -100,7 +100,7 @@ class Forms:
         return {token["symbol"] for token in self.get("/api/v1/tokens").get_json()["tokens"]}
 
     def transfers(self):
-        records = self.get("/api/v1/tokens/:a/transfers").get_json()["transfers"]
+        records = self.get("/api/v1/token-transfers?tokenAddress=:a").get_json()["transfers"]
         return [(record["value"], record["tokenSymbol"], record["tokenType"]) for record in records]
 
     def creations(self):
@@ -210,6 +210,78 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
             assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
+@pytest.mark.parametrize("traces", ["auto", "off"])
+def test_what_ends_in_the_block_of_its_first_event_is_no_token(
+    mortals, database_url, postgres, template, tmp_path, traces
+):
+    anvil = mortals.anvil
+    me, you, *_ = anvil.accounts
+
+    def live_for_a_block(name, *amounts):
+        made = solidity.artifact(name, EVM)
+        mortal = Contract(mortals.address, made)
+        sent = [
+            anvil.transact(me, contract, function, *args, gas=4_000_000)
+            for contract, function, *args in (
+                (mortals.cradle, "bear", made.runtime),
+                *((mortal, "mint", you, amount) for amount in amounts),
+                (mortal, "end"),
+            )
+        ]
+        assert {anvil.receipt_of(hash_)["status"] for hash_ in sent} == {"0x1"}
+
+    anvil.mine()
+    live_for_a_block("MortalCoin", 5, 6)
+    with Indexing(database_url, anvil.url, until=anvil.head(), traces=traces) as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+
+        def is_shown(token, held, *transfers):
+            indexing.wait_for(anvil.head())
+            serving.wait_until(lambda: forms.token() == token)
+            assert forms.held_by(you) == forms.listed() == held
+            assert forms.get(f"/api/v1/addresses/{you}/items").get_json()["items"] == []
+            assert forms.get("/api/v1/stats").get_json()["totalTokens"] == len(held)
+            assert forms.transfers() == list(transfers)
+
+        ended = [("6", "", "BEP20"), ("5", "", "BEP20")]
+        is_shown(None, set(), *ended)
+        live_for_a_block("MortalItems", 7)
+        is_shown(None, set(), ("1", "", "BEP721"), *ended)
+        coin = mortals.bear("SecondCoin")
+        mortals.do(coin, "mint", you, 8)
+        second = ("Second", 6, "BEP20", 1, {(you, "8")})
+        is_shown(second, {"SECOND"}, ("8", "SECOND", "BEP20"), ("1", "", "BEP721"), *ended)
+        anvil.mine(2)  # which a bulk backfill leaves to the indexer
+        indexing.wait_for(anvil.head())
+        is_the_same_in_whatever_way(
+            postgres, template, anvil, database_url, tmp_path, traces=traces
+        )
+        for depth, transfers in ((4, [("1", "", "BEP721"), *ended]), (6, ended)):
+            anvil.reorganise(depth)
+            anvil.mine()
+            is_shown(None, set(), *transfers)
+            assert digest(database_url) == fresh_digest(postgres, template, anvil, traces=traces)
+
+
+def test_of_a_pruned_state_no_end_is_concluded(mortals, database_url):
+    anvil = mortals.anvil
+    coin = mortals.bear("MortalCoin")
+    mortals.do(coin, "mint", anvil.accounts[1], 5)
+    mortals.do(coin, "end")
+    ended_in = anvil.head()
+
+    def is_of_the_past(call):
+        is_state = call["method"] in ("eth_call", "eth_getCode")
+        return is_state and call["params"][1] != "latest"
+
+    with faulty_node.FaultyNode(anvil.url) as node:
+        node.fault = faulty_node.refuse(is_of_the_past, -32000, "missing trie node")
+        with Indexing(database_url, node.url, until=ended_in) as indexing:
+            forms = Forms(indexing.settings, mortals.address)
+            assert forms.token() is None
+            assert forms.held_by(anvil.accounts[1], ended_in - 1) == {""}
+
+
 def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
     anvil, database_url, postgres, template, tmp_path
 ):
@@ -235,24 +307,30 @@ def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
+@pytest.mark.parametrize("is_at_once", [False, True], ids=["a block later", "in one block"])
 def test_an_account_is_a_token_no_longer_than_its_delegation(
-    anvil, database_url, postgres, template, tmp_path
+    anvil, database_url, postgres, template, tmp_path, is_at_once
 ):
     coin = anvil.deploy(anvil.accounts[0], "MortalCoin")
     account = authorizations.new_account(7)
-    mint = coin.data("mint", anvil.accounts[1], 5)
+    mint = {"to": account.address, "data": coin.data("mint", anvil.accounts[1], 5)}
 
-    def authorize(delegate, data="0x"):
+    def authorize(delegate, **fields):
         nonce = authorizations.nonce_of(anvil, account)
         signed = [authorizations.authorize(account, delegate, nonce)]
-        sent = authorizations.send(anvil, signed, to=account.address, data=data)
+        sent = authorizations.send(anvil, signed, **fields)
         assert anvil.receipt_of(sent)["status"] == "0x1"
 
-    authorize(coin.address, mint)
+    authorize(coin.address, **({} if is_at_once else mint))
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         forms = Forms(indexing.settings, account.address.lower())
-        assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
-        authorize(ZERO)
+        sponsor_nonce = authorizations.nonce_of(anvil, authorizations.SPONSOR)
+        if is_at_once:
+            authorizations.send(anvil, [], **mint)
+            sponsor_nonce += 1
+        else:
+            assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
+        authorize(ZERO, nonce=sponsor_nonce)
         indexing.wait_for(anvil.head())
         serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
         require_transfer_in_all_forms(forms, anvil.accounts[1])

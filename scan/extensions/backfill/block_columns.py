@@ -164,14 +164,25 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     anew = codes.filter(compute.and_not(codes["is_created"], codes["is_first"]))["address"]
     changed = tables["change_sights"]["address"]
     changing = pyarrow.chunked_array([*anew.chunks, *changed.chunks], parquet.ADDRESS)
-    is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+    is_wrap = _are_wraps(transfers)
     is_of_contract = swaps["family"].to_numpy() != "v4"
     sights = [
-        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer", changing),
+        transfer_sights(transfers, changing),
         _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
         _first_events(swaps, "pool_address", "family", is_of_contract, "swap"),
     ]
     return pyarrow.concat_tables(sights).combine_chunks()
+
+
+def transfer_sights(
+    transfers: pyarrow.Table, changing: pyarrow.ChunkedArray | None = None
+) -> pyarrow.Table:
+    is_counted = ~_are_wraps(transfers)
+    return _first_events(transfers, "token_address", "shape", is_counted, "transfer", changing)
+
+
+def _are_wraps(transfers: pyarrow.Table) -> Any:
+    return numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
 
 
 def _first_events(

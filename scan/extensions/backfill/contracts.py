@@ -38,7 +38,8 @@ class RangeInspector:
 
         First the code of every address is read at its first sight. Then it is read at the other
         sights of addresses that had none, since the first code counts, and of addresses that were
-        created again. Most addresses are read only once.
+        created again. Most addresses are read only once. Last come later events of tokens whose
+        life ended, of which the sights may have only the first.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -68,12 +69,15 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
+        later_events = self._transfers(blocks, {end.address for end in second.ends})
+        third = self._inspector.inspect(_blocks([], later_events, [], [], hashes))
         return second._replace(
             codes=first.codes + second.codes,
+            tokens=second.tokens + third.tokens,
             transfers=[],
             trades=[],
             changes=sorted({*first.changes, *second.changes}),
-            ends=first.ends + second.ends,
+            ends=first.ends + second.ends + third.ends,
         )
 
     def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[_Sight]:
@@ -91,6 +95,16 @@ class RangeInspector:
             open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
             events += open_sights.to_pylist()
         return events
+
+    def _transfers(self, blocks: plan.Range, tokens: set[bytes]) -> list[_Sight]:
+        """Return the sights of the first Transfer of tokens in each block."""
+        if not tokens:
+            return []
+        table = self._read("transfer_events", blocks)
+        addresses = pyarrow.array(tokens, ADDRESS)
+        of_tokens = table.filter(compute.is_in(table["token_address"], value_set=addresses))
+        transfers: list[_Sight] = block_columns.transfer_sights(of_tokens).to_pylist()
+        return transfers
 
     def _read(self, kind: str, blocks: plan.Range) -> pyarrow.Table:
         return read_file(self._files.path(kind, blocks), block_columns.SPOOLED[kind])
