@@ -298,13 +298,10 @@ class ContractInspector:
                 map(results.get, state.token_queries(log.token, at := state.block_id(block)))
             )
         }
-        return self._metadata_at(
-            {
-                query.address: state.BlockId(block.number - 1, block.parent_hash)
-                for query, code in self._state.read(blocks).items()
-                if code == b"" and (block := blocks[query])
-            }
-        )
+        codes = self._state.read(blocks)
+        gone = {query.address: block for query, block in blocks.items() if codes[query] == b""}
+        before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, b in gone.items()}
+        return self._metadata_at(before)
 
     def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
         """Note in `tried` that a contract is tried in a block as what it claims to be, all but the
