@@ -5,7 +5,8 @@
 --   which on its Deposit means a mint or null, first block after its last life or null, pool's exchange, token0,
 --   token1 or null, first and last block of its rejections by claim (JSON), its code hash or null
 -- index: tokens_pkey, pools_pkey, rejected_emitters_pkey, contracts_pkey
-SELECT a.address, CASE WHEN k.ended_in IS NULL THEN k.type END, k.item_type, k.wraps_since,
+SELECT a.address, CASE WHEN k.ended_in IS NULL THEN k.type END, k.item_type,
+    CASE WHEN k.ended_in IS NULL THEN k.wraps_since END,
     CASE WHEN k.ended_in IS NOT NULL THEN (k.earlier_lives -> -1 ->> 'end_block')::bigint END, x.name, p.token0, p.token1,
     (SELECT coalesce(json_object_agg(c.claim, json_build_array(c.first_block, c.last_block)), '{}')
         FROM (

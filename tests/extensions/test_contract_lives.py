@@ -2,11 +2,14 @@
 in whatever way the blocks are indexed."""
 
 from collections import namedtuple
+from contextlib import closing
 
 import pytest
 
 from app import create_app
 from scan.commands import audit, main
+from scan.database.connection import Database
+from scan.hex import data
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing, authorizations, database, faulty_node, serving, solidity
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
@@ -151,6 +154,20 @@ def test_an_end_without_traces_is_noticed_by_a_request(mortals, database_url):
         anvil.mine()
         indexing.wait_for(anvil.head())
         serving.wait_until(lambda: forms.standing() == {False})
+
+
+def test_after_a_restart_the_next_life_of_a_wrapper_is_none_yet(mortals, database_url):
+    anvil = mortals.anvil
+    first = mortals.bear("MortalCoin")
+    mortals.do(first, "mint", anvil.accounts[0], 7)
+    mortals.do(first, "end")
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        database.execute(database_url, "UPDATE tokens SET wraps_since = 1")
+        reader = Database(database_url, statement_timeout_ms=0)
+        with closing(reader):
+            row = reader.row("indexer/emitters_list_known", addresses=[data(mortals.address)])
+        assert row[1:4] == (None, None, None)
+        assert indexing.client().get(f"/token/{mortals.address}").status_code == 302
 
 
 def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
