@@ -150,21 +150,23 @@ def read_truth(node, traces=True):
     tokens = Tokens(chain)
     transfers = tokens.transfers()
     by_events, read = holders_by_transfers(transfers), tokens.read(transfers)
-    holders = {
-        token: {h: n for h, n in {**held, **read.get(token, {})}.items() if n}
-        for token, held in by_events.items()
-    }
     transactions_read = transactions(chain)
     seen = addresses(chain, transfers, transactions_read)
+    # What has lost its code, or never had any after a block, is no token.
+    standing = [t for t in tokens.types if seen[t]["isContract"] or "delegate" in seen[t]]
+    holders = {
+        token: {h: n for h, n in {**by_events[token], **read.get(token, {})}.items() if n}
+        for token in standing
+    }
     return Truth(
         head=chain.head,
-        stats=stats(chain, len(tokens.types)),
+        stats=stats(chain, len(standing)),
         blocks=newest_first([block_record(b, chain.receipts) for b in chain.blocks]),
         transactions=newest_first(transactions_read),
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, by_events, seen[token]) for token in tokens.types),
+            (tokens.record(token, by_events, seen[token]) for token in standing),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),

@@ -256,12 +256,12 @@ def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
 
 
 def test_totals_are_of_the_token_s_type(ask, truth):
-    known = {token["address"]: token["decimals"] for token in truth.tokens}
-    decimals = {a: None if number is None else str(number) for a, number in known.items()}
     totals = []
     for transfer in truth.token_transfers:
         item = {"token_id": transfer["tokenId"], "token_instance": None}
-        amount = {"value": transfer["value"], "decimals": decimals[transfer["tokenAddress"]]}
+        decimals = transfer["tokenDecimals"]
+        shown = None if decimals is None else str(decimals)
+        amount = {"value": transfer["value"], "decimals": shown}
         of_types = {
             "BEP20": amount,
             "BEP721": item,
