@@ -25,14 +25,14 @@ OF_OP_STACK = NAMES["op_stack"]
 def _chain_fields(record: paths.Record, context: paths.Record) -> Object:
     """Return the fields of transactions with blobs, and of those of the OP Stack."""
     has_blobs = bool(record["blobVersionedHashes"])
-    parts: Object = renamed("fields_of_blobs", record | context) if has_blobs else {}
-    fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
+    fields: Object = renamed("fields_of_blobs", record | context) if has_blobs else {}
+    source, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
     if fee_parts.get("l1") is not None:
-        parts["l1_fee"] = fee_parts["l1"]
-        parts |= {name: fields[field] for field, name in OF_OP_STACK.items() if field in fields}
+        fields["l1_fee"] = fee_parts["l1"]
+        fields |= {name: source[field] for field, name in OF_OP_STACK.items() if field in source}
         if fee_parts["operator"] is not None:
-            parts["operator_fee"] = fee_parts["operator"]
-    return parts
+            fields["operator_fee"] = fee_parts["operator"]
+    return fields
 
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.

@@ -63,7 +63,7 @@ def page(
         traversal = traversal.at(window.cursor, POSITION, has_blocks=False)
     last = None if window.cursor else _last_block(reader, window)
     if token is not None and not any(address):  # the zero address holds nothing
-        at = next(iter(_known(reader, address, None, _end(last, 0))), None)
+        at = next(iter(_records(reader, address, None, _end(last, 0))), None)
         return BalanceHistory([], symbol, decimals, check, None, at)
     newest = _newest(reader, address, token, traversal)
     read = partial(
@@ -97,12 +97,12 @@ def page(
         following = traversal.next((before, bytes(before_hash), wei))
     filled = _filled(changed, spaced)
     end = filled[-1:] if filled and last is not None else _end(last, newest["balance"] or 0)
-    known = partial(_known, reader, address, None if is_consistent else token)
-    at = next(iter(known(end)), None)
-    return BalanceHistory(known(filled), symbol, decimals, check, following, at)
+    records = partial(_records, reader, address, None if is_consistent else token)
+    at = next(iter(records(end)), None)
+    return BalanceHistory(records(filled), symbol, decimals, check, following, at)
 
 
-def _known(
+def _records(
     reader: Reader, address: bytes, token: bytes | None, points: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the records of points, of a `token` with the balances that it answers there. Points

@@ -121,14 +121,13 @@ class ContractAbis:
             for e, contract in by_emitter.items()
             if contract.delegates and e.address not in implementations
         }
-        before = {e: e.before for e in of_state}
-        states = of_state | {before[e]: delegation for e, delegation in of_state.items()}
+        states = of_state | {e.before: delegation for e, delegation in of_state.items()}
         proxies = self._implementations_of(states, node)
         targets = {
             e: implementations[e.address] for e in by_emitter if e.address in implementations
         }
         for emitter in of_state:
-            both = [proxies[e] for e in (emitter, before[emitter]) if e in proxies]
+            both = [proxies[e] for e in (emitter, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
             is_of_now = any(proxy.is_of_now for proxy in both)
             by_emitter[emitter] = by_emitter[emitter]._replace(is_of_now=is_of_now)
