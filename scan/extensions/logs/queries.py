@@ -258,10 +258,13 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         for record in records
     ]
     abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
-    contracts = abis.find({log.address for log in logs}, budget)
-    contracts_of_logs = [contracts.get(log.address, contract_abis.NO_CONTRACT) for log in logs]
-    proxies = [index for index, contract in enumerate(contracts_of_logs) if contract.delegates]
-    at_block = _proxies_at(reader, records, proxies, budget)
+    contracts = abis.contracts({log.address for log in logs}, budget)
+    of_block = [
+        index
+        for index, log in enumerate(logs)
+        if log.address not in contracts or contracts[log.address].delegates
+    ]
+    at_block = _contracts_at(reader, records, of_block, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
         event_of(log, at_block.get(index, contracts.get(log.address)), imported, budget)
@@ -269,10 +272,11 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     ]
 
 
-def _proxies_at(
+def _contracts_at(
     reader: Reader, records: Sequence[Record], indexes: Sequence[int], budget: DecodingBudget
 ) -> dict[int, contract_abis.Contract]:
-    """Return the proxies that emitted the records at `indexes`, as they were at their block.
+    """Return the proxies and accounts that emitted the records at `indexes`, as they were at their
+    block.
 
     None are returned where the node does not answer in time; the response is then not cached.
     """
@@ -283,9 +287,11 @@ def _proxies_at(
         hashes = [transaction["blockHash"] for transaction in transactions_at(reader, positions)]
         emitters = {
             n: contract_abis.Emitter(
-                data(records[n]["address"]), contract_abis.Block(records[n]["blockNumber"], hash_)
+                data(records[n]["address"]), contract_abis.Block(number, hash_, transaction_index)
             )
-            for n, hash_ in zip(indexes, hashes, strict=True)
+            for n, hash_, (number, transaction_index) in zip(
+                indexes, hashes, positions, strict=True
+            )
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
         contracts = reader.sources.get(contract_abis.ContractAbis).find_at(

@@ -20,28 +20,38 @@ BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, 
 SMALL_ENTRY_BYTES = 400
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
+LAST_INDEX = 2**31 - 1  # of a transaction in a block
 
 
 class Block(NamedTuple):
+    """A block, in its last transaction unless an index says which."""
+
     number: int
     hash: str
+    transaction_index: int = LAST_INDEX
 
 
 class Emitter(NamedTuple):
-    """A contract at a block, which emitted a log or was called."""
+    """A contract or account at a block, which emitted a log or was called."""
 
     address: bytes
     block: Block
 
     @property
+    def after(self) -> "Emitter":
+        """The contract as it was after its block."""
+        return Emitter(self.address, self.block._replace(transaction_index=LAST_INDEX))
+
+    @property
     def before(self) -> "Emitter":
         """The contract as it was before its block, of which no hash is known."""
-        number, hash_ = self.block
+        number, hash_, _ = self.block
         return Emitter(self.address, Block(max(0, number - 1), f"the parent of {hash_}"))
 
 
 class Contract(NamedTuple):
-    """A contract's ABIs, its own before its implementation's, and its token type.
+    """A contract's ABIs, its own before its implementation's, and its token type; or those of the
+    code that an account ran (EIP-7702).
 
     Only the node knows to which implementation its `delegation` passed calls on at a block, where
     the code alone has none; `is_of_now`: it knew only the newest one.
@@ -62,6 +72,17 @@ class Contract(NamedTuple):
 
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
+NOW = Block(2**43 - 1, "the head")  # the largest number that the database has ordinals for
+
+
+def block_of(transaction: Mapping[str, Any]) -> Block:
+    """Return the block of a transaction's record."""
+    if transaction.get("blockNumber") is None:
+        return NOW
+    number, hash_ = transaction["blockNumber"], transaction["blockHash"]
+    return Block(number, hash_, transaction["transactionIndex"])
+
+
 NO_PROXY = proxy_contracts.Proxy("", b"")
 
 
@@ -82,6 +103,35 @@ class ContractAbis:
         self._implementations: SizedCache[proxy_contracts.Proxy] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
+        """Return contracts(), and what accounts run now, by address."""
+        contracts = self.contracts(addresses, budget)
+        now = [Emitter(address, NOW) for address in addresses if address not in contracts]
+        of_accounts = self.of_accounts(now, budget)
+        return contracts | {emitter.address: run for emitter, run in of_accounts.items()}
+
+    def of_accounts(
+        self, emitters: Collection[Emitter], budget: DecodingBudget
+    ) -> dict[Emitter, Contract]:
+        """Return the contracts whose code accounts ran (EIP-7702)."""
+        if not emitters:
+            return {}
+        rows = self._database.rows(
+            "contracts/delegates_list",
+            addresses=[emitter.address for emitter in emitters],
+            blocks=[emitter.block.number for emitter in emitters],
+            transaction_indexes=[emitter.block.transaction_index for emitter in emitters],
+        )
+        delegates = [bytes(delegate or b"") for (delegate,) in rows]
+        contracts = self.contracts({*filter(None, delegates)}, budget)
+        return {
+            emitter: contracts[delegate]._replace(token_type=None)
+            for emitter, delegate in zip(emitters, delegates, strict=True)
+            if delegate in contracts
+        }
+
+    def contracts(
+        self, addresses: Collection[bytes], budget: DecodingBudget
+    ) -> dict[bytes, Contract]:
         """Return the contracts by address. ABIs beyond the budget are not read.
 
         Proxies whose code has the implementation also get its ABI, others only their own.
@@ -110,24 +160,27 @@ class ContractAbis:
         implementations after the emitter's block and before it, as either may have run in it, or
         now if the node has no state of that block. Those of the addresses in `implementations` are
         in it. Raises the errors of NodeSession."""
-        contracts = self.find({emitter.address for emitter in emitters}, budget)
+        contracts = self.contracts({emitter.address for emitter in emitters}, budget)
+        accounts = self.of_accounts([e for e in emitters if e.address not in contracts], budget)
         by_emitter = {
-            emitter: contracts.get(emitter.address, NO_CONTRACT)
+            emitter: accounts.get(emitter) or contracts.get(emitter.address, NO_CONTRACT)
             for emitter in emitters
-            if emitter.address in contracts or emitter.address in implementations
+            if emitter in accounts
+            or emitter.address in contracts
+            or emitter.address in implementations
         }
         of_state = {
             e: contract.delegation
             for e, contract in by_emitter.items()
             if contract.delegates and e.address not in implementations
         }
-        states = of_state | {e.before: delegation for e, delegation in of_state.items()}
+        states = {s: delegation for e, delegation in of_state.items() for s in (e.after, e.before)}
         proxies = self._implementations_of(states, node)
         targets = {
             e: implementations[e.address] for e in by_emitter if e.address in implementations
         }
         for emitter in of_state:
-            both = [proxies[e] for e in (emitter, emitter.before) if e in proxies]
+            both = [proxies[e] for e in (emitter.after, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
             is_of_now = any(proxy.is_of_now for proxy in both)
             by_emitter[emitter] = by_emitter[emitter]._replace(is_of_now=is_of_now)

@@ -18,7 +18,13 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import display_text
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Contract,
+    ContractAbis,
+    Emitter,
+    block_of,
+)
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
@@ -297,14 +303,16 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
         for call in transactions
         if call["methodId"]
     ]
-    abis = reader.sources.get(ContractAbis)
-    contracts = abis.find({to_address for _, to_address, _ in calls}, DecodingBudget())
+    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
+    contracts = abis.contracts({to_address for _, to_address, _ in calls}, budget)
+    emitters = [Emitter(to_address, block_of(call)) for call, to_address, _ in calls]
+    accounts = abis.of_accounts({e for e in emitters if e.address not in contracts}, budget)
     unnamed = []
-    for call, to_address, selector in calls:
-        contract = contracts.get(to_address, NO_CONTRACT)
+    for (call, to_address, selector), emitter in zip(calls, emitters, strict=True):
+        contract = contracts.get(to_address) or accounts.get(emitter, NO_CONTRACT)
         function = next(functions_of(selector, contract.abis, contract.token_type), None)
         if function is None:
-            unnamed.append((call, selector, contract.delegates, to_address in contracts))
+            unnamed.append((call, selector, contract.delegates, contract is not NO_CONTRACT))
         else:
             call["method"] = function.name
     verified = abis.of_verified_contracts({s for _, s, delegates, _ in unnamed if delegates})

@@ -157,7 +157,7 @@ def _decoded(
     budget, abis = DecodingBudget(), reader.sources.get(contract_abis.ContractAbis)
     calls = [] if operation is None else account_calls(operation.sender, operation.call_data)
     first_calls = calls[:MAX_CALLS]
-    block = contract_abis.Block(indexed.block_number, indexed.block_hash)
+    block = contract_abis.Block(indexed.block_number, indexed.block_hash, indexed.transaction_index)
     addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in first_calls)])
     emitters = [contract_abis.Emitter(address, block) for address in addresses]
     contracts = abis.find_at_or_now(emitters, reader.node, budget)

@@ -129,7 +129,7 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     if has_failed == record["status"] and "status" not in record["unproven"]:
         raise UpstreamFailed(MALFORMED)
     trace = trace_with_gas(trace, record["gasLimit"], int(record["gasUsed"]))
-    block = Block(sent.block_number, sent.block_hash)
+    block = Block(sent.block_number, sent.block_hash, sent.transaction_index)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
     locations = _locations(reader, record, failure_locations.failed_calls(trace.frames), cause)
@@ -141,7 +141,7 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.Stat
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     changes: event_state.StateChanges = traces.read(reader.node, sent, event_state.STATE_CHANGES)
-    block = Block(sent.block_number, sent.block_hash)
+    block = Block(sent.block_number, sent.block_hash, sent.transaction_index)
     gas_used = int(record["gasUsed"])
     return event_state.named_changes(
         reader,

@@ -222,7 +222,7 @@ def _decoded(
     codes = failure.code_addresses[: step_traces.MAX_CODE_ADDRESSES]
     if not codes and record["toAddress"] is not None:
         codes = (data(record["toAddress"], 20),)
-    block = contract_abis.Block(record["blockNumber"], record["blockHash"])
+    block = contract_abis.block_of(record)
     emitters = [contract_abis.Emitter(address, block) for address in codes]
     contracts = abis.find_at_or_now(emitters, node, budget)
     imported = abis.imported(selectors_of([failure]))

@@ -2,11 +2,12 @@
 -- records.
 -- params: hashes bytea[]
 -- literals: none
--- returns: one row: index version, JSON text {hash: {transactionIndex, blockHash, methodId, fromAddress,
---   toAddress, fee, baseFeePerGas, burntFee, tip, blobGasUsed, blobGasPrice, blobFee}} of those that are indexed;
+-- returns: one row: index version, JSON text {hash: {blockNumber, transactionIndex, blockHash, methodId,
+--   fromAddress, toAddress, fee, baseFeePerGas, burntFee, tip, blobGasUsed, blobGasPrice, blobFee}} of those that are indexed;
 --   what is of blobs is null without them
 -- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), coalesce(json_object_agg(hex((s.t).hash), json_build_object(
+    'blockNumber', (s.t).block_number,
     'transactionIndex', (s.t).transaction_index,
     'blockHash', hex((s.b).hash),
     'methodId', hex(method_id(s.t)),

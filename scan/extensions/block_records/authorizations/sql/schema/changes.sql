@@ -178,3 +178,12 @@ RETURN (
         AND a.is_valid IS NOT FALSE AND a.fault IS NULL
     ORDER BY a.ordinal DESC
     LIMIT 1);
+
+-- The address whose code an account ran in a transaction, whose own authorizations take effect before code runs.
+CREATE OR REPLACE FUNCTION delegate_in(account bytea, block bigint, index integer) RETURNS bytea
+LANGUAGE sql STABLE
+RETURN delegate_of(account, (
+    SELECT coalesce(max(a.ordinal), first_ordinal_in(block) - 1)
+    FROM authorizations a
+    WHERE a.authority = account AND a.ordinal BETWEEN first_ordinal_in(block) AND last_ordinal_in(block)
+        AND a.transaction_index <= index AND a.is_valid IS NOT FALSE AND a.fault IS NULL));

@@ -1,0 +1,73 @@
+"""Calls and events of accounts, decoded by the code that they ran at the time."""
+
+import pytest
+
+from scan.extensions.transaction_details.tests.test_proxy_events import events
+from scan.extensions.transaction_details.tests.test_transaction_contents import (
+    NEXT,
+    WORK,
+    check_work,
+    proxy_to,
+    work,
+)
+from tests.support import authorizations, many_functions
+from tests.support.anvil import ZERO
+
+__all__ = ["work"]
+
+
+class Delegating:
+    def __init__(self, work, seed):
+        self._work, self._account = work, authorizations.new_account(seed)
+        self.address = self._account.address.lower()
+
+    def authorize(self, delegate):
+        anvil = self._work.explorer.anvil
+        nonce = authorizations.nonce_of(anvil, self._account)
+        return authorizations.authorize(self._account, delegate, nonce)
+
+    def call(self, *delegates, data=WORK):
+        """Return the hash of an indexed transaction that authorizes delegates and calls the
+        account."""
+        explorer = self._work.explorer
+        signed = [self.authorize(delegate) for delegate in delegates]
+        sent = authorizations.send(explorer.anvil, signed, to=self.address, data="0x" + data.hex())
+        explorer.anvil.mine()
+        explorer.wait_for_block(explorer.anvil.head())
+        return sent
+
+
+@pytest.fixture
+def account(work, request):
+    seed = sum(request.node.name.encode())
+    return Delegating(work, seed)
+
+
+def methods_in_list(work, address):
+    listed = work.explorer.client.get(f"/api/v2/addresses/{address}/transactions").json["items"]
+    return [transaction["method"] for transaction in listed]
+
+
+def test_a_call_is_decoded_by_the_delegate_that_the_account_had(work, account):
+    first = account.call(work.worker)
+    check_work(work.details(first))
+    second = account.call(authorizations.IDLE)
+    assert work.details(second)["method"] is None
+    third = account.call(work.worker)
+    assert methods_in_list(work, account.address) == ["work", "0x" + WORK[:4].hex(), "work"]
+    ended = account.call(ZERO)
+    for delegating in (first, third):
+        check_work(work.details(delegating))
+    for other in (second, ended):
+        assert work.details(other)["method"] is None
+    assert [event and event["name"] for event in events(work.explorer.client, account.address)] == [
+        "Worked", "Quiet", "Worked", "Quiet",
+    ]  # fmt: skip
+
+
+def test_a_delegate_that_is_a_proxy_reads_the_slots_of_the_account(work, account):
+    proxy = proxy_to(work, many_functions.deploy(work.explorer, NEXT, "Next"))
+    slot = "0x" + many_functions.SLOT
+    word = "0x" + work.worker[2:].rjust(64, "0")
+    work.explorer.anvil.call("anvil_setStorageAt", account.address, slot, word)
+    check_work(work.details(account.call(proxy)))
