@@ -67,6 +67,7 @@ def test_where_the_node_has_only_present_implementations_it_is_said(work):
     with behind(work.explorer.settings) as (client, node):
         node.fault = faulty_node.refuse(is_old_state, -32000, "missing trie node")
         _, details = work.get(sent, client)
+        assert details["unavailable"] in client.get(f"/tx/{sent}").text
     assert "present implementations" in details["unavailable"]
     assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
 
