@@ -71,9 +71,10 @@ class ConcurrencyLimit:
             self._held_s = time.monotonic() - began_at
             self.give_back(client)
 
-    def refusal_of(self, client: Hashable) -> Unavailable:
-        """Return the error of a client for which no place is free."""
-        if not self._may_hold_more(client):
+    def refusal_of(self, client: Hashable, *, kept: int = 0) -> Unavailable:
+        """Return the error of a client for which no place is free besides those `kept` for its
+        other requests."""
+        if not self._may_hold_more(client, kept):
             return ClientBusy(retry_after_s=self.retry_after_s)
         return Unavailable(self.busy, retry_after_s=self.retry_after_s)
 
@@ -137,8 +138,8 @@ class ConcurrencyLimit:
             return False
         return free > 0 and self._may_hold_more(client)
 
-    def _may_hold_more(self, client: Hashable) -> bool:
-        return client is None or self._taken_by[client] < self.places_per_client
+    def _may_hold_more(self, client: Hashable, kept: int = 0) -> bool:
+        return client is None or self._taken_by[client] + kept < self.places_per_client
 
 
 QUEUED_PER_CLIENT = 32  # requests that wait for their turn
@@ -369,11 +370,11 @@ class WaitingThreads(QueuedPlaces):
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
         """Return the error that place_for_long() would raise, as refusal() does for queue()."""
-        return None if self._is_free_for_long(client) else self.refusal_of(client)
+        return None if self._is_free_for_long(client) else self.refusal_of(client, kept=1)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
-        is_one_left = self._taken_by[client] + 1 < self.places_per_client
-        return is_one_left and self.taken + 1 < self.places and self._is_free_for(client)
+        may_hold_two = self._may_hold_more(client, kept=1)
+        return may_hold_two and self.taken + 1 < self.places and self._is_free_for(client)
 
     def take_for_long(self, client: Hashable) -> bool:
         """Take a place, without waiting, for an operation that takes seconds. Return whether that
@@ -386,7 +387,7 @@ class WaitingThreads(QueuedPlaces):
         """Hold a place of take_for_long() for the `with` block, or until the end of the request.
         Raises Unavailable."""
         if not self.take_for_long(client):
-            raise self.refusal_of(client)
+            raise self.refusal_of(client, kept=1)
         request = thread.request
         if request is not None and self not in request.held:
             request.held[self] = client

@@ -206,3 +206,13 @@ def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
         with pytest.raises(Unavailable), places.place_in_turn("c"):
             pass
     assert waiting.result() == [True]
+
+
+def test_a_client_with_all_its_long_waits_is_told_that_they_are_its_own():
+    threads = concurrency.WaitingThreads()
+    with threads.place_for_long("a"), threads.place_for_long("a"):
+        assert isinstance(threads.refusal_for_long("a"), ClientBusy)
+        with pytest.raises(ClientBusy), threads.place_for_long("a"):
+            pass
+        with threads.place_for_long("b"):
+            assert not isinstance(threads.refusal_for_long("c"), ClientBusy | None)
