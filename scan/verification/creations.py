@@ -5,6 +5,7 @@ A row of creation_comparisons tells a contract with the same creation code from 
 in its runtime code alone. Whether there is one never depends on what was requested.
 """
 
+import hashlib
 import time
 from datetime import datetime
 from typing import NamedTuple
@@ -78,7 +79,7 @@ class _Unknown(NamedTuple):
 
 
 class EqualCreations:
-    """Compares contracts with those whose verification they have by their code."""
+    """Compares the creations of contracts with those of the verifications of their code."""
 
     def __init__(self, database: Database, creations: CreationReader) -> None:
         self._database = database
@@ -87,9 +88,9 @@ class EqualCreations:
         self._unknown: dict[bytes, _Unknown] = {}
 
     def step(self) -> bool:
-        """Compare contracts of the newest blocks and of codes that were verified since the last
-        step, and those whose creation was not known; return False: the next step is not due at
-        once."""
+        """Compare contracts of the newest blocks, of codes that were verified since the last step,
+        those created anew, and those whose creation was not known; return False: the next step is
+        not due at once."""
         [(self._after, addresses)] = self._database.rows(
             "verification/contracts_list_comparable",
             after=self._after,
@@ -117,24 +118,22 @@ class EqualCreations:
     def _compare(self, address: bytes) -> bool:
         """Store whether a contract was created by equal code; return False where this is not
         known."""
-        row = self._database.row("verification/creations_get_comparable_pair", address=address)
+        row = self._database.row("verification/creations_get_comparable", address=address)
         if row is None:
             return True
-        code_hash, block_number, verifier, verified_block, argument_bytes, abi = row
-        verified = self._creations.input_of(bytes(verifier), verified_block)
+        code_hash, block_number, creation_hash, length, abi = row
         creation = self._creations.input_of(address, block_number)
-        if verified is None or creation is None:
+        if creation is None:
             return False
-        length = len(verified) - argument_bytes
         arguments = creation[length:]
-        is_equal = creation[:length] == verified[:length] and are_constructor_arguments(
-            orjson.loads(abi), arguments
-        )
+        is_equal = hashlib.sha256(creation[:length]).digest() == bytes(
+            creation_hash
+        ) and are_constructor_arguments(orjson.loads(abi), arguments)
         self._database.rows(
             "verification/creation_comparisons_put",
             address=address,
             code_hash=bytes(code_hash),
-            verifier=bytes(verifier),
+            creation_hash=bytes(creation_hash),
             is_equal=is_equal,
             constructor_arguments=arguments if is_equal else None,
         )

@@ -2,6 +2,7 @@
 that all processes together store in a day, in all and by client.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,7 +155,7 @@ def verify(
     code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
     match, abi, stores = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
-    verified = _store(verifier.database, contract, submission, match, abi, layouts)
+    verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
         _store_findings(verifier.database, contract, match, stores)
     if verified.stored:
@@ -213,6 +214,7 @@ def _store(
     match: Match,
     abi: str,
     layouts: str,
+    creation: bytes | None,
 ) -> Verified:
     metadata = orjson.loads(match.metadata)
     settings = dict(metadata.get("settings", match.settings))
@@ -230,6 +232,9 @@ def _store(
     sources = match.submission.sources
     is_varied = sources != submission.sources
     fitted = f" The sources fit with {variation_of(sources)}." if is_varied else ""
+    arguments, creation_code = match.creation.constructor_arguments, None
+    if creation is not None and arguments is not None:
+        creation_code = creation[: len(creation) - len(arguments)]
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -243,7 +248,9 @@ def _store(
         settings=_json(settings),
         abi=abi,
         sources=_json(_sources(match.submission, metadata)),
-        constructor_arguments=match.creation.constructor_arguments,
+        constructor_arguments=arguments,
+        creation_length=creation_code and len(creation_code),
+        creation_hash=creation_code and hashlib.sha256(creation_code).digest(),
         metadata=match.metadata if metadata else None,
         code_length=len(contract.code),
         masked_hash=pattern.masked_hash,

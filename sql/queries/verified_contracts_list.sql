@@ -4,7 +4,7 @@
 -- literals: limit
 -- returns: one row: index version, JSON text, count in it, total; for cursors: microseconds of
 --   verified_at, address and code hash of the last row where more may follow
--- index: verified_contracts_listed, verified_contracts_pkey
+-- index: verified_contracts_listed, verified_contracts_pkey, contracts_pkey, creation_comparisons_pkey
 WITH page AS (
     SELECT v.verified_at, v.address, v.code_hash
     FROM verified_contracts v
@@ -37,4 +37,4 @@ SELECT index_version(),
     (SELECT address FROM last),
     (SELECT code_hash FROM last)
 FROM page
-JOIN verified_contracts v USING (address, code_hash);
+CROSS JOIN verification_of(page.address) AS v;

@@ -1,10 +1,11 @@
 -- Contracts whose creations are to be compared with those of verified ones with the same code: of the newest
--- blocks, and of the newest codes that were verified after a time.
+-- blocks, of the newest codes that were verified after a time, and those verified that were created anew.
 -- params: after timestamptz null, codes integer, of_one_code integer, blocks integer
 -- literals: none
 -- returns: one row: when the last of the codes was verified, addresses
 -- index: verified_contracts_listed, contracts_by_code_hash, contracts_by_block, blocks_pkey,
---   verified_contracts_by_code_hash, verified_contracts_pkey, creation_comparisons_pkey
+--   verified_contracts_by_code_hash, verified_contracts_pkey, creation_comparisons_pkey,
+--   creation_comparisons_due
 WITH verified AS (
     SELECT v.verified_at, v.code_hash
     FROM verified_contracts v
@@ -30,7 +31,7 @@ SELECT coalesce((SELECT max(v.verified_at) FROM verified v), %(after)s::timestam
         SELECT array_agg(c.address)
         FROM candidates c
         CROSS JOIN LATERAL (
-            SELECT v.address
+            SELECT v.creation_hash
             FROM verified_contracts v
             WHERE v.code_hash = c.code_hash
             ORDER BY v.match, v.verified_at, v.address
@@ -40,5 +41,12 @@ SELECT coalesce((SELECT max(v.verified_at) FROM verified v), %(after)s::timestam
                 WHERE o.address = c.address AND o.code_hash = c.code_hash)
             AND NOT EXISTS (SELECT
                 FROM creation_comparisons e
-                WHERE e.address = c.address AND e.verifier = best.address AND e.code_hash = c.code_hash)
-    ), '{}');
+                WHERE e.address = c.address AND e.code_hash = c.code_hash
+                    AND e.creation_hash = best.creation_hash)
+    ), '{}')
+    || ARRAY(
+        SELECT e.address
+        FROM creation_comparisons e
+        JOIN verified_contracts v USING (address, code_hash)
+        WHERE e.is_equal IS NULL AND v.is_indexed
+        LIMIT %(codes)s);

@@ -1,12 +1,12 @@
 -- Stores whether a contract was created like the verified one with the same code, unless a reorganisation
 -- has removed it meanwhile.
--- params: address bytea, code_hash bytea, verifier bytea, is_equal boolean,
+-- params: address bytea, code_hash bytea, creation_hash bytea, is_equal boolean,
 --   constructor_arguments bytea null
 -- returns: no rows
 -- index: creation_comparisons_pkey, contracts_pkey
-INSERT INTO creation_comparisons (address, code_hash, verifier, is_equal, constructor_arguments)
-SELECT %(address)s, %(code_hash)s, %(verifier)s, %(is_equal)s, %(constructor_arguments)s
+INSERT INTO creation_comparisons (address, code_hash, creation_hash, is_equal, constructor_arguments)
+SELECT %(address)s, %(code_hash)s, %(creation_hash)s, %(is_equal)s, %(constructor_arguments)s
 WHERE is_code_indexed(%(address)s, %(code_hash)s)
-ON CONFLICT (address) DO UPDATE
-SET code_hash = excluded.code_hash, verifier = excluded.verifier, is_equal = excluded.is_equal,
+ON CONFLICT (address, code_hash) DO UPDATE
+SET creation_hash = excluded.creation_hash, is_equal = excluded.is_equal,
     constructor_arguments = excluded.constructor_arguments;

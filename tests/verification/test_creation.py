@@ -18,8 +18,20 @@ TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()"
 FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
 FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
 PATH = "contracts/Token.sol"
-COMPARED = "SELECT address FROM creation_comparisons WHERE verifier = decode(substr(%s, 3), 'hex')"
+COMPARED = """SELECT e.address
+    FROM creation_comparisons e
+    JOIN verified_contracts v USING (creation_hash)
+    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
+CAPPED = """pragma solidity >=0.8.0;
+    contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
+GIVEN_CAPPED = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
+
+
+def with_highest_cap(runtime):
+    """Creation code that stores 2**160 - 1 as the cap, then returns runtime code."""
+    store = f"73{'ff' * 20}600055"
+    return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
 
 
 def built(source, name="Token", version="0.8.28", **settings):
@@ -82,18 +94,12 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     explorer, running_jobs
 ):
     """What the constructor wrote is in no code: one who writes another value has the same code."""
-    source = """pragma solidity >=0.8.0;
-    contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
-    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
-    code = built(source, "Capped")
+    code = built(CAPPED, "Capped")
     verified = explorer.deploy(code.creation, f"{21_000_000:064x}")
     alike = explorer.deploy(code.creation, f"{7:064x}")
-    # Stores 2**160 - 1 as the cap, then returns the same code.
-    length = len(code.runtime) // 2
-    store = f"73{'ff' * 20}600055"
-    unlike = explorer.deploy(f"{store}61{length:04x}8060246000396000f3{code.runtime}")
+    unlike = explorer.deploy(with_highest_cap(code.runtime))
     placed = explorer.place(code.runtime)
-    assert explorer.verify(verified, source, "0.8.28", **given).json["match"] == "full"
+    assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
 
     def told(address):
         stored = explorer.contract(address).json
@@ -122,9 +128,46 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
     assert [
-        explorer.verify(address, source, "0.8.28", **given).json["match"] for address in others[:2]
+        explorer.verify(address, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"]
+        for address in others[:2]
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
+
+
+def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explorer, running_jobs):
+    """One contract after another at an address by forks, of one runtime code."""
+    node, client = explorer.anvil, explorer.client
+    source = CAPPED.replace("Capped", "Forked")
+    code, given = built(source, "Forked"), {"optimizationUsed": 0, "contractName": f"{PATH}:Forked"}
+    snapshots = [node.call("evm_snapshot")]
+
+    def fork(creation, arguments=""):
+        assert node.call("evm_revert", snapshots.pop())
+        snapshots.append(node.call("evm_snapshot"))
+        node.mine(len(snapshots))
+        return explorer.deploy(creation, arguments)
+
+    def stored():
+        record = explorer.contract(address).json
+        return tuple(map(record.get, ("match", "creationMatch", "constructorArguments")))
+
+    address = explorer.deploy(code.creation, f"{7:064x}")
+    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
+    assert fork(code.creation, f"{8:064x}") == address
+    wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"), timeout_s=60.0)
+
+    assert fork(with_highest_cap(code.runtime)) == address
+    wait_until(lambda: stored() == ("runtime", False, None), timeout_s=60.0)
+    [listed, *_] = client.get("/api/v1/contracts?limit=1").json["contracts"]
+    assert (listed["address"], listed["match"]) == (address, "runtime")
+    copy = explorer.deploy(with_highest_cap(code.runtime))
+    again = explorer.verify(address, source, "0.8.28", **given).json
+    assert (again["match"], again["creationMatch"]) == ("runtime", False)
+    assert stored() == ("runtime", False, None)
+    assert explorer.contract(copy).json["match"] == "runtime"
+
+    assert fork(code.creation, f"{9:064x}") == address
+    wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"), timeout_s=60.0)
 
 
 def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
