@@ -1,7 +1,7 @@
 """Token transfers and trades in logs: shapes of events, and their meaning by token type. Pure.
 
-Sources: EIP-20, EIP-721, EIP-1155, ERC-2309, ERC-6909; WETH9; Swap of Uniswap V2, V3 and V4, of
-PancakeSwap V3 and of Velodrome V2."""
+Sources: ERC-20, 721, 1155, 2309, 6909, 404; WETH9; Swap of Uniswap V2, V3 and V4, of PancakeSwap V3
+and of Velodrome V2."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -28,6 +28,8 @@ TRANSFER_OF_ID = _topic("Transfer(address,address,address,uint256,uint256)")  # 
 CONSECUTIVE_TRANSFER = _topic("ConsecutiveTransfer(uint256,uint256,address,address)")  # ERC-2309
 DEPOSIT = _topic("Deposit(address,uint256)")
 WITHDRAWAL = _topic("Withdrawal(address,uint256)")
+ERC20_TRANSFER = _topic("ERC20Transfer(address,address,uint256)")  # ERC-404
+ERC721_TRANSFER = _topic("ERC721Transfer(address,address,uint256)")  # ERC-404
 SWAP_V2 = _topic("Swap(address,uint256,uint256,uint256,uint256,address)")
 SWAP_V3 = _topic("Swap(address,address,int256,int256,uint160,uint128,int24)")
 SWAP_PANCAKE_V3 = _topic(
@@ -38,7 +40,7 @@ SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint2
 _TRANSFERS = frozenset(
     (
         *(TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH, TRANSFER_OF_ID, CONSECUTIVE_TRANSFER),
-        *(DEPOSIT, WITHDRAWAL),
+        *(DEPOSIT, WITHDRAWAL, ERC20_TRANSFER, ERC721_TRANSFER),
     )
 )
 _SWAPS = frozenset((SWAP_V2, SWAP_V3, SWAP_PANCAKE_V3, SWAP_VELODROME, SWAP_V4))
@@ -75,11 +77,19 @@ class TransferShape(Enum):
     RANGE = "range"  # ConsecutiveTransfer with more than MAX_CONSECUTIVE: (first id, number of ids)
     WRAP = "wrap"  # Deposit
     UNWRAP = "unwrap"  # Withdrawal
+    FACE_AMOUNT = "face amount"  # ERC20Transfer
+    FACE_ID = "face id"  # ERC721Transfer
 
 
 WRAPPING = (TransferShape.WRAP, TransferShape.UNWRAP)
+# Events of a face, which other contracts have, too, and the Transfer that may repeat them.
+OF_FACES = {
+    TransferShape.FACE_AMOUNT: TransferShape.AMOUNT,
+    TransferShape.FACE_ID: TransferShape.ID,
+}
+CLAIMS = (*WRAPPING, *OF_FACES)  # of tokens where what the contract answers confirms them
 WITH_AMOUNTS = {TransferShape.MULTI: "BEP1155", TransferShape.OF_ID: "BEP6909"}  # of ids
-OF_ITEMS = (TransferShape.ID, TransferShape.ITEMS, TransferShape.RANGE)
+OF_ITEMS = (TransferShape.ID, TransferShape.FACE_ID, TransferShape.ITEMS, TransferShape.RANGE)
 # The events of tokens of each type, by which a token that does not say its type stays of it.
 SHAPES = {
     "BEP20": TransferShape.AMOUNT,
@@ -165,6 +175,10 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
         else:
             return None
         words = ((int.from_bytes(value), int.from_bytes(value)),)
+    elif (topic, *form) in ((ERC20_TRANSFER, 3, 32), (ERC721_TRANSFER, 4, 0)):
+        shape = TransferShape.FACE_ID if topic == ERC721_TRANSFER else TransferShape.FACE_AMOUNT
+        parties, word_ = topics[1:3], int.from_bytes((*topics[3:], data)[0])
+        words = ((word_, word_),)
     elif topic == TRANSFER_SINGLE and form[0] == 4 and form[1] >= 64:
         shape, parties = TransferShape.MULTI, topics[2:]
         words = ((int.from_bytes(data[:32]), int.from_bytes(data[32:64])),)
@@ -212,9 +226,13 @@ def _uint256_array(data: bytes, head: int) -> list[int] | None:
 
 
 def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
-    """Return a block's events, ConsecutiveTransfers with an entry for each item as long as these
-    are at most MAX_CONSECUTIVE together, from the smallest: a large one takes no other's place."""
+    """Return a block's events without those of a face that repeat a Transfer of their transaction,
+    ConsecutiveTransfers with an entry for each item as long as these are at most MAX_CONSECUTIVE
+    together, from the smallest: a large one takes no other's place."""
     read, remaining = list(events), MAX_CONSECUTIVE
+    if any(event.shape in OF_FACES for event in events):
+        moves = {(event.shape, event.transaction_index, *event[3:]) for event in events}
+        read = [e for e in read if (OF_FACES.get(e.shape), e[1], *e[3:]) not in moves]
     ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
     for number in sorted(ranges, key=lambda n: read[n].words[0][1]):
         [(first, count)] = read[number].words
@@ -233,6 +251,8 @@ def amounts(
     is, it would count twice. A BEP20 with items has both amounts and ids, which the shape tells
     apart."""
     faces = (token_type, item_type)
+    if shape in OF_FACES and item_type != "BEP721":
+        return ()
     if shape in WITH_AMOUNTS:
         return [(amount, word) for word, amount in words] if WITH_AMOUNTS[shape] in faces else ()
     if shape is TransferShape.RANGE:
@@ -292,9 +312,19 @@ def wrap_claims(
     return claims
 
 
-def is_wrapped(claim: WrapClaim, balances: Sequence[bytes | None]) -> bool:
-    """Return whether the claim is true by the balances before and after, or where a balance is not
-    known by what its transaction paid."""
+def is_of_token(
+    shape: TransferShape,
+    metadata: TokenMetadata,
+    claim: WrapClaim | None,
+    balances: Sequence[bytes | None],
+) -> bool:
+    """Return whether what a contract answers confirms an event of CLAIMS; any other needs nothing.
+    A wrap is true by its party's balances before and after, or where one is not known by what its
+    transaction paid."""
+    if shape not in WRAPPING:
+        return shape not in OF_FACES or has_two_faces(shape, metadata)
+    if claim is None or not metadata.is_fungible:
+        return False
     before, after = balances
     if before is None or after is None:
         return claim.is_paid
@@ -309,15 +339,21 @@ def item_type(shape: TransferShape, metadata: TokenMetadata) -> str | None:
     return None if is_doubtful else metadata.item_type
 
 
+def has_two_faces(shape: TransferShape, metadata: TokenMetadata) -> bool:
+    """Return whether a contract counts whole units in decimals and has items, too. Its supply tells
+    it from a BEP721 with decimals (ERC-404); of ids with amounts, balanceOf(address) does."""
+    items, units = item_type(shape, metadata), metadata.decimals if metadata.is_fungible else None
+    if not units or not items or (shape in OF_FACES and items != "BEP721"):
+        return False
+    return metadata.interface != "BEP721" or (metadata.total_supply or 0) >= 10**units
+
+
 def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     """Return the token's type by EIP-165 if that is unambiguous, or else by the functions that it
-    has and its first event. Who counts whole units in decimals and has items, too, is a BEP20 that
-    has items, whose supply tells it from a BEP721 with decimals (ERC-404); of ids with amounts,
-    balanceOf(address) does."""
-    items, interface = item_type(shape, metadata), metadata.interface
-    units = metadata.decimals if metadata.is_fungible else None
-    if units and items and (interface != "BEP721" or (metadata.total_supply or 0) >= 10**units):
+    has and its first event. One with two faces is a BEP20 that has items."""
+    if has_two_faces(shape, metadata):
         return "BEP20"
+    items, interface = item_type(shape, metadata), metadata.interface
     if interface is not None:
         return interface
     if shape in WITH_AMOUNTS:

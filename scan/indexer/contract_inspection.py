@@ -112,7 +112,7 @@ class ContractInspector:
         """Return those of the addresses that are not known as a token, a wrapper or a pool."""
         unknown = set(addresses)
         self._load_contracts(unknown)
-        attribute = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
+        attribute = {"wrap": "wraps_since", "swap": "pool"}.get(sight, "token_type")
         return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
@@ -265,11 +265,13 @@ class ContractInspector:
                 metadata = token_metadata.decode_token_metadata(answers[:count])
                 contract = self._contracts[log.token]
                 is_wrap = log.shape in events.WRAPPING
-                if is_wrap and contract.wraps_since is None:
-                    is_true = log.claim and events.is_wrapped(log.claim, answers[count:])
-                    if not (metadata.is_fungible and is_true):
-                        self._reject(log.token, "token", block.number, findings)
-                        continue
+                begins_wrapping = is_wrap and contract.wraps_since is None
+                of_claim = log.shape, metadata, log.claim, answers[count:]
+                is_decided = contract.token_type is not None and not begins_wrapping
+                if not is_decided and not events.is_of_token(*of_claim):
+                    self._reject(log.token, "token", block.number, findings)
+                    continue
+                if begins_wrapping:
                     contract.wraps_since = block.number
                     findings.wrappers.append(state.NewWrapper(log.token, block.number))
                 if contract.token_type is None:
@@ -293,7 +295,7 @@ class ContractInspector:
         blocks = {
             state.StateQuery(log.token, None, at, is_of_block_only=True): block
             for block, log in logs
-            if log.shape not in events.WRAPPING
+            if log.shape not in events.CLAIMS
             and not any(
                 map(results.get, state.token_queries(log.token, at := state.block_id(block)))
             )
@@ -322,26 +324,23 @@ class ContractInspector:
         findings.rejections.append(state.RejectedEmitter(address, claim, number))
 
     def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:
-        """Return the first Transfer of each contract that is not known as a token, and the Deposits
-        and Withdrawals by which those that may be wrappers are to be read, in the chain's order."""
+        """Return the first Transfer of each contract that is not known as a token, and the claims
+        by which those that may be tokens or wrappers are to be read, in the chain's order."""
         firsts: dict[bytes, tuple[BlockContracts, TransferLog]] = {}
-        wraps = []
+        claims = []
         tried: _Tried = {}
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
-                if block.number < (contract.may_begin_at or 0):
+                may_wrap = log.shape in events.WRAPPING and contract.token_type == "BEP20"
+                decided = contract.wraps_since if may_wrap else contract.token_type
+                if decided is not None or block.number < (contract.may_begin_at or 0):
                     continue
-                if log.shape not in events.WRAPPING:
-                    if contract.token_type is None:
-                        firsts.setdefault(log.token, (block, log))
-                elif (
-                    contract.token_type in (None, "BEP20")
-                    and contract.wraps_since is None
-                    and self._begin_try("token", tried, log.token, block.number)
-                ):
-                    wraps.append((block, log))
-        logs = [*firsts.values(), *wraps]
+                if log.shape not in events.CLAIMS:
+                    firsts.setdefault(log.token, (block, log))
+                elif self._begin_try("token", tried, log.token, block.number):
+                    claims.append((block, log))
+        logs = [*firsts.values(), *claims]
         return sorted(logs, key=lambda first: (first[0].number, first[1].log_index))
 
     # Pools

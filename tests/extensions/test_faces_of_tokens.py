@@ -3,9 +3,11 @@ way the blocks are indexed."""
 
 import pytest
 
+from scan.ethereum.events import ERC20_TRANSFER, ERC721_TRANSFER
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -67,10 +69,12 @@ def test_a_deposit_of_a_vault_and_of_a_staking_token_moves_nothing_itself(anvil,
     assert len(values(get, staked)) == 2
 
 
-@pytest.mark.parametrize("items_first", [False, True])
-def test_a_token_with_two_faces_has_amounts_and_items(anvil, index, items_first):
+@pytest.mark.parametrize(
+    ("items_first", "names"), [(False, 0), (True, 0), (True, 1), (False, 2), (True, 3)]
+)
+def test_a_token_with_two_faces_has_amounts_and_items(anvil, index, items_first, names):
     me, you = anvil.accounts[:2]
-    hybrid = anvil.deploy(me, "WholeUnits", 3, items_first)
+    hybrid = anvil.deploy(me, "WholeUnits", 3, items_first, names)
     do(anvil, hybrid, "pass", you, 2)
     get = index()
     record = get(hybrid.address)
@@ -87,6 +91,32 @@ def test_a_token_with_two_faces_has_amounts_and_items(anvil, index, items_first)
         assert [row["tokenType"] for row in rows] == count * [type_]
     item = get(f"{hybrid.address}/items/2")
     assert (item["owner"], item["tokenType"]) == (you, "BEP721")
+
+
+@pytest.mark.parametrize("names", [1, 2])
+def test_an_amount_of_a_face_that_did_not_move_is_marked(anvil, index, names):
+    me, you = anvil.accounts[:2]
+    hybrid = anvil.deploy(me, "WholeUnits", 3, False, names)
+    do(anvil, hybrid, "claim", you, UNIT)
+    get = index()
+    record = get(hybrid.address)
+    assert record["eventsConsistent"] is False
+    assert record["inconsistentSince"] == anvil.head()
+    assert holders(get, hybrid) == {me: 3 * UNIT}
+
+
+def test_events_of_faces_are_no_token_where_the_contract_answers_as_none(anvil, index):
+    me, you = anvil.accounts[:2]
+    parties = [topic(me), topic(you)]
+    raw = anvil.deploy(me, "RawLogs")
+    for _ in range(2):
+        do(anvil, raw, "log", [ERC20_TRANSFER, *parties], data(5))
+        do(anvil, raw, "log", [ERC721_TRANSFER, *parties, data(5)], b"")
+    coin = anvil.deploy(me, "SilentCoin", 1000, True, False)
+    do(anvil, coin, "transfer", you, 100)
+    get = index()
+    assert "error" in get(raw.address)
+    assert get("/api/v1/tokens")["total"] == 1
 
 
 def test_an_erc1155_that_logs_amounts_too_counts_once(anvil, index):

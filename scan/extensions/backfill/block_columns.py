@@ -14,7 +14,7 @@ import pyarrow
 from pyarrow import compute
 
 from scan.cached_values import LazyMapping
-from scan.ethereum.events import WRAPPING, trade
+from scan.ethereum.events import CLAIMS, OF_FACES, WRAPPING, TransferShape, trade
 from scan.extensions.exports import parquet
 from scan.indexer import block_rows
 from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
@@ -54,8 +54,9 @@ POOL_EVENTS = parquet.kind(
     token0=parquet.ADDRESS,
     token1=parquet.ADDRESS,
 )
-# The first event of a kind that a contract emitted in the file, and of wraps and swaps the first of
-# each block: `sight` is transfer, wrap or swap, `form` a TransferShape or a swap's family.
+# The first event of a kind that a contract emitted in the file, and of wraps, faces and swaps the
+# first of each block: `sight` is transfer, wrap, face or swap, `form` a TransferShape or the family
+# of a swap.
 EVENT_SIGHTS = parquet.kind(
     block_number=parquet.BLOCK_NUMBER,
     log_index=parquet.INDEX,
@@ -164,11 +165,11 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     anew = codes.filter(compute.and_not(codes["is_created"], codes["is_first"]))["address"]
     changed = tables["change_sights"]["address"]
     changing = pyarrow.chunked_array([*anew.chunks, *changed.chunks], parquet.ADDRESS)
-    is_wrap = _are_wraps(transfers)
     is_of_contract = swaps["family"].to_numpy() != "v4"
     sights = [
         transfer_sights(transfers, changing),
-        _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
+        _first_events(transfers, "token_address", "shape", _have(transfers, WRAPPING), "wrap"),
+        _first_events(transfers, "token_address", "shape", _have(transfers, OF_FACES), "face"),
         _first_events(swaps, "pool_address", "family", is_of_contract, "swap"),
     ]
     return pyarrow.concat_tables(sights).combine_chunks()
@@ -177,12 +178,12 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 def transfer_sights(
     transfers: pyarrow.Table, changing: pyarrow.ChunkedArray | None = None
 ) -> pyarrow.Table:
-    is_counted = ~_are_wraps(transfers)
+    is_counted = ~_have(transfers, CLAIMS)
     return _first_events(transfers, "token_address", "shape", is_counted, "transfer", changing)
 
 
-def _are_wraps(transfers: pyarrow.Table) -> Any:
-    return numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+def _have(transfers: pyarrow.Table, shapes: Iterable[TransferShape]) -> Any:
+    return numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in shapes])
 
 
 def _first_events(

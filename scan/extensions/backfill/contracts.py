@@ -85,7 +85,7 @@ class RangeInspector:
         that may be others by now."""
         table = self._read("event_sights", blocks)
         events: list[_Sight] = []
-        for sight in ("transfer", "wrap", "swap"):
+        for sight in ("transfer", "wrap", "face", "swap"):
             of_sight = table.filter(compute.equal(table["sight"], sight))
             addresses = of_sight["address"].unique().to_pylist()
             unsettled = self._inspector.unsettled(sight, addresses) | changing.intersection(

@@ -84,7 +84,7 @@ def _event_movements(
     details = None if is_coin else tokens.get(to_hex(event.token))
     if event.shape in WRAPPING and (details is None or not details["wraps"]):
         return  # of any contract that takes deposits
-    type_ = TYPES[event.shape] if details is None else details["type"]
+    type_ = TYPES.get(event.shape, "") if details is None else details["type"]
     item_type = None if details is None else details["itemType"]
     token, token_type = (None, None) if is_coin else (event.token, type_)
     for transfer in transfers(event, type_, item_type):

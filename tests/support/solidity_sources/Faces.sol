@@ -36,7 +36,7 @@ contract StakedCoin is ERC20("Staked Coin", "STAKE") {
     }
 }
 
-/// Whole units are items, too, as in ERC-404.
+/// Whole units are items, too, as in ERC-404, whose events have names of their own in some.
 contract WholeUnits {
     string public constant name = "Whole Units";
     string public constant symbol = "WHOLE";
@@ -45,8 +45,17 @@ contract WholeUnits {
     mapping(address => uint256) public balanceOf;
     mapping(uint256 => address) private _owners;
     uint256 private _last;
+    Names private _names;
 
-    constructor(uint256 count, bool itemsFirst) {
+    enum Names {
+        Transfers,
+        AmountsNamed,
+        BothNamed,
+        LoggedTwice
+    }
+
+    constructor(uint256 count, bool itemsFirst, Names names) {
+        _names = names;
         if (itemsFirst) _items(count);
         balanceOf[msg.sender] = totalSupply = count * 1e18;
         _log(address(0), msg.sender, totalSupply, false);
@@ -74,8 +83,22 @@ contract WholeUnits {
         }
     }
 
+    function claim(address to, uint256 amount) external {
+        _log(address(0), to, amount, false);
+    }
+
     function _log(address from, address to, uint256 word, bool isItem) private {
-        bytes32 topic = keccak256("Transfer(address,address,uint256)");
+        bytes32 named = isItem
+            ? keccak256("ERC721Transfer(address,address,uint256)")
+            : keccak256("ERC20Transfer(address,address,uint256)");
+        bool isNamed = _names >= Names.BothNamed || (_names == Names.AmountsNamed && !isItem);
+        if (isNamed) _emit(named, from, to, word, isItem);
+        if (!isNamed || _names == Names.LoggedTwice) {
+            _emit(keccak256("Transfer(address,address,uint256)"), from, to, word, isItem);
+        }
+    }
+
+    function _emit(bytes32 topic, address from, address to, uint256 word, bool isItem) private {
         assembly {
             mstore(0, word)
             switch isItem

@@ -15,8 +15,8 @@ SELECT e.block_number, e.transaction_index, e.log_index, e.token_address, e.from
     CASE WHEN has_id THEN e.id_3 END AS token_id_3
 FROM (
     SELECT c.*,
-        c.shape <> 'range' AND (k.type = 'BEP721' OR (k.item_type = 'BEP721' AND c.shape IN ('id', 'items')))
-            AS is_single,
+        c.shape <> 'range' AND (
+            k.type = 'BEP721' OR (k.item_type = 'BEP721' AND c.shape IN ('id', 'face id', 'items'))) AS is_single,
         is_single OR c.shape IN ('multi', 'of id') AS has_id
     FROM read_parquet(%(file)s) c
     JOIN indexed_tokens k ON k.address = c.token_address
@@ -25,6 +25,8 @@ FROM (
         AND CASE c.shape
             WHEN 'multi' THEN 'BEP1155' IN (k.type, k.item_type)
             WHEN 'of id' THEN 'BEP6909' IN (k.type, k.item_type)
+            WHEN 'face amount' THEN k.item_type = 'BEP721'
+            WHEN 'face id' THEN k.item_type = 'BEP721'
             WHEN 'range' THEN k.type = 'BEP721'
             WHEN 'items' THEN 'BEP721' IN (k.type, k.item_type)
             ELSE k.type IN ('BEP20', 'BEP721') END
