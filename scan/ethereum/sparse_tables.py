@@ -29,9 +29,10 @@ CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 
 
 class InternalTransfer(NamedTuple):
-    """A transfer of value, in wei, by a contract, or its creation of a contract, even without
-    value. `transfer_index` is the place of its call in the transaction's trace, of which 0 is the
-    transaction itself; where logs alone show it, it counts from 1."""
+    """A transfer of value, in wei, by a contract, or even without value its creation of a contract,
+    or its end where value came in afterwards. `transfer_index` is the place of its call in the
+    transaction's trace, of which 0 is the transaction itself; where logs alone show it, it counts
+    from 1."""
 
     transaction_index: Annotated[int, column_types.Column(column_types.INTEGER, column_types.SAID)]
     transfer_index: Annotated[int, column_types.Column(column_types.INTEGER, column_types.SAID)]

@@ -276,26 +276,27 @@ def _burns(
     internal_transfers: Sequence[sparse_tables.InternalTransfer],
     creations: Sequence[sparse_tables.ContractCreation],
 ) -> tuple[Credit, ...]:
-    """Return the burns of a block, after its other credits, by traces that name both parties.
+    """Return the burns of a block, after its other credits, by traces that name both parties: what
+    contracts that destroyed themselves, in whoever's favour, have at the end of the transaction.
 
     A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
     contract, and since Amsterdam none (EIP-8246).
     """
-    destroyed = [
-        transfer
-        for transfer in internal_transfers
-        if transfer.type == sparse_tables.TransferType.SELFDESTRUCT
-        and transfer.from_address == transfer.to_address
-    ]
-    if not destroyed or block.block_access_list_hash is not None:
+    if block.block_access_list_hash is not None:
         return ()
     created = {(c.transaction_index, c.address) for c in creations}
-    burns = [
-        (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
-        for transfer in destroyed
-        if not block.keeps_destroyed
-        or (transfer.transaction_index, transfer.from_address) in created
-    ]
+    burnt: dict[tuple[int, bytes], int] = {}  # wei, by transaction and contract
+    for transfer in internal_transfers:
+        index, value = transfer.transaction_index, transfer.value
+        source, recipient = (index, transfer.from_address), (index, transfer.to_address)
+        is_end = transfer.type == sparse_tables.TransferType.SELFDESTRUCT
+        if source in burnt:
+            burnt[source] -= value
+        elif is_end and (not block.keeps_destroyed or source in created):
+            burnt[source] = 0
+        if recipient in burnt:
+            burnt[recipient] += value
+    burns = [(index, BURN, contract, wei) for (index, contract), wei in burnt.items() if wei > 0]
     return numbered(block, burns, len(block.credits))
 
 

@@ -146,13 +146,19 @@ def _checked(
         for transaction, of_transaction in frames:
             index = transaction.transaction_index
             last, has_outermost = -1, False
-            for call_index, kind, from_address, to_address, value in of_transaction:
+            read = [*of_transaction]
+            paid_last = {frame.to_address: n for n, frame in enumerate(read) if frame.value}
+            for n, frame in enumerate(read):
+                call_index, kind, from_address, to_address, value = frame
                 has_outermost = has_outermost or call_index == 0
                 if kind in CREATIONS:
                     created.append(to_address)
+                is_kept = value or kind in CREATIONS
                 if kind is TransferType.SELFDESTRUCT:
                     destroyed.append(from_address)
-                if (value or kind in CREATIONS) and call_index != 0:
+                    # What comes in afterwards is burnt (EIP-6780).
+                    is_kept = is_kept or paid_last.get(from_address, 0) > n
+                if is_kept and call_index != 0:
                     # What moves outside of calls takes the next index.
                     last = max(call_index or 0, last + 1)
                     transfers.append(

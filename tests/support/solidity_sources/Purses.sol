@@ -79,6 +79,13 @@ contract Purse {
         made.close(to);
     }
 
+    /// What is paid after the end of a new contract is lost.
+    function makeCloseAndPay(address payable to, uint256 amount, uint256 later) external payable {
+        Pouch made = make(amount);
+        made.close(to);
+        pay(payable(made), later);
+    }
+
     function closeAndRevert(address payable to) external payable {
         this.close(to);
         revert("still open");

@@ -4,6 +4,8 @@ import re
 import time
 
 import pytest
+import rlp
+from eth_utils import keccak, to_bytes, to_checksum_address
 
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
@@ -41,6 +43,27 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         assert burnt == (0 if hardfork == "cancun" else 5)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
         assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
+        assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
+
+
+@pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
+@pytest.mark.parametrize("to_itself", [False, True])
+@pytest.mark.parametrize("amount", [0, 5])
+def test_what_a_contract_gets_after_its_end_is_burnt(database_url, hardfork, to_itself, amount):
+    with Anvil(hardfork=hardfork) as node:
+        node.call("evm_setNextBlockTimestamp", 1_800_000_000)
+        me = node.accounts[0]
+        purse = node.deploy(me, "Purse")
+        pouch = to_checksum_address(keccak(rlp.encode([to_bytes(hexstr=purse.address), 1]))[12:])
+        heir = pouch if to_itself else STRANGERS[0]
+        sent = node.transact(me, purse, "makeCloseAndPay", heir, amount, 7, value=amount + 7)
+        assert node.receipt_of(sent)["status"] == "0x1"
+        assert node.call("eth_getBalance", pouch, "latest") == "0x0"
+        with Indexing(database_url, node.url, until=node.head()) as indexing:
+            body = indexing.client().get(f"/api/v1/addresses/{pouch}/history").get_json()
+        burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
+        assert burns == [amount + 7 if to_itself else 7]
+        assert (body["complete"], body["unexplained"]) == (True, "0")
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
