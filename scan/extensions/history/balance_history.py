@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import client
 from scan.ethereum.display_text import COIN_DECIMALS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
-from scan.hex import data
+from scan.hex import BadHex, data, quantity, to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, balances, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
@@ -189,8 +190,8 @@ MAX_ROWS = 1000
 
 class CoinBalance(NamedTuple):
     """`value` is the balance after a block in wei, None where the node does not give the balance
-    that it is computed from; `delta` is the block's change. `transaction_hash` is None where
-    several transactions moved coin, or none."""
+    that it is computed from, or the changes do not add up to it; `delta` is the block's change.
+    `transaction_hash` is None where several transactions moved coin, or none."""
 
     block_number: int
     timestamp: str
@@ -203,31 +204,36 @@ def coin_balances_page(
     reader: Reader, address: bytes, limit: int, block_to: int = BIGINT_MAX
 ) -> tuple[list[CoinBalance], bool]:
     """Return the newest changes up to a block, and whether older ones follow. The node is asked for
-    one balance: the address's own, or for older pages the one after their newest change."""
-    rows, has_more = _rows(reader, address, limit, block_to)
+    the balances after the newest and the oldest of them: where these do not differ by the changes
+    between, only the newest has a value. Without state, the newest is the address's own balance."""
+    rows, has_more, adds_up = _rows(reader, address, limit, block_to)
     grouped = [(number, [*of]) for number, of in groupby(rows, lambda row: row["blockNumber"])]
     if has_more and len(grouped) > 1:
         grouped.pop()  # the rest of the block may not have been read
     entries = grouped[:limit]
-    value = None
-    if entries and block_to == BIGINT_MAX:
-        value = int(addresses.get(reader, address).balance.required(entries[0][0]).wei)
-    elif entries:
-        value = _balance(reader, address, entries[0][0])
-    changes = []
+    if not entries:
+        return [], False
+    ends = (entries[0][0], entries[-1][0])
+    value, oldest = _balances(reader, address, ends)
+    if value is None and block_to == BIGINT_MAX:
+        value = int(addresses.get(reader, address).balance.required(ends[0]).wei)
+    changes: list[CoinBalance] = []
     for number, of_block in entries:
         delta = sum(history.SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
         hashes = {row["transactionHash"] for row in of_block}
         hash_ = hashes.pop() if len(hashes) == 1 else None
         changes.append(CoinBalance(number, of_block[0]["timestamp"], delta, value, hash_))
         value = None if value is None else value - delta
+    adds_up = adds_up if oldest is None else changes[-1].value == oldest
+    changes[1:] = [change if adds_up else change._replace(value=None) for change in changes[1:]]
     return changes, has_more or len(grouped) > limit
 
 
 def _rows(
     reader: Reader, address: bytes, limit: int, block_to: int
-) -> tuple[Sequence[Mapping[str, Any]], bool]:
-    """Return rows of more blocks than a page has, up to MAX_ROWS, and whether older ones follow."""
+) -> tuple[Sequence[Mapping[str, Any]], bool, bool]:
+    """Return rows of more blocks than a page has, up to MAX_ROWS, whether older ones follow, and
+    False where all rows are known not to add up to the balance."""
     rows: list[Mapping[str, Any]] = []
     cursor = None
     of_coin = history.HistoryFilter(
@@ -240,13 +246,21 @@ def _rows(
         cursor = read.next
         is_enough = len({row["blockNumber"] for row in rows}) > limit or len(rows) >= MAX_ROWS
         if cursor is None or is_enough:
-            return rows, cursor is not None
+            adds_up = read.reason not in ("untraced_blocks", "unexplained_balance")
+            return rows, cursor is not None, adds_up
 
 
-def _balance(reader: Reader, address: bytes, number: int) -> int | None:
+def _balances(reader: Reader, address: bytes, numbers: Sequence[int]) -> list[int | None]:
+    """Return the node's balances after blocks; None where it does not give one."""
+    calls = [
+        client.Call("eth_getBalance", (to_hex(address), blocks.find(reader, number)))
+        for number in numbers
+    ]
     try:
-        block = blocks.find(reader, number)
-        return int(addresses.at_block(reader, address, block).required().wei)
-    except (HistoryUnavailable, UpstreamFailed, Unavailable):
+        results = reader.node.results(calls)
+        balances_ = [None if isinstance(wei, client.RpcError) else quantity(wei) for wei in results]
+    except (BadHex, UpstreamFailed, Unavailable):
+        balances_ = [None for _ in numbers]
+    if None in balances_:
         reader.do_not_cache()
-        return None
+    return balances_

@@ -29,13 +29,13 @@ def coin_balance_object(change: balance_history.CoinBalance) -> paths.Object:
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
-    """Return the balances at the end of the newest days that changed them, oldest first."""
+    """Return the known balances at the end of the newest days that changed them, oldest first."""
     key = paths.path_address(address_hash)
     changes, _ = balance_history.coin_balances_page(reader(), key, CHANGES_OF_DAYS)
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
         by_day.setdefault(change.timestamp[:10], change.value)
-    newest = [*by_day.items()][:DAYS]
+    newest = [day for day in by_day.items() if day[1] is not None][:DAYS]
     items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
     return json_value({"days": DAYS, "items": items})
 

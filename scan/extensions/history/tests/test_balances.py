@@ -158,6 +158,33 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
         assert page["next"] is None
 
 
+def test_coin_balances_that_changes_contradict_are_not_given(database_url, anvil):
+    me, you = anvil.accounts[0], STRANGERS[0]
+
+    def pay(times):
+        for _ in range(times):
+            anvil.receipt_of(anvil.send(me, you, value=10))
+
+    pay(3)
+    with indexing.Indexing(database_url, anvil.url) as index:
+        path = f"/api/v2/addresses/{you}/coin-balance-history"
+
+        def read(**filters):
+            items = index.client().get(path, query_string=filters).json["items"]
+            return [row["value"] for row in items]
+
+        index.wait_for(anvil.head())
+        assert read() == ["30", "20", "10"]
+        anvil.call("anvil_setBalance", you, hex(500))
+        pay(3)
+        index.wait_for(anvil.head())
+        assert read() == ["530", None, None, None, None, None]
+        assert read(items_count=3) == ["530", "520", "510"]
+        assert read(block_number=anvil.head() - 2) == ["500", None, None]
+        days = index.client().get(f"{path}-by-day").json["items"]
+        assert [day["value"] for day in days] == ["530"]
+
+
 def test_coin_balances_follow_each_other(ask, scenario, truth):
     node = scenario.anvil
     assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
