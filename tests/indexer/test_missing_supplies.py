@@ -15,6 +15,8 @@ def supplies(indexing):
         assert client.get(f"/api/v1/tokens/{token}").json["totalSupply"] == supply
         form = f"/api?module=token&action=tokeninfo&contractaddress={token}"
         assert client.get(form).json["result"][0]["totalSupply"] == supply
+        form = f"/api?module=stats&action=tokensupply&contractaddress={token}"
+        assert client.get(form).json["result"] == supply
     return shown
 
 
