@@ -116,7 +116,7 @@ def _compare_with_node(core: Services, status: dict[str, Any]) -> None:
         problem = "the node cannot be reached" if is_away else "the node does not report its head"
         _set_head(core, status, None)
     else:
-        _set_head(core, status, max(head, status["headBlock"] or 0))
+        _set_head(core, status, head)
         return
     status["problem"] = status["problem"] or problem
 
@@ -143,7 +143,7 @@ def _set_head(core: Services, status: dict[str, Any], head: int | None) -> None:
     """Set the node's newest block, and the lag behind it; None where that is not known."""
     before_first = (status["firstBlock"] or core.settings.start_block or 0) - 1
     indexed = before_first if status["indexedBlock"] is None else status["indexedBlock"]
-    status["headBlock"] = None if head is None else max(head, indexed)
+    status["headBlock"] = head
     status["lagBlocks"] = None if head is None else max(head - indexed, 0)
 
 

@@ -22,7 +22,7 @@ from scan.indexer import block_rows, block_source, chain_identity, hooks, node_r
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import RowsRemoved, fill_missing
-from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, require_linked
+from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, Looks, require_linked
 from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
@@ -105,6 +105,7 @@ class ChainIndexer:
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._tasks = [part.task(database, settings) for part in registry.parts(hooks.Maintenance)]
         self._fork_backoff = ForkBackoff()
+        self._behind = Looks()  # that have found the node behind the index
         self._session: Session | None = None
         # As it was checked last: a session after a failure of the node asks nothing of it again.
         self._chain: chain_identity.StoredChain | None = None
@@ -183,6 +184,13 @@ class ChainIndexer:
             self._unwind(head, node_head)
             return False
         self._fork_backoff.record_agreement()
+        if head and node_head < head.number:
+            self._node.rest()  # another may have the head
+            if self._behind.is_steady():
+                blocks = head.number - node_head
+                raise client.NodeError(f"the node is {blocks} blocks behind the index")
+        else:
+            self._behind.end()
         first = head.number + 1 if head else session.chain.start_block
         if head is None and self._bulk_blocks is not None:
             self._require_near(first, node_head, self._bulk_blocks)

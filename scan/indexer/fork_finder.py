@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.client import NodeError
+from scan.ethereum.client import NodeError, RpcError
 from scan.indexer import block_rows, block_source, writer
 from scan.indexer.node_reader import NodeHead, read_hash
 
@@ -36,12 +36,24 @@ class ForkFinder:
 
     def has_head(self, head: writer.IndexedHead, node: NodeHead) -> bool:
         """Return whether the node has the indexed head; if the node is behind, whether the node's
-        head is indexed."""
+        head is indexed, and no block was taken back after it."""
         if node.number >= head.number:
             return node.hash_at_indexed in (None, head.hash)
+        if self._is_turned_back(node.number):
+            return False
         if node.number < self._start_block:
             return True
         return read_hash(self._source.node, node.number) in (None, self._hash_at(node.number))
+
+    def _is_turned_back(self, node_head: int) -> bool:
+        """Return whether the blocks after the node's head were taken back (evm_revert, anvil_reset)
+        rather than the node being behind, which looks the same: a development node's
+        hardhat_metadata, which Anvil and Hardhat have, names that head too."""
+        try:
+            metadata = self._source.node.is_single and self._source.node.call("hardhat_metadata")
+        except RpcError:
+            return False
+        return isinstance(metadata, dict) and metadata.get("latestBlockNumber") == node_head
 
     def find(self, head: writer.IndexedHead, node_head: int) -> int:
         """Return the number of the newest block that both chains share. Steps back double until a
@@ -49,9 +61,14 @@ class ForkFinder:
 
         Raises ForkTooDeep below the finality limit, and NodeError where the node's blocks after the
         fork do not follow on it, or where the first of them is the indexed one: then a hash that
-        the node gave alone, without its block, was false.
+        the node gave alone, without its block, was false; or where there is none, and the node is
+        merely behind.
         """
         fork = self._search(head, node_head)
+        if fork >= node_head:
+            if not self._is_turned_back(node_head):
+                raise NodeError("the node serves different heads at once")
+            return fork
         fetched = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
         proof = [one.block for one in fetched]
         several_forks = "the node serves blocks of several forks at once"
@@ -65,7 +82,7 @@ class ForkFinder:
         # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
         lowest = max(self._start_block - 1, oldest - 1, head.number - self._finality)
-        differs, step = min(head.number, node_head), 1
+        differs, step = min(head.number, max(node_head + 1, self._start_block)), 1
         same = max(differs - step, lowest)
         # Block `differs` is never shared. At the end `same` is shared and right before it.
         while differs > lowest and not self._is_shared(same):
@@ -96,6 +113,24 @@ class ForkFinder:
         return None if stored_hash is None else bytes(stored_hash)
 
 
+class Looks:
+    """Looks at a node, in a row, that have found the same."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._since = 0.0
+
+    def end(self) -> None:
+        self._count = 0
+
+    def is_steady(self) -> bool:
+        """Count another look; return whether there are STEADY_LOOKS, over STEADY_S."""
+        now = time.monotonic()
+        self._since = self._since if self._count else now
+        self._count += 1
+        return self._count >= STEADY_LOOKS and now - self._since >= STEADY_S
+
+
 class ForkBackoff:
     """The time for which a fork is kept while the node goes back and forth between forks, as two
     nodes behind a balancer do.
@@ -109,15 +144,14 @@ class ForkBackoff:
         self._left: deque[bytes] = deque(maxlen=256)
         self._returns = 0
         self._until = 0.0
-        self._differs_since = 0.0
-        self._looks = 0  # that have found the node on another fork, in a row
+        self._differing = Looks()
 
     def record_agreement(self) -> None:
         """Note that the node has the present fork."""
-        self._looks = 0
+        self._differing.end()
 
     def record_unwound(self, head_hash: bytes) -> None:
-        self._looks = 0
+        self._differing.end()
         self._left.append(head_hash)
         if self._returns:
             self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_BACKOFF_S)
@@ -127,12 +161,7 @@ class ForkBackoff:
 
     def require_elapsed(self) -> None:
         """Raise NodeError while the last change of forks is too recent."""
-        now = time.monotonic()
-        if not self._looks:
-            self._differs_since = now
-        self._looks += 1
-        is_steady = self._looks >= STEADY_LOOKS and now - self._differs_since >= STEADY_S
-        if now < self._until and not is_steady:
+        if not self._differing.is_steady() and time.monotonic() < self._until:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 

@@ -25,7 +25,7 @@ RETURN left(lower(regexp_replace(normalize(symbol, NFKC), '[^0-9A-Za-z]', '', 'g
 CREATE OR REPLACE FUNCTION index_progress()
 RETURNS TABLE (head bigint, head_at timestamptz, node_head bigint, lag bigint, quiet_after_s float8)
 LANGUAGE sql STABLE AS $$
-    SELECT newest.number, newest.timestamp, known.head, known.head - coalesce(newest.number, c.start_block - 1),
+    SELECT newest.number, newest.timestamp, known.head, known.newest - coalesce(newest.number, c.start_block - 1),
         (SELECT CASE WHEN count(s) = 32 AND max(s) <= greatest(8 * avg(s), 2) THEN greatest(10 * avg(s), 30) END
         FROM (SELECT extract(epoch FROM b.timestamp - lead(b.timestamp) OVER (ORDER BY b.number DESC))::float8
             FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 33) AS b
@@ -33,9 +33,9 @@ LANGUAGE sql STABLE AS $$
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 1) AS newest ON true
-    LEFT JOIN LATERAL (SELECT greatest(s.node_head, newest.number)
+    LEFT JOIN LATERAL (SELECT s.node_head, greatest(s.node_head, newest.number)
         FROM indexer_status s WHERE s.node_head IS NOT NULL AND s.checked_at > now() - interval '1 minute'
-    ) AS known (head) ON true
+    ) AS known (head, newest) ON true
 $$;
 
 -- Why blocks are not proven by their hashes: the newest 20 runs of consecutive blocks with one reason, the

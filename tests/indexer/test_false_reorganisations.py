@@ -1,5 +1,6 @@
-"""A hash that a node names without the block that has it takes nothing back: where the block itself
-is the indexed one, nothing was replaced, and no reader is told that anything was."""
+"""What takes no block back: a hash that a node names without the block that has it, where the block
+itself is the indexed one, and a node that is behind. No reader is told that anything was replaced.
+"""
 
 from contextlib import suppress
 
@@ -7,8 +8,9 @@ import pytest
 
 from scan.ethereum import node_errors
 from scan.indexer import fork_finder
-from tests.support import database, faulty_node, serving, table_digest
+from tests.support import database, faulty_node, table_digest
 from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 
 BLOCKS = 6
 
@@ -52,12 +54,69 @@ def test_a_false_hash_takes_no_block_back(
         urls = f"{node.url},{anvil.url}" if has_another_node else node.url
         with Indexing(database_url, urls, until=BLOCKS) as indexing:
             node.fault = fault = FalseHashes(first, lies)
-            serving.wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
+            wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
             anvil.send(anvil.accounts[0], anvil.accounts[1], value=77)
             anvil.mine()
             indexing.wait_for(BLOCKS + 1)
     assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
+
+
+def behind(newest, *, is_development):
+    """A fault: blocks after `newest` are not there, by number or hash. Where it `is_development`,
+    what a development node says of itself disagrees; others lack that method."""
+
+    @faulty_node.altering
+    def alter(call, answer):
+        result = answer.get("result")
+        if call["method"] == "eth_blockNumber":
+            answer["result"] = hex(newest)
+        elif call["method"].startswith("eth_getBlockBy") and int(result["number"], 16) > newest:
+            answer["result"] = None
+
+    if is_development:
+        return alter
+    return faulty_node.before(faulty_node.refuse_method("hardhat_metadata"), alter)
+
+
+@pytest.mark.parametrize("is_development", [True, False])
+def test_a_node_that_is_behind_takes_nothing_back_and_is_a_problem(
+    anvil, database_url, is_development, monkeypatch
+):
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
+    monkeypatch.setattr(fork_finder, "STEADY_S", 1.0)
+    anvil.mine(50)
+    head = anvil.head()
+    with (
+        faulty_node.FaultyNode(anvil.url) as node,
+        Indexing(database_url, node.url, until=head) as indexing,
+    ):
+        client = indexing.client()
+        node.fault = behind(head - 40, is_development=is_development)
+        problem = "the node is 40 blocks behind the index"
+        database.wait_for_problem(database_url, problem)
+        before = node.requests
+        wait_until(lambda: node.requests > before + 20)
+        ready = client.get("/readyz").json
+        names = ("indexedBlock", "headBlock", "lagBlocks", "problem")
+        assert [ready[name] for name in names] == [head, head - 40, 0, problem]
+        node.fault = None
+        anvil.mine()
+        indexing.wait_for(head + 1)
+        wait_until(lambda: client.get("/readyz").json["problem"] is None)
+    assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
+
+
+def test_the_next_node_is_read_while_one_is_behind(anvil, database_url):
+    anvil.mine(50)
+    head = anvil.head()
+    with (
+        faulty_node.FaultyNode(anvil.url) as node,
+        Indexing(database_url, f"{node.url},{anvil.url}", until=head) as indexing,
+    ):
+        node.fault = behind(head - 40, is_development=False)
+        anvil.mine()
+        indexing.wait_for(head + 1)
 
 
 def test_a_node_that_stays_on_one_fork_again_is_followed_within_seconds(monkeypatch):

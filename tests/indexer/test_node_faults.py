@@ -183,21 +183,6 @@ def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):
     assert "unwinding" not in caplog.text
 
 
-def test_a_node_that_was_turned_back_is_followed(anvil, database_url, postgres, template):
-    anvil.mine(5)
-    snapshot = anvil.snapshot()
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
-    anvil.mine(20)
-    with Indexing(database_url, anvil.url, until=25) as indexing:
-        anvil.revert(snapshot)
-        time.sleep(1.0)
-        assert status(database_url)["indexedBlock"] == 25
-        anvil.call("anvil_setCoinbase", anvil.accounts[3])
-        anvil.mine(2)
-        indexing.wait_for(7)
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
-
-
 def test_a_fork_past_finality_stops_with_advice(anvil, database_url):
     anvil.mine(12)
     with Indexing(database_url, anvil.url, until=12, finality=5) as indexing:
