@@ -2,6 +2,7 @@
 one process works at a time.
 """
 
+import errno
 import fcntl
 import glob
 import logging
@@ -20,13 +21,18 @@ PRIVATE = 0o600  # the mode of a file that only its owner can read
 
 
 @contextmanager
-def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a new file under a hidden name of its own; it takes the place of `path` once it is whole
-    on disk, at the end of the `with` block, unless that raises.
+def whole_file(path: Path, mode: int = 0o666, *, follows_links: bool = True) -> Iterator[BinaryIO]:
+    """Open a new file under a hidden name of its own; it takes the place of `path`, or of what that
+    is a link to, once it is whole on disk, at the end of the `with` block, unless that raises.
 
     Where several processes write it at once, each writes a file, and the last one stays. What
-    killed ones have left is removed by the next.
+    killed ones have left is removed by the next. Raises OSError, also where `path` is a device, a
+    pipe or a folder.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    if follows_links:
+        path = Path(os.path.realpath(path))
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"):
         with suppress(OSError), open(left, "rb", opener=_open_file) as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,8 +56,9 @@ def _open_file(name: str, flags: int) -> int:
 
 
 def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
-    """Write a file, whole or not at all, that only its owner can read: `owner`, or this user."""
-    with whole_file(path, PRIVATE) as file:
+    """Write a file, whole or not at all, that only its owner can read: `owner`, or this user. A
+    link of another owner could lead to a file of this user's, so it is replaced."""
+    with whole_file(path, PRIVATE, follows_links=owner is None) as file:
         if owner is not None:
             os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         file.write(content.encode() if isinstance(content, str) else content)

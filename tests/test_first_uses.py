@@ -12,7 +12,7 @@ import pytest
 from scan import deadlines
 from scan.accounts.api_keys import KeyUsage
 from scan.errors import ScanError
-from scan.files import UNFINISHED, held_folder, whole_file
+from scan.files import UNFINISHED, held_folder, whole_file, write_private
 from scan.http.index_version import ReplicaPoller
 from scan.outbound import allowed_urls
 from tests.support.serving import ROOT
@@ -131,6 +131,28 @@ def test_each_of_those_who_write_a_file_at_once_writes_a_whole_one(tmp_path):
         raise ZeroDivisionError
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_written_where_a_link_leads_and_never_over_a_pipe(tmp_path):
+    target, link, pipe = (tmp_path / name for name in ("target", "link", "pipe"))
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with whole_file(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    os.mkfifo(pipe)
+    link.unlink()
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(OSError, match="it is not a regular file"), whole_file(path):
+            pytest.fail("it is replaced")
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    link.unlink()
+    link.symlink_to(target)
+    write_private(link, "own", owner=tmp_path.stat())  # as root does in another user's folder
+    assert (link.is_symlink(), target.read_bytes(), link.read_bytes()) == (False, b"new", b"own")
 
 
 def test_one_process_at_a_time_works_in_a_folder(tmp_path):
