@@ -68,7 +68,10 @@ _REFUSAL_WORDS = re.compile(
     r"|(?:invalid|unknown|undefined|bad) ?(?:op ?code|instruction|jump)|opcode ?not ?found"
     r"|stack ?(?:under|over)flow|stack limit reached|out ?of ?stack|write protection"
     r"|static ?(?:call|context|state)|return data out of bounds|access ?violation"
-    r"|insufficient (?:balance|funds)|max (?:call depth|code size|initcode size) exceeded"
+    r"|insufficient (?:(?:sender )?(?:balance|funds)|gas for floor)|upfront cost exceeds"
+    r"|intrinsic gas (?:too low|exceeds|too high -- (?:CallGas|GasFloor))|gas limit below intrinsic"
+    r"|(?:call gas cost|gas floor) \(\d+\) exceeds|transaction requires at least \d+ gas"
+    r"|max (?:call depth|code size|initcode size) exceeded"
     r"|contract address collision|nonce (?:uint64 overflow|has max)|invalid code: must not begin"
     r"|precompile .{0,80}failed)",
     re.I,
@@ -273,13 +276,15 @@ _KINDS = tuple(
     (kind, re.compile(words, re.I))
     for kind, words in (
         (REVERT, r"revert"),
-        (OUT_OF_GAS, r"out ?of ?gas|OOG\b|gas uint64 overflow|gas required exceeds"),
+        (OUT_OF_GAS, r"out ?of ?gas|OOG\b|gas uint64 overflow|gas required exceeds|intrinsic gas"
+         r"|for floor|exceeds the gas limit|requires at least"),
         ("invalid_opcode", r"(invalid|unknown|undefined) ?(\w*opcode|instruction)"
          r"|bad ?instruction|opcode ?not ?found|invalidfe"),
         ("invalid_jump", r"(invalid|bad) ?jump"),
         ("stack_limit", r"stack ?(under|over)flow|stack limit|out of stack"),
         ("static_call", r"write protection|static ?(call|context|state)|in(side)? ?static"),
-        ("insufficient_balance", r"insufficient (balance|funds)|out ?of ?funds|lack of funds"),
+        ("insufficient_balance", r"insufficient (sender )?(balance|funds)|upfront cost"
+         r"|out ?of ?funds|lack of funds"),
         ("call_depth", r"call ?(stack )?(depth|too ?deep)|depth limit"),
         ("invalid_code", r"(code|contract) ?size|init ?code|invalid code|0xef|starting ?with ?ef"),
         ("address_collision", r"collision"),

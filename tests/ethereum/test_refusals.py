@@ -21,9 +21,14 @@ REFUSALS = [
     (-32000, "return data out of bounds"),
     (-32000, "gas uint64 overflow"),
     (-32000, "insufficient balance for transfer"),
+    (-32000, "err: intrinsic gas too low: have 20000, want 21000 (supplied gas 20000)"),
+    (-38013, "intrinsic gas too low: have 20000, want 21000"),
+    (-32000, "insufficient gas for floor data gas cost: have 30000, want 61960"),
     (-32015, "VM execution error."),  # Nethermind until 1.3, OpenEthereum
     (-32000, "execution reverted: revert"),  # Nethermind
     (-32003, "stack underflow"),
+    (-32000, "gas limit below intrinsic gas"),
+    (-32003, "insufficient sender balance for gas * price + value"),
     (-32003, "Precompile ecMul failed with error: invalid point"),
     (-32015, "Reverted 0x"),
     (-32000, "Execution reverted"),  # Besu
@@ -31,10 +36,16 @@ REFUSALS = [
         -32000,
         "Transaction processing could not be completed due to an exception (invalid opcode: 0xaa)",
     ),
+    (-32003, "Intrinsic gas exceeds gas limit"),
+    (-32004, "Upfront cost exceeds account balance"),
     (-32003, "out of gas: gas exhausted during memory expansion: 1000000"),  # Reth
     (-32003, "out of gas: gas required exceeds: 1000000"),
     (-32003, "EVM error: InvalidFEOpcode"),
+    (-32003, "call gas cost (21000) exceeds the gas limit (20000)"),
+    (-32003, "gas floor (61960) exceeds the gas limit (30000)"),
     (-32603, "EVM error InvalidFEOpcode"),  # Anvil
+    (-32000, "intrinsic gas too high -- CallGasCostMoreThanGasLimit"),
+    (-32000, "intrinsic gas too high -- GasFloorMoreThanGasLimit"),
     (-32003, "EVM error StackUnderflow"),
     (-32603, "Error: Transaction reverted without a reason string"),  # Hardhat
     (
@@ -43,6 +54,7 @@ REFUSALS = [
     ),
     (-32603, "VM Exception while processing transaction: invalid opcode"),
     (-32603, "Transaction ran out of gas"),
+    (-32000, "Transaction requires at least 21000 gas but got 20000"),
     (-32000, "VM Exception while processing transaction: revert"),  # Ganache
     (-32000, "rpc error: code = Internal desc = execution reverted"),  # nodes of Cosmos
     (-32603, "evm error: OutOfGas"),  # Frontier
@@ -67,6 +79,7 @@ FAILURES = [
     (-32001, "block not found: hash 0x0xef9c"),
     (-32603, "EVM error; database error: failed to get account for 0xef: HTTP error 429"),  # Anvil
     (-32603, "Fork Error: connection refused"),
+    (-32000, "intrinsic gas too high -- CallerGasLimitMoreThanBlock"),  # other blocks have more
     (-32603, "Too Many Requests error received from a-provider.example"),  # Hardhat
     (-32603, "request failed or timed out"),  # Infura
     (-32005, "daily request count exceeded, request rate limited"),

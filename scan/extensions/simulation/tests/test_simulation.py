@@ -236,6 +236,13 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
 
 
+def test_less_gas_than_a_call_costs_before_it_begins_fails_the_call(client, scenario):
+    people = scenario.anvil.accounts
+    for costs in ({"gas": 20_000}, {"gas": 40_000, "data": "0x" + 1024 * "ff"}):
+        [outcome] = simulate(client, {"from": people[0], "to": people[1], **costs})
+        assert (outcome["status"], outcome["error"]["kind"]) == (False, "out_of_gas")
+
+
 MALFORMED_ANSWERS = [
     None,
     [],
