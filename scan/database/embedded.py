@@ -11,6 +11,7 @@ import logging
 import os
 import pwd
 import re
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -58,6 +59,7 @@ MAX_SOCKET_PATH = 100  # sockaddr_un ends at 103 or 107, by system
 # A path that needs no quotes in the configuration and in a URL.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
 START_TIMEOUT_S = 10
+LEAST_FREE_BYTES = 16 << 20  # a segment of PostgreSQL's log
 
 
 class StartFailed(Unavailable):
@@ -176,13 +178,15 @@ class EmbeddedPostgres:
             write_private(self._chains, json.dumps(chains))
 
     def _reason(self, error: Exception) -> str:
-        """Return the last fatal error in PostgreSQL's log, else the error's own text."""
-        try:
-            text = (Path(self._server.pgdata) / "log").read_text(errors="replace")
-        except OSError:
-            return str(error)
+        """Return the last fatal error in PostgreSQL's log, which may not say that the disk is full,
+        else the error's own text."""
+        folder, is_full = Path(self._server.pgdata), ""
+        with suppress(OSError):
+            if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+                is_full = f"the disk of {folder} is full; add space. "
+        text = _text(folder / "log") or ""
         fatal = [line for line in text.splitlines() if "FATAL:" in line or "PANIC:" in line]
-        return fatal[-1] if fatal else str(error)
+        return is_full + (fatal[-1] if fatal else str(error))
 
     def _remembered(self) -> dict[str, str]:
         try:
@@ -260,7 +264,7 @@ def _is_private(folder: Path, uid: int) -> bool:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
 

@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 import subprocess
+from collections import namedtuple
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from scan.database import connection, embedded
 from tests.support.folders import temporary_folder
 from tests.support.serving import completed
+
+Usage = namedtuple("Usage", "total used free")
 
 
 @contextmanager
@@ -101,6 +104,19 @@ def test_a_killed_server_starts_again(started, folder):
     os.kill(postmaster(folder), signal.SIGKILL)
     started.stop()  # which is quiet
     start(started)
+
+
+@pytest.mark.parametrize("free_bytes", [2**20, 2**30])
+def test_a_start_that_fails_names_a_full_disk(folder, monkeypatch, free_bytes):
+    """What PostgreSQL's log has need not: `checkpoint request failed`. To fill a disk for real
+    needs a mount."""
+    (folder / "postgres" / "postgresql.auto.conf").write_text("no_setting = 1\n")
+    server = embedded.EmbeddedPostgres(folder)
+    monkeypatch.setattr(embedded.shutil, "disk_usage", lambda _: Usage(2**30, 0, free_bytes))
+    with pytest.raises(embedded.StartFailed, match=r"FATAL: .*contains errors") as failed:
+        start(server)
+    is_full = f"cannot start PostgreSQL: the disk of {folder / 'postgres'} is full; add space. "
+    assert failed.value.message.startswith(is_full) is (free_bytes == 2**20)
 
 
 @pytest.mark.parametrize("left", [f"{os.getpid()}\n", "not a number\n"], ids=["another's", "none"])
