@@ -115,8 +115,11 @@ def json_object() -> dict[str, object]:
 def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
     """Return the body, which Flask can still parse if it `is_kept`.
 
-    Raises `incomplete` for one that ended early, TooLarge for one beyond max_content_length.
+    Raises `incomplete` for one that ended early, TooLarge for one beyond max_content_length,
+    UnsupportedMediaType for one that is compressed.
     """
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise UnsupportedMediaType("Send the body uncompressed, without Content-Encoding.")
     try:
         body = request.get_data(cache=is_kept)
     except (OSError, ParseException):

@@ -1,6 +1,7 @@
 """POST /api/v1/query with bodies that are wrong, or odd but right."""
 
 import codecs
+import gzip
 import json
 from itertools import product
 
@@ -73,6 +74,15 @@ def test_bodies_are_declared_as_json(client):
     # RFC 8259 lets readers ignore one byte order mark.
     assert send(client, codecs.BOM_UTF8 + BODY).json == send(client, BODY).json
     require_refusal(send(client, 2 * codecs.BOM_UTF8 + BODY), 400, "invalid_json")
+
+
+def test_compressed_bodies_are_refused_as_such(client):
+    def post(body, encoding):
+        headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+        return client.post(PATH, data=body, headers=headers)
+
+    require_refusal(post(gzip.compress(BODY), "gzip"), 415, "unsupported_media_type")
+    assert post(BODY, "identity").status_code == 200
 
 
 def test_bodies_of_a_mebibyte_at_most(client):
