@@ -25,6 +25,7 @@ LOOK_EVERY_S = 1.0  # where no notification comes
 LOOK_EVERY_ON_REPLICA_S = 0.1  # which receives no notifications
 RETRY_AFTER_S = 1.0
 MAX_AHEAD_S = 60.0  # for which the database may lack a client's newest block
+MAX_LOST = 1000
 # Blocks for a client that is behind before the next one's turn: few, so that both read the same.
 BLOCKS_AT_A_TIME = 10
 MAX_TURN_S = 0.1  # after which the turn ends with the current block
@@ -100,6 +101,7 @@ class Streams:
         self._turns = open_response.FairQueue[Stream]()
         self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
+        self._lost: deque[block_events.Position] = deque(maxlen=MAX_LOST)  # in vain waited for
         # Used only by the thread that reads new blocks.
         self._position: block_events.Position | None = None
         self._version = 0
@@ -136,6 +138,8 @@ class Streams:
         raises PositionLost where it is not."""
         if position is not None:
             events = block_events.read_next(self._reads, position, (), self._behind.orphaned)
+            if events.is_ahead and position in self._lost:
+                raise _not_indexed(position)
             return position, events.version
         newest = block_events.read_newest(self._reads)
         if newest is None:
@@ -221,7 +225,8 @@ class Streams:
         """Wait for a block that another instance, or the primary before a failover, has shown."""
         stream.ahead_since = stream.ahead_since or time.monotonic()
         if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
-            raise PositionLost(f"Block {stream.position.number} is not indexed.")
+            self._lost.append(stream.position)
+            raise _not_indexed(stream.position)
         self._try_again(stream)
 
     def _try_again(self, stream: Stream) -> None:
@@ -370,3 +375,9 @@ class Streams:
             self._listener.wait(LOOK_EVERY_S, self._waker)
         else:
             self._listener.connect("http/chain_get_version")
+
+
+def _not_indexed(position: block_events.Position) -> PositionLost:
+    return PositionLost(
+        f"Block {position.number} is not indexed. Open a stream without a position."
+    )

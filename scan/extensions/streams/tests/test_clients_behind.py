@@ -327,6 +327,20 @@ def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, dat
     serving.wait_until(lambda: len(client.events) == 2)
 
 
+def test_a_position_is_lost_once_its_block_was_waited_for(
+    open_streams, database, chain, monkeypatch
+):
+    """A client that connects again is refused at once; others may be ahead of a replica."""
+    monkeypatch.setattr(broadcaster, "MAX_AHEAD_S", 0.0)
+    chain.append()
+    lost, ahead = (newest(database)._replace(number=9, hash=32 * digit) for digit in (b"1", b"2"))
+    client = attached(open_streams, lost)
+    serving.wait_until(lambda: client.has_ended)
+    with pytest.raises(broadcaster.PositionLost, match="Block 9 is not indexed"):
+        attached(open_streams, lost)
+    attached(open_streams, ahead)
+
+
 def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain, monkeypatch):
     chain.append()
     start = newest(database)
