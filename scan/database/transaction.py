@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from scan.database.statements import Prepared, Statement, read_statement
 
 Row = tuple[Any, ...]
+READ_BYTES = 256 * 1024  # of what is copied, at once
 
 
 class Readable(Protocol):
@@ -80,10 +81,11 @@ class Transaction:
         self._send()
         self._cursor.execute(text)
 
-    def copy(self, target: str, file: Readable, read_bytes: int) -> int:
-        """Run a COPY from a file, as copy_lines() takes it. Return how many rows the file had."""
+    def copy(self, table: str, columns: Iterable[str], file: Readable, options: str) -> int:
+        """COPY from a file in the format of `options`. Return how many rows it had."""
         self._send()
-        self._cursor.copy_expert(target, file, read_bytes)
+        statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN ({options})"
+        self._cursor.copy_expert(statement, file, READ_BYTES)
         return int(self._cursor.rowcount)
 
 
@@ -97,7 +99,6 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
 NULL = "\\N"
 # Of COPY's binary format: a signature, flags and the length of an extension; no further row.
 BINARY_START, BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
-_COPIED_BYTES = 256 * 1024  # that are sent at once
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -113,30 +114,15 @@ def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Itera
     # Bytes are passed on as they are; a StringIO would keep four bytes for each character.
     text = "".join(lines).encode()
     if text:
-        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (ENCODING 'UTF8')"
-        tx.copy(target, io.BytesIO(text), _COPIED_BYTES)
+        tx.copy(table, columns, io.BytesIO(text), "ENCODING 'UTF8'")
 
 
 def copy_binary(tx: Transaction, table: str, columns: Iterable[str], rows: Iterable[bytes]) -> None:
     """COPY rows that binary_row() has made."""
     content = b"".join(rows)
     if content:
-        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
-        tx.copy(target, io.BytesIO(BINARY_START + content + BINARY_END), _COPIED_BYTES)
-
-
-def copy_file(
-    tx: Transaction,
-    table: str,
-    columns: Iterable[str],
-    file: Readable,
-    read_bytes: int,
-    file_format: str = "csv",
-) -> int:
-    """COPY from a file of PostgreSQL's CSV, or of its format `binary`, read by `read_bytes`. Return
-    how many rows it had."""
-    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT {file_format})"
-    return tx.copy(target, file, read_bytes)
+        file = io.BytesIO(BINARY_START + content + BINARY_END)
+        tx.copy(table, columns, file, "FORMAT binary")
 
 
 def line(row: Iterable[object]) -> str:

@@ -32,7 +32,7 @@ import random
 import re
 import time
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
@@ -203,6 +203,7 @@ MAX_READ_PAUSE_S = 1.0
 MAX_DOUBLINGS = 10
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 
 class Retries:
@@ -241,12 +242,12 @@ class Retries:
             raise error
         return pause_s
 
-    def run(self, attempt: Callable[[], _T]) -> _T:
+    def run(self, attempt: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Return the result of an attempt, which is repeated after errors. Raises the error at
         which the activity ends."""
         while True:
             try:
-                result = attempt()
+                result = attempt(*args, **kwargs)
             except RETRIED as error:
                 time.sleep(self.pause_s(error))
             else:

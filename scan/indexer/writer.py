@@ -321,10 +321,9 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             codes=[*distinct.values()],
             are_proxies=[*map(is_proxy_code, distinct.values())],
         )
-        contracts = [code._asdict() for code in findings.codes]
-        transaction.copy_records(
-            tx, "contracts", ("address", "block_number", "code_hash"), contracts
-        )
+        rows = ((code.address, code.block_number, code.code_hash) for code in findings.codes)
+        lines = map(transaction.line, rows)
+        transaction.copy_lines(tx, "contracts", ("address", "block_number", "code_hash"), lines)
     tokens = [
         token._asdict()
         | {
@@ -354,20 +353,16 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     for *_, statement, parameters in sorted(later, key=lambda step: step[:2]):
         tx.defer(statement, **parameters)
     if findings.changes:
-        transaction.copy_records(
-            tx,
-            "contract_changes",
-            ContractChange._fields,
-            [change._asdict() for change in findings.changes],
-        )
+        lines = map(transaction.line, findings.changes)
+        transaction.copy_lines(tx, "contract_changes", ContractChange._fields, lines)
         addresses = [change.address for change in findings.changes]
         tx.defer("indexer/tokens_mark_changed", addresses=addresses)
     if findings.pools:
         dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
         pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
         transaction.copy_records(tx, "pools", POOL_COLUMNS, pools)
-    rejections = [rejection._asdict() for rejection in findings.rejections]
-    transaction.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
+    lines = map(transaction.line, findings.rejections)
+    transaction.copy_lines(tx, "rejected_emitters", RejectedEmitter._fields, lines)
 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:

@@ -6,7 +6,6 @@ They are read from the node or from history files, the newest first, one request
 import argparse
 import threading
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scan.commands import arguments, long_work
@@ -16,7 +15,7 @@ from scan.database.transaction import binary_row, copy_binary
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.extensions.backfill.history_files import command_options
-from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill
+from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill, whole_range
 from scan.indexer import block_rows, block_source, chain_identity, partitions
 from scan.indexer.block_rows import BODIES
 from scan.settings import Settings
@@ -56,7 +55,7 @@ class BodyBackfill:
         RETRIED after PATIENCE_S."""
         while not self._stop.is_set() and (missing := self.missing()) is not None:
             first, last = max(missing[0], missing[1] - READ_BLOCKS + 1), missing[1]
-            blocks = Retries(PATIENCE_S).run(partial(self._read, first, last))
+            blocks = Retries(PATIENCE_S).run(self._read, first, last)
             self._write(blocks, last)
             yield last - blocks[0].block.number + 1
 
@@ -69,17 +68,12 @@ class BodyBackfill:
                     self._of_files[0].close()
                 self._of_files = self._files.source_of(last, self._source)
             source, first = self._of_files[0], max(first, self._of_files[1])
-        blocks: list[block_rows.FetchedBlock] = []
-        following = first
         try:
-            while following <= last:
-                blocks += source.blocks(following, last)
-                following = blocks[-1].block.number + 1
+            return [*whole_range(source.blocks, first, last)]
         except HistoryPruned as error:
             if first == last:
                 raise CannotBackfill(str(error)) from None
             return self._read(last, last)  # the node may have dropped the first of them alone
-        return blocks
 
     def _write(self, blocks: list[block_rows.FetchedBlock], last: int) -> None:
         first = blocks[0].block.number

@@ -320,13 +320,8 @@ class ChainBackfill:
     def _load_tables(
         self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
     ) -> None:
-        steps = loading.make_partitions(
-            self._database,
-            warehouse,
-            plan.loaded,
-            self._settings.partition_rows,
-            keeps_all=self._settings.keep is None,
-        )
+        rows, keeps_all = self._settings.partition_rows, self._settings.keep is None
+        steps = loader.make_partitions(plan.loaded, rows, keeps_all=keeps_all)
         remaining = [step for step in steps if step.name not in plan.loaded]
         total = len(derivation.DERIVED) + len(steps)
         progress = PartProgress(self._progress, "load", "tables", total, len(plan.loaded))

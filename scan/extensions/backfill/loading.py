@@ -42,7 +42,6 @@ COPY: Mapping[str, str] = LazyMapping(
 )
 # Columns of the files that these statements return in another form.
 REPLACED = ("timestamp_s", "dex", "topic0")
-READ_BYTES = 1 << 18  # read from a file at once
 BODIES_AT_ONCE = 16
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
 ENDING: Sequence[str] = LazySequence(
@@ -83,11 +82,33 @@ class Loader:
         """`writer_pid` is the session of PostgreSQL that has the writer's lock. What statements
         read has to be defined in the warehouse before."""
         self._database = database
+        self._warehouse = warehouse
         self._writer_pid = writer_pid
         # A session repeats all definitions, which takes as long as a step of a small chain.
         self._sessions = [warehouse.session() for _ in range(tables_at_once)]
         self._pool = ThreadPoolExecutor(tables_at_once, "load")
         self._futures: list[Future[None]] = []
+
+    def make_partitions(self, loaded: Collection[str], rows: int, *, keeps_all: bool) -> list[Step]:
+        """Make partitions of the long tables for all rows, and return all steps."""
+        for table in partitions.TABLES:
+            if table not in loaded:
+                if table == block_rows.BODIES:
+                    [(count,)] = self._warehouse.rows("bulk/bodies_get_bound")
+                else:
+                    [(count,)] = self._warehouse.rows("bulk/rows_count", table=table)
+                with writing(self._database) as tx:
+                    size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
+                    partitions.make_empty(tx, table, size, count or 0)
+        steps: list[Step] = []
+        for table in LOADED:
+            is_by_ordinal = table in partitions.TABLES
+            ranges = (
+                self._database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
+            )
+            of_table = [Step(name, table, first, bound) for name, first, bound in ranges]
+            steps += of_table or [Step(table, table)]
+        return steps
 
     def begin(self, step: Step) -> None:
         """Queue a step."""
@@ -125,33 +146,6 @@ def rows_of_partition(table: str, most: int, count: int, *, keeps_all: bool) -> 
     dropped afterwards, so that most of them can be."""
     most, least = (partitions.rows_of(table, n) for n in (most, partitions.LEAST_KEPT_ROWS))
     return most if keeps_all else min(most, max(count // KEPT_PARTS, least))
-
-
-def make_partitions(
-    database: Database,
-    warehouse: Warehouse,
-    loaded: Collection[str],
-    rows: int,
-    *,
-    keeps_all: bool = True,
-) -> list[Step]:
-    """Make partitions of the long tables for all rows, and return all steps."""
-    for table in partitions.TABLES:
-        if table not in loaded:
-            if table == block_rows.BODIES:
-                [(count,)] = warehouse.rows("bulk/bodies_get_bound")
-            else:
-                [(count,)] = warehouse.rows("bulk/rows_count", table=table)
-            with writing(database) as tx:
-                size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
-                partitions.make_empty(tx, table, size, count or 0)
-    steps: list[Step] = []
-    for table in LOADED:
-        is_by_ordinal = table in partitions.TABLES
-        ranges = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
-        of_table = [Step(name, table, first, bound) for name, first, bound in ranges]
-        steps += of_table or [Step(table, table)]
-    return steps
 
 
 def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
@@ -202,7 +196,7 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
         paths = [path for (path,) in warehouse.rows(COPY[step.table])]
         rows = CopyReader(_binary_bodies(paths, step.first, step.bound))
         columns = block_rows.UNNUMBERED[step.table]
-        transaction.copy_file(tx, f"{step.name}_loading", columns, rows, READ_BYTES, "binary")
+        tx.copy(f"{step.name}_loading", columns, rows, "FORMAT binary")
         if rows.failure:
             raise rows.failure
     else:
@@ -259,7 +253,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
-        transaction.copy_file(tx, target or table, columns, file, READ_BYTES)
+        tx.copy(target or table, columns, file, "FORMAT csv")
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

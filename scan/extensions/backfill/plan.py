@@ -7,13 +7,14 @@ tried again after errors of node and database, which are logged once.
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.node_errors import RETRIED, Retries
+from scan.indexer.block_rows import FetchedBlock
 
 BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
 MAX_SHOWN = 5  # differences
@@ -31,6 +32,16 @@ class Range(NamedTuple):
 
 def split(first: int, last: int, blocks: int) -> list[Range]:
     return [Range(start, min(start + blocks - 1, last)) for start in range(first, last + 1, blocks)]
+
+
+def whole_range(
+    read: Callable[[int, int], list[FetchedBlock]], first: int, last: int
+) -> Iterator[FetchedBlock]:
+    """Yield the blocks of a range, of which `read` may return fewer than it is called for."""
+    while first <= last:
+        blocks = read(first, last)
+        first = blocks[-1].block.number + 1
+        yield from blocks
 
 
 class CannotBackfill(Exception):

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -126,11 +125,8 @@ def _fetch_ahead(source: BlockSource, blocks: plan.Range) -> Iterator[list[Fetch
 
 
 def _fetch_some(source: "BlockSource | HistorySource", first: int, last: int) -> list[FetchedBlock]:
-    retries, fetched = node_errors.Retries(PATIENCE_S), list[FetchedBlock]()
-    while first <= last:
-        fetched += retries.run(partial(source.blocks, first, last))
-        first = fetched[-1].block.number + 1
-    return fetched
+    retries = node_errors.Retries(PATIENCE_S)
+    return [*plan.whole_range(lambda *ends: retries.run(source.blocks, *ends), first, last)]
 
 
 class NodeLinks:

@@ -22,7 +22,7 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill
+from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill, whole_range
 from scan.hex import data, to_hex
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
 from scan.settings import Settings
@@ -99,22 +99,21 @@ class TraceBackfill:
     def _read(self, hashes: dict[int, bytes], span: Sequence[int]) -> list[tuple[int, bytes, str]]:
         """Return number, hash and rows of the blocks of a span that the node has as the index."""
         made: list[tuple[int, bytes, str]] = []
-        first = span[0]
-        while first <= span[-1] and not self._stop.is_set():
-            fetched = Retries(PATIENCE_S).run(partial(self._fetch, first, span[-1]))
-            first = fetched[-1].block.number + 1
-            for block in fetched:
-                number, hash_ = block.block.number, block.block.hash
-                if block.is_traced is False:
-                    raise CannotBackfill(
-                        f"the node cannot trace block {number}: use one that has its state (an"
-                        " archive node)"
-                        if self._source.can_trace
-                        else "the node offers no traces (debug_traceBlockByHash, trace_block or"
-                        " debug_traceTransaction)"
-                    )
-                if hashes.get(number) == hash_:
-                    made.append((number, hash_, json.dumps(self._rows(block))))
+        retries = Retries(PATIENCE_S)
+        for block in whole_range(lambda *ends: retries.run(self._fetch, *ends), span[0], span[-1]):
+            number, hash_ = block.block.number, block.block.hash
+            if self._stop.is_set():
+                break
+            if block.is_traced is False:
+                raise CannotBackfill(
+                    f"the node cannot trace block {number}: use one that has its state (an"
+                    " archive node)"
+                    if self._source.can_trace
+                    else "the node offers no traces (debug_traceBlockByHash, trace_block or"
+                    " debug_traceTransaction)"
+                )
+            if hashes.get(number) == hash_:
+                made.append((number, hash_, json.dumps(self._rows(block))))
         return made
 
     def _fetch(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
@@ -135,7 +134,7 @@ class TraceBackfill:
         at = contract_state.BlockId(block.number, block.hash)
         addresses = (*fetched.created, *fetched.destroyed)
         queries = [contract_state.StateQuery(address, None, at) for address in addresses]
-        codes = Retries(PATIENCE_S).run(lambda: self._state.read(queries))
+        codes = Retries(PATIENCE_S).run(self._state.read, queries)
         return {
             **{table: [*map(transaction.line, rows[table])] for table in TABLES},
             "failed": [] if block.has_statuses else failed,

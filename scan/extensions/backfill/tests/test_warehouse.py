@@ -6,7 +6,6 @@ import pyarrow
 import pytest
 
 from scan.database import connection, transaction
-from scan.extensions.backfill.loading import READ_BYTES
 from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
 from scan.extensions.exports.parquet import TEXT, ColumnFormat
 
@@ -42,7 +41,7 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
     with closing(database), database.transaction() as tx:
         tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
         with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):
-            count = transaction.copy_file(tx, "copied_texts", names, file, READ_BYTES)
+            count = tx.copy("copied_texts", names, file, "FORMAT csv")
         tx._cursor.execute("SELECT number, text FROM copied_texts ORDER BY ctid")
         copied = tx._cursor.fetchall()
     assert count == len(texts)
@@ -61,7 +60,7 @@ def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse):
         pytest.raises(WarehouseError, match="Could not convert string 'x'"),
         warehouse.copy_text("bulk/files_copy", "failing", columns) as (_, file),
     ):
-        while text := file.read(READ_BYTES):
+        while text := file.read(transaction.READ_BYTES):
             read += len(text)
     assert read
 
