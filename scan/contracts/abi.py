@@ -237,7 +237,9 @@ class _Reader:
         values = []
         head = start
         for abi_type in types:
-            self._spend_value()
+            self.values_left -= 1
+            if self.values_left < 0:
+                raise AbiError(f"the data has more than {self.most_values} values")
             position = start + self._word(head) if abi_type.dynamic else head
             values.append(self._value(abi_type, position))
             head += abi_type.head_bytes
@@ -275,11 +277,6 @@ class _Reader:
         if self.bytes_left < 0:
             raise AbiError(f"the data decodes to more than {self.most_bytes} bytes")
         return self.data[position : position + length]
-
-    def _spend_value(self) -> None:
-        self.values_left -= 1
-        if self.values_left < 0:
-            raise AbiError(f"the data has more than {self.most_values} values")
 
 
 def _unpack(abi_type: AbiType, word: bytes) -> Any:

@@ -31,7 +31,7 @@ from scan.contracts.abi import (
     parse_types,
     signature_of,
 )
-from scan.contracts.abi_json import MAX_NAME, AbiEntries, render
+from scan.contracts.abi_json import MAX_NAME, AbiEntries, constructor_inputs, render
 from scan.ethereum.rlp_and_tries import keccak256
 
 BUILD = "build"  # the source of entries of an ABI that the operator has built
@@ -366,8 +366,7 @@ def values_of_call(
 
 def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
     """Return a constructor's arguments; None where they do not decode by its ABI."""
-    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
-    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
+    inputs = constructor_inputs(abi)
     try:
         types = parse_types(inputs)
         values = decode(types, data, most_values=1000, most_bytes=most_bytes_of(data))

@@ -176,15 +176,6 @@ def _are_unique_names(labels: Sequence[str]) -> bool:
     return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
-def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
-    """Return the values of a function's outputs as JSON: an array, the bare value if there is one
-    output, None if there is none."""
-    rendered = [render(abi_type, value) for abi_type, value in zip(types, values, strict=True)]
-    if len(rendered) == 1:
-        return rendered[0]
-    return rendered or None
-
-
 def render(abi_type: AbiType, value: Any) -> Any:
     """Return a value as JSON: numbers as decimal strings, bytes as lower-case hex, tuples with
     short names as objects."""
@@ -209,6 +200,13 @@ def render(abi_type: AbiType, value: Any) -> Any:
 
 
 AbiEntries = Sequence[dict[str, Any]]
+
+
+def constructor_inputs(abi: AbiEntries) -> Any:
+    """Return what an ABI has as the parameters of the constructor, which parse_types() checks."""
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    return constructor.get("inputs", [])
+
 
 READ_ONLY = ("view", "pure")
 MUTABILITIES = (*READ_ONLY, "nonpayable", "payable")

@@ -114,11 +114,6 @@ def is_proxy_code(code: bytes) -> bool:
     return delegation_of(code) is not NOT_DELEGATING
 
 
-def proxy_of_code(code: bytes) -> Proxy | None:
-    """Return the proxy by the implementation in its code; None where the code has none."""
-    return delegation_of(code).proxy
-
-
 def delegation_of(code: bytes) -> Delegation:
     """Return how code passes on calls of functions that it does not have itself."""
     if code.startswith(DELEGATION) and len(code) == len(DELEGATION) + ADDRESS_BYTES:
@@ -132,7 +127,9 @@ def _delegation(code: bytes) -> Delegation:
     if run.target is None:
         return NOT_DELEGATING
     if not run.reads:
-        return Delegation(code, Proxy(_kind_in_code(code, run), run.target))
+        kind = "eip1167" if run.end == len(code) else "immutable-args-clone"
+        kind = kind if _is_handwritten(code, run) else "immutable"
+        return Delegation(code, Proxy(kind, run.target))
     assumed = _part(code, 4, 20), _part(code, 8, 20)
     reads = [read for read in run.reads if read.to not in assumed]
     if _run_alone(code, function=4).reads != run.reads:  # another function's are others
@@ -167,12 +164,6 @@ def _run_alone(code: bytes, function: int = 0) -> Run:
 
 def _is_handwritten(code: bytes, run: Run) -> bool:
     return run.end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
-
-
-def _kind_in_code(code: bytes, run: Run) -> str:
-    if not _is_handwritten(code, run):
-        return "immutable"
-    return "eip1167" if run.end == len(code) else "immutable-args-clone"
 
 
 def _kind(code: bytes, at: bytes, run: Run, words: Mapping[Read, bytes | None]) -> str:
@@ -217,7 +208,7 @@ def delegating_account(node: NodeSession, address: bytes, block: int | None = No
         code = node.within(NODE_TIMEOUT_S).call(
             "eth_getCode", to_hex(address), tag_of(block), most_bytes=MAX_RESPONSE_BYTES
         )
-        return proxy_of_code(data(code))
+        return delegation_of(data(code)).proxy
     except (UpstreamFailed, Unavailable, RpcError, BadHex):
         return None
 

@@ -48,10 +48,12 @@ def prepare(
 
 
 def result(function: abi_json.Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
-    """Return the function's return value as JSON. Raises AbiError if the data does not decode."""
+    """Return the function's outputs as JSON: an array, the bare value if there is one, None if
+    there is none. Raises AbiError if the data does not decode."""
     types = function.outputs
     values = decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
-    return abi_json.render_outputs(types, values)
+    rendered = [*map(abi_json.render, types, values)]
+    return rendered[0] if len(rendered) == 1 else rendered or None
 
 
 def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> PreparedCall:

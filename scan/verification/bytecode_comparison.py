@@ -122,18 +122,17 @@ def compare_runtime(
     if is_call_guarded(compiled.code):
         expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
     comparison = _compare(deployed, bytes(expected), auxdata)
-    wrong = _wrong_library(linked, libraries)
-    if wrong and comparison.match:
-        return Comparison(None, wrong, libraries=linked, differing=0)
+    for name, address in linked.items() if comparison.match else ():
+        if library_address(libraries, name, address) != address:
+            library = f"{name} at 0x{address.hex()}"
+            wrong = f"the deployed code is linked to {library}, not at the submitted address"
+            return Comparison(None, wrong, libraries=linked, differing=0)
     return comparison._replace(libraries=linked)
 
 
-def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) -> str | None:
-    for name, address in linked.items():
-        if submitted.get(name, submitted.get(name.rpartition(":")[2], address)) != address:
-            library = f"{name} at 0x{address.hex()}"
-            return f"the deployed code is linked to {library}, not at the submitted address"
-    return None
+def library_address(submitted: Mapping[str, bytes], name: str, in_code: bytes) -> bytes:
+    """Return the submitted address of a library, given as `file:Name`, or else that in the code."""
+    return submitted.get(name, submitted.get(name.rpartition(":")[2], in_code))
 
 
 def is_call_guarded(code: bytes) -> bool:

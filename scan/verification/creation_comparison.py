@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, decode, encode, parse_types
+from scan.contracts.abi_json import AbiEntries, constructor_inputs
 from scan.verification import bytecode_comparison
 from scan.verification.languages.solidity import in_form
 
@@ -54,7 +55,7 @@ def compare_creation(
     compiled: bytecode_comparison.LinkedCode,
     libraries: Mapping[str, bytes],
     auxdata: Sequence[bytecode_comparison.ByteRange],
-    abi: Sequence[Mapping[str, Any]],
+    abi: AbiEntries,
 ) -> Creation:
     """Compare creation code. `auxdata` are the ranges of metadata, which may differ.
 
@@ -72,7 +73,7 @@ def compare_creation(
     linked_code = bytearray(compiled.code)
     for name, ranges in compiled.links.items():
         in_code = code[ranges[0].start : ranges[0].end]
-        linked[name] = libraries.get(name, libraries.get(name.rpartition(":")[2], in_code))
+        linked[name] = bytecode_comparison.library_address(libraries, name, in_code)
         for start, end in ranges:
             linked_code[start:end] = linked[name]
     expected = bytes(linked_code)
@@ -93,10 +94,9 @@ def compare_creation(
     return Creation(True, level, arguments, linked, auxdata=auxdata, proves_source=proves_source)
 
 
-def are_constructor_arguments(abi: Sequence[Mapping[str, Any]], arguments: bytes) -> bool:
-    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+def are_constructor_arguments(abi: AbiEntries, arguments: bytes) -> bool:
     try:
-        types = parse_types(constructor.get("inputs", []))
+        types = parse_types(constructor_inputs(abi))
         return encode(types, decode(types, arguments)) == arguments
     except (AbiError, OverflowError):
         return False

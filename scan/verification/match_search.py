@@ -21,7 +21,7 @@ from scan.verification.submission_compilations import (
     CompiledContract,
     compiled_contracts,
     depend_on_settings,
-    describe_errors,
+    describe_error,
     errors,
     first_selection,
 )
@@ -142,7 +142,8 @@ class MatchSearch:
         if NO_EVM_VERSION in messages:
             self._faults.append(f"the compiler has no EVM version {settings.get('evmVersion')}")
         else:
-            self._faults.append(describe_errors(errors, self._submission.sources))
+            sources = self._submission.sources
+            self._faults.append("; ".join(describe_error(e, sources) for e in errors[:3]))
         is_experimental = any(EXPERIMENTAL_OPTION in message for message in messages)
         if not (is_experimental or depend_on_settings(errors)):
             self._failed_evm_versions.add(settings.get("evmVersion"))

@@ -285,11 +285,7 @@ def depend_on_settings(errors: Sequence[Mapping[str, Any]]) -> bool:
     return all(error.get("type") in _SETTING_ERRORS for error in errors)
 
 
-def describe_errors(errors: Sequence[Mapping[str, Any]], sources: Mapping[str, str]) -> str:
-    return "; ".join(_describe(error, sources) for error in errors[:3])
-
-
-def _describe(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
+def describe_error(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
     """Return the compiler's message and its line, without the text that it quotes from a file."""
     message = str(error.get("message")).partition("Searched the following")[0].strip()[:300]
     location = error.get("sourceLocation") or {}

@@ -12,7 +12,6 @@ from scan.contracts.proxy_contracts import (
     delegation_of,
     is_proxy_code,
     proxy_after,
-    proxy_of_code,
 )
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
@@ -137,10 +136,11 @@ def expect(explorer, proxy, kind, implementation):
 @pytest.mark.check
 def test_code_that_passes_nothing_on_is_no_proxy():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert proxy_of_code(code)[:2] == ("eip1167", b"\x11" * 20)
-    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:30]) is proxy_of_code(b"") is None
-    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20))[:2] == ("eip7702", b"\x22" * 20)
-    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 21)) is None
+    assert delegation_of(code).proxy[:2] == ("eip1167", b"\x11" * 20)
+    for other in (b"\0" + code, code[:30], b""):
+        assert delegation_of(other).proxy is None
+    assert delegation_of(bytes.fromhex("ef0100" + "22" * 20)).proxy[:2] == ("eip7702", b"\x22" * 20)
+    assert delegation_of(bytes.fromhex("ef0100" + "22" * 21)).proxy is None
     # Not the whole input, its first four bytes alone, a call of itself, CALL, and without JUMPDEST.
     for other in (
         "5f5f60045f73{}5af4",
