@@ -171,11 +171,7 @@ def list_deliveries(webhook_id: str) -> requests.Response:
     webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
-        "webhooks/deliveries_list",
-        webhook_id=webhook.id,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        "webhooks/deliveries_list", webhook_id=webhook.id, **window.page(traversal)
     )
     assert row is not None
     return requests.list_body("deliveries", Page.keyed(traversal, row), arguments)

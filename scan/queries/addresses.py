@@ -129,9 +129,7 @@ def tokens_held(
         address=address,
         type=token_type,
         has_type=token_type is not None,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        **window.page(traversal),
         most_compared=balances.MOST_HELD,
     )
     *row, inconsistent = read_page(**balances.held(reader, address, tokens=()))
@@ -184,9 +182,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         block_number=block.number,
         is_from_end=reader.kept_from is not None,
         **balances.held(reader, address, block),
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        **window.page(traversal),
     )
     return balances.completed(reader, Page.keyed(traversal, row), holder=address, block=block)
 

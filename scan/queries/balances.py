@@ -57,6 +57,15 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
 
 
+def marked(reader: Reader, text: str) -> str:
+    """Return the JSON text of a token, or of several, as mark_tokens() has them."""
+    if MARK not in text:
+        return text
+    tokens = orjson.loads(text)
+    mark_tokens(reader, tokens if isinstance(tokens, list) else [tokens])
+    return orjson.dumps(tokens).decode()
+
+
 def held(
     reader: Reader,
     address: bytes,

@@ -145,15 +145,17 @@ class Window(NamedTuple):
             return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
         return traversal
 
+    def page(self, traversal: Traversal) -> dict[str, Any]:
+        """Return the parameters that every statement of a list by one key takes."""
+        return {"limit": self.limit, "offset": self.offset, "after": traversal.after}
+
     def params(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list along the chain takes."""
         return {
-            "limit": self.limit,
-            "offset": self.offset,
+            **self.page(traversal),
             "direction": self.direction,
             "block_from": self.block_from,
             "block_to": self.block_to,
-            "after": traversal.after,
             "seen_block": traversal.seen_block,
         }
 

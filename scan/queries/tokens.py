@@ -36,11 +36,7 @@ def page(reader: Reader, window: pages.Window) -> pages.Page:
         after_address=after_address,
     )
     token_page = pages.Page.keyed(traversal, row)
-    if balances.MARK not in token_page.data:
-        return token_page
-    records = orjson.loads(token_page.data)
-    balances.mark_tokens(reader, records)
-    return replace(token_page, data=orjson.dumps(records).decode())
+    return replace(token_page, data=balances.marked(reader, token_page.data))
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -49,11 +45,7 @@ def get(reader: Reader, address: bytes) -> str:
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
         raise NotFound(UNKNOWN)
-    if balances.MARK not in record:
-        return record
-    token = orjson.loads(record)
-    balances.mark_tokens(reader, [token])
-    return orjson.dumps(token).decode()
+    return balances.marked(reader, record)
 
 
 def detail(reader: Reader, address: bytes) -> str:

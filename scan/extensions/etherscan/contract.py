@@ -60,16 +60,20 @@ def verified_contracts(parameters: Parameters) -> Reply:
     rows = []
     for record in orjson.loads(page.data):
         contract = contracts.get(reader(), data(record["address"]), {"abi", "settings"})
-        optimizer = orjson.loads(contract.settings or "{}").get("optimizer", {})
-        row = {
-            "Address": record["address"],
-            "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
-            "ContractName": record["contractName"],
-            "CompilerVersion": _compiler_version(contract),
-            "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
-        }
-        rows.append(row)
+        rows.append({"Address": record["address"], **_summary(contract)})
     return rows_reply(rows, "No contracts found", page.total)
+
+
+def _summary(contract: contracts.Contract) -> dict[str, str]:
+    optimizer = orjson.loads(contract.settings or "{}").get("optimizer", {})
+    # Etherscan writes v0.8.26+commit.8a97fa7a, but vyper:0.4.3.
+    prefix = VYPER_PREFIX if language_of_path(contract.path) is vyper.VYPER else "v"
+    return {
+        "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
+        "ContractName": contract.name,
+        "CompilerVersion": f"{prefix}{contract.compiler_version}",
+        "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
+    }
 
 
 def _row(contract: contracts.Contract) -> dict[str, str]:
@@ -77,12 +81,9 @@ def _row(contract: contracts.Contract) -> dict[str, str]:
     optimizer = settings.get("optimizer", {})
     return {
         **renamed("source", {"ABI": ""}),
+        **_summary(contract),
         "SourceCode": _source_code(contract, settings),
-        "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
-        "ContractName": contract.name,
-        "CompilerVersion": _compiler_version(contract),
         "CompilerType": language_of_path(contract.path).kind.name,
-        "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", DEFAULT_RUNS)),
         "ConstructorArguments": bytes(contract.constructor_arguments or b"").hex(),
         "EVMVersion": settings.get("evmVersion") or "Default",
@@ -91,12 +92,6 @@ def _row(contract: contracts.Contract) -> dict[str, str]:
         "LicenseType": contract.license or "",
         "SimilarMatch": to_hex(bytes(contract.verifier)) if contract.verifier else "",
     }
-
-
-def _compiler_version(contract: contracts.Contract) -> str:
-    """Return the version as Etherscan writes it: v0.8.26+commit.8a97fa7a, vyper:0.4.3."""
-    prefix = VYPER_PREFIX if language_of_path(contract.path) is vyper.VYPER else "v"
-    return f"{prefix}{contract.compiler_version}"
 
 
 def _libraries(settings: Mapping[str, Any]) -> str:

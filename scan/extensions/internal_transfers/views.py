@@ -44,9 +44,7 @@ def transaction_page(
         hash=transaction_hash,
         **forms,
         direction=window.direction,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        **window.page(traversal),
         seen_block=traversal.seen_block,
     )
     row = data, count, total, *edges

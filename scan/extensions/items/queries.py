@@ -4,8 +4,8 @@ Items of BEP721 and BEP1155 tokens: their lists, thumbnails, and one item with i
 """
 
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -135,11 +135,7 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
     BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
     data, count, total, token_type, first_ordinal = reader.row(
-        "queries/tokens_list_items",
-        address=token,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        "queries/tokens_list_items", address=token, **window.page(traversal)
     )
     _require_items(token_type)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
@@ -149,11 +145,7 @@ def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
     data, count, total, first_ordinal = reader.row(
-        "queries/addresses_list_items",
-        address=address,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        "queries/addresses_list_items", address=address, **window.page(traversal)
     )
     data = _corrected(reader, data, holder=address)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
@@ -216,13 +208,21 @@ class Thumbnails(NamedTuple):
     are_pending: bool
 
 
-def thumbnails(reader: Reader, listed: Sequence[ItemId]) -> Thumbnails:
-    """Return thumbnails of the first MAX_THUMBNAILS items, with one batch of calls to the node.
+def thumbnails(reader: Reader, records: Sequence[Mapping[str, Any]]) -> Thumbnails:
+    """Return thumbnails of the first MAX_THUMBNAILS items of a list, with one batch of calls to the
+    node.
 
     Documents that take long, or are being fetched, are left for the next request.
     """
-    first = listed[:MAX_THUMBNAILS]
-    listed_thumbnails: list[Thumbnail | None] = [None] * len(listed)
+    first = [
+        ItemId(
+            bytes.fromhex(record["tokenAddress"][2:]),
+            record.get("tokenType") or record["type"],
+            int(record["tokenId"]),
+        )
+        for record in records[:MAX_THUMBNAILS]
+    ]
+    listed_thumbnails: list[Thumbnail | None] = [None] * len(records)
     if not first:
         return Thumbnails(listed_thumbnails, False)
     number, block_hash = reader.row("queries/chain_get_newest_block")
@@ -254,9 +254,7 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window)
         "queries/token_transfers_list_by_item",
         address=token,
         token_id=token_id,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        **window.page(traversal),
         seen_block=traversal.seen_block,
     )
     _require_items(token_type)

@@ -2,7 +2,7 @@
 its /transfers, and /addresses/:address/items; the page /nft/:address/:id, and pictures in lists."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,6 @@ from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
-from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
@@ -24,7 +23,7 @@ from scan.http.request_state import REST, Interface, Services
 from scan.http.requests import LISTED, Response, json_value, list_response, query_arguments, reader
 from scan.outbound import https_client
 from scan.pages import filtered_lists, hooks, site
-from scan.pages.records import Record, address_of, names_of
+from scan.pages.records import address_of, names_of
 from scan.queries import pages, tokens
 from scan.queries.reader import Reader
 from scan.settings import Settings
@@ -185,24 +184,12 @@ def _tab_of(
             paging=filtered_lists.UNORDERED,
         )
         names = names_of(item_list.records, address)
-        return item_list, {"names": names, "thumbnails": _thumbnails(item_list.records)}
+        return item_list, {
+            "names": names,
+            "thumbnails": items.thumbnails(reader(), item_list.records),
+        }
 
     return tab
-
-
-def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
-    """Return thumbnails of a list's records."""
-    return items.thumbnails(
-        reader(),
-        [
-            ItemId(
-                bytes.fromhex(record["tokenAddress"][2:]),
-                record.get("tokenType") or record["type"],
-                int(record["tokenId"]),
-            )
-            for record in records
-        ],
-    )
 
 
 HOOKS = (

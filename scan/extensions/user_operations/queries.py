@@ -66,9 +66,7 @@ def transaction_page(reader: Reader, transaction_hash: bytes, window: Window) ->
         "queries/user_operations_list_by_transaction",
         hash=transaction_hash,
         direction=window.direction,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
+        **window.page(traversal),
         seen_block=traversal.seen_block,
     )
     return None if row[0] is None else Page.from_row(reader, "user_operations", traversal, row)
