@@ -13,7 +13,6 @@ from typing import Any
 
 import psycopg2
 import psycopg2.extensions
-import psycopg2.sql
 
 from scan.database import errors
 from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
@@ -155,11 +154,6 @@ class Database:
         """Run several statements in one transaction, such as schema.sql."""
         with self._work as connection, connection.cursor() as cursor:
             cursor.execute(text)
-
-    def create_database(self, name: str) -> None:
-        statement = psycopg2.sql.SQL("CREATE DATABASE {}").format(psycopg2.sql.Identifier(name))
-        with self._work as connection, connection.cursor() as cursor:
-            cursor.execute(statement)
 
     def close(self) -> None:
         """Close this thread's connection."""

@@ -163,7 +163,7 @@ class EmbeddedPostgres:
         """Return the URL of a database, which is created if it does not exist."""
         maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
         if not maintenance.value("database/databases_find", name=name):
-            maintenance.create_database(name)
+            maintenance.execute_script(f'CREATE DATABASE "{name}"')
         maintenance.close()
         return self._url(name)
 

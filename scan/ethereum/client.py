@@ -161,24 +161,7 @@ class Node:
         back as they pass. `timeout_s` bounds all exchanges together; without it, each exchange has
         the timeout of this Node.
         """
-        done = size = 0
-        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes, raw):
-            size += answer_bytes
-            if most_bytes_in_all is not None and size > most_bytes_in_all:
-                yield from [too_large(most_bytes_in_all)] * (len(calls) - done)
-                return
-            yield from chunk_results
-            done += len(chunk_results)
-
-    def _exchanges(
-        self,
-        calls: Sequence[Call],
-        timeout_s: float | None,
-        most_bytes: int | None,
-        raw: bool = False,
-    ) -> Iterator[tuple[list[Any], int]]:
-        """Yield the results of each batch of calls, with the bytes of its answer."""
-        done = 0
+        done = all_bytes = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while done < len(calls):
             method = calls[done].method
@@ -195,8 +178,12 @@ class Node:
             # would be read in vain.
             if len(chunk) == size and 2 * read_bytes <= (most_bytes or MAX_ANSWER_BYTES):
                 self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
+            all_bytes += read_bytes
+            if most_bytes_in_all is not None and all_bytes > most_bytes_in_all:
+                yield from [too_large(most_bytes_in_all)] * (len(calls) - done)
+                return
+            yield from results
             done += len(chunk)
-            yield results, read_bytes
 
     def _exchange(
         self,

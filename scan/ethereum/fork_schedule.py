@@ -128,13 +128,6 @@ def blob_price(chain_id: int | None, timestamp_s: int, excess_blob_gas: int) -> 
     return price_by(fraction, excess_blob_gas, least)
 
 
-def may_be_later_fork(chain_id: int | None, timestamp_s: int) -> bool:
-    """Return whether a block is as late as the last fork that is known of its chain, or nothing is
-    known: a fork after it changes the fraction without another sign in a block (EIP-7892)."""
-    schedule = _SCHEDULES.get(chain_id or 0)
-    return schedule is None or timestamp_s >= schedule[-1][0]
-
-
 def price_by(fraction: int, excess_blob_gas: int, least: int = 1) -> int:
     """Return the price in wei by an update fraction. Raises ValueError for an impossible excess."""
     if fraction <= 0 or excess_blob_gas > _MOST * fraction:
@@ -188,7 +181,9 @@ def _price(
     time_s, excess = int(header.timestamp, 16), int(header.excessBlobGas or "0x0", 16)
     try:
         price = blob_price(chain_id, time_s, excess)
-        if prices <= {price} or not may_be_later_fork(chain_id, time_s):
+        # A fork after the last known one changes the fraction without another sign (EIP-7892).
+        schedule = _SCHEDULES.get(chain_id or 0)
+        if prices <= {price} or (schedule and time_s < schedule[-1][0]):
             return price, True
     except UnknownSchedule:
         pass

@@ -150,14 +150,19 @@ class StoredBlock:
     def __init__(self, number: int, stored: blocks.StoredBody) -> None:
         """Raises DamagedBody, as all reading of it does."""
         self.number = number
-        self._content = self._decompressed(stored)
-        self.bytes = len(self._content)
         with self._reading():
-            if self._content[:1] != _FORM:
+            size = zstandard.frame_content_size(stored.body)
+            if not 0 < size <= MOST_BYTES:
+                raise ValueError("they are too large")
+            content: bytes = zstandard.ZstdDecompressor().decompress(stored.body, size)
+            if _digest(content).digest() != stored.digest:
+                raise ValueError("they have another digest")
+            self._content, self.bytes = content, len(content)
+            if content[:1] != _FORM:
                 raise ValueError("their form is unknown to this version of Scan")
-            sent, received = rlp.items_of(self._content, 1, self.bytes)
-            self._sent = rlp.items_of(self._content, *sent[1:])
-            self._received = rlp.items_of(self._content, *received[1:])
+            sent, received = rlp.items_of(content, 1, len(content))
+            self._sent = rlp.items_of(content, *sent[1:])
+            self._received = rlp.items_of(content, *received[1:])
             if len(self._sent) != len(self._received):
                 raise ValueError("a receipt is missing")
         self.bytes += ITEM_BYTES * len(self._sent)
@@ -260,16 +265,6 @@ class StoredBlock:
         )
         status, gas = quantity_or_none(fields.get("status")), quantity(fields["cumulativeGasUsed"])
         return Receipt(status, gas, len(logs), logs, fields)
-
-    def _decompressed(self, stored: blocks.StoredBody) -> bytes:
-        with self._reading():
-            size = zstandard.frame_content_size(stored.body)
-            if not 0 < size <= MOST_BYTES:
-                raise ValueError("they are too large")
-            content: bytes = zstandard.ZstdDecompressor().decompress(stored.body, size)
-            if _digest(content).digest() != stored.digest:
-                raise ValueError("they have another digest")
-            return content
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -375,8 +375,8 @@ def results_of(answer: Any, count: int) -> list[Any]:
             raise RateLimited(f"the node's rate limit is exceeded: {message}")
         if number not in errors and "result" not in by_id[number]:
             raise NodeError("the node's response has neither result nor error")
-    for _ in errors:
-        metrics.count_rpc_error()
+    if errors:
+        metrics.count_rpc(metrics.RpcObservation({}, None, None, len(errors)))
     return [errors.get(number) or by_id[number]["result"] for number in range(count)]
 
 

@@ -44,6 +44,10 @@ class StateQuery(NamedTuple):
     block: BlockId
     is_of_block_only: bool = False
 
+    @property
+    def method(self) -> str:
+        return "eth_getCode" if self.data is None else "eth_call"
+
 
 def is_reading_due(number: int, first: int, last: int) -> bool:
     """Return whether a contract that emits in a block is to be read again, after the first and the
@@ -131,8 +135,7 @@ def _balances(addresses: Sequence[bytes], block: BlockId, node: client.Node) -> 
         try:
             balances.append(quantity(result))
         except BadHex as error:
-            reason = f"the node's response to eth_getBalance is malformed: {error}"
-            raise client.MalformedResponse(reason) from error
+            raise _malformed("eth_getBalance", error) from error
     return balances
 
 
@@ -157,13 +160,11 @@ def _read_chunk(
     """Return the results of queries at blocks. Results are cut before the next response is read."""
     calls = []
     for query, block in zip(queries, blocks, strict=True):
-        to = to_hex(query.address)
-        if query.data is None:
-            calls.append(client.Call("eth_getCode", (to, block)))
-        else:
+        called: object = to_hex(query.address)
+        if query.data is not None:
             gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
-            parameters = {"to": to, "data": query.data, "gas": gas}
-            calls.append(client.Call("eth_call", (parameters, block)))
+            called = {"to": called, "data": query.data, "gas": gas}
+        calls.append(client.Call(query.method, (called, block)))
     most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
     return list(map(_without_excess, queries, node.results(calls, most_bytes=most_bytes)))
 
@@ -195,13 +196,10 @@ def _bytes_or_refusal(query: StateQuery, result: Any) -> bytes | None:
     if isinstance(result, client.RpcError):
         if query.data is not None and result.is_refusal:
             return None
-        method = "eth_getCode" if query.data is None else "eth_call"
-        raise client.StateUnavailable(f"the node returned an error for {method}: {result}")
+        raise client.StateUnavailable(f"the node returned an error for {query.method}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
-        raise client.MalformedResponse(
-            f"the node's response to eth_getCode is malformed: {len(content)} bytes"
-        )
+        raise _malformed(query.method, f"{len(content)} bytes")
     return content
 
 
@@ -209,10 +207,11 @@ def _data(query: StateQuery, result: Any) -> bytes:
     try:
         return data(result)
     except BadHex as error:
-        method = "eth_getCode" if query.data is None else "eth_call"
-        raise client.MalformedResponse(
-            f"the node's response to {method} is malformed: {error}"
-        ) from error
+        raise _malformed(query.method, error) from error
+
+
+def _malformed(method: str, reason: object) -> client.MalformedResponse:
+    return client.MalformedResponse(f"the node's response to {method} is malformed: {reason}")
 
 
 class ContractCode(NamedTuple):

@@ -89,10 +89,6 @@ def count_rpc(observation: RpcObservation) -> None:
         RPC_ERRORS.inc(observation.errors)
 
 
-def count_rpc_error() -> None:
-    count_rpc(RpcObservation({}, None, None, 1))
-
-
 def count_stage(stage: str, seconds: float) -> None:
     INDEXER_SECONDS.labels(stage).inc(seconds)
 
