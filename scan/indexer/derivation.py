@@ -14,7 +14,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.ethereum.events import WITH_AMOUNTS
 from scan.indexer.block_rows import WRITTEN, WatchedLog
-from scan.indexer.hooks import BlockRange, Derived, Span
+from scan.indexer.hooks import BlockRange, Derived
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Return the range of the blocks first..last, which must be written already."""
     [(*span, listed)] = tx.rows("indexer/blocks_get_range", block_from=first, block_to=last)
-    return BlockRange(Span(*span), listed)
+    # The seventh and eighth are first_trade and last_trade of block_range.
+    return BlockRange((*span,), (span[6], span[7]), listed)
 
 
 class RowsRemoved(Exception):

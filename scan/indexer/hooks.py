@@ -17,29 +17,13 @@ if TYPE_CHECKING:  # what serves reads tables here, and reaches no node by itsel
     from scan.ethereum.client import Node
 
 
-class Span(NamedTuple):
-    """The first and last row of each table in a range: blocks by number, all others by ordinal,
-    where the last is before the first if there are none. A value of the type block_range in
-    sql/schema."""
-
-    first_block: int
-    last_block: int
-    first_transaction: int
-    last_transaction: int
-    first_transfer: int
-    last_transfer: int
-    first_trade: int
-    last_trade: int
-    first_internal: int
-    last_internal: int
-    first_log: int
-    last_log: int
-
-
 class BlockRange(NamedTuple):
-    """A range of blocks whose rows are written."""
+    """A range of blocks whose rows are written. `span` has the first and last row of each table, a
+    value of the type block_range in sql/schema: blocks by number, all others by ordinal, where the
+    last is before the first if there are none. `trades` are those of dex_trades."""
 
-    span: Span
+    span: tuple[int, ...]
+    trades: tuple[int, int]
     listed: list[str]  # the tables with rows in the range whose lists list_counts counts
 
 

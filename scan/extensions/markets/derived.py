@@ -6,15 +6,16 @@ from scan.indexer.hooks import BlockRange, Derived, DerivedTable
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
     """Add trades that no candle counts yet to the candles of their pools."""
-    trades = {"first_trade": written.span.first_trade, "last_trade": written.span.last_trade}
-    if trades["last_trade"] >= trades["first_trade"]:
-        tx.defer("indexer/pool_candles_derive", **trades, pools=None, hours=None)
+    first, last = written.trades
+    if last >= first:
+        bounds = {"first_trade": first, "last_trade": last}
+        tx.defer("indexer/pool_candles_derive", **bounds, pools=None, hours=None)
     return []
 
 
 def unwind(tx: Transaction, orphaned: BlockRange) -> None:
     """Remove the candles that count these trades, and make them anew of the trades before them."""
-    first_trade, last_trade = orphaned.span.first_trade, orphaned.span.last_trade
+    first_trade, last_trade = orphaned.trades
     if last_trade < first_trade:
         return
     removed = tx.rows("indexer/pool_candles_unwind", first_trade=first_trade, last_trade=last_trade)
