@@ -16,6 +16,7 @@ from scan.ethereum.node_errors import CallFailure, reverted_with
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
+from scan.parameters import BIGINT_MAX
 
 
 class PreparedCall(NamedTuple):
@@ -127,12 +128,13 @@ class ReadCalls:
     def _entries(
         self, node: NodeSession, address: bytes, function: str, block: int | None
     ) -> Iterator[tuple[dict[str, Any], Proxy | None]]:
-        """The function's entries in the ABI of the contract, and then of each implementation, as
-        far as they are verified and read within FACETS_S."""
-        if (entries := self._function(address, function)) is not None:
+        """The function's entries in the ABI of the contract after a block, and then of each
+        implementation, as far as they are verified and read within FACETS_S."""
+        number = BIGINT_MAX if block is None else block
+        if (entries := self._function(address, function, number)) is not None:
             yield entries, None
-        if row := self._database.row("contracts/contracts_get_code", address=address):
-            _, code, _ = row
+        code = self._database.value("contracts/codes_get", address=address, block_number=number)
+        if code is not None:
             proxy = proxy_at(node, address, bytes(code), block)
         else:
             proxy = delegating_account(node, address, block)
@@ -140,17 +142,18 @@ class ReadCalls:
             return
         ends_at = time.monotonic() + FACETS_S
         for implementation in proxy.implementations:
-            if (delegated := self._function(implementation, function)) is not None:
+            if (delegated := self._function(implementation, function, number)) is not None:
                 yield delegated, Proxy(proxy.kind, implementation)
                 if time.monotonic() > ends_at:
                     return
 
-    def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
+    def _function(self, address: bytes, function: str, block: int) -> dict[str, Any] | None:
         """Return the ABI's entries of the function as `functions`, and the names of all functions
-        as `others`; None if the contract is not verified."""
+        as `others`; None if the contract after the block is not verified."""
         entries: dict[str, Any] | None = self._database.value(
             "contracts/verified_contracts_list_functions",
             address=address,
+            block_number=block,
             function_name=abi_json.name_of(function),
         )
         return entries
@@ -159,7 +162,7 @@ class ReadCalls:
         self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId | None
     ) -> bytes:
         """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
-        at the addresses `abis`."""
+        at the addresses `abis` after the block."""
         try:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
@@ -172,18 +175,21 @@ class ReadCalls:
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
         except RpcError as error:
-            raise self._failed(error, abis) from None
+            raise self._failed(error, abis, block) from None
         except BadHex:
             raise UpstreamFailed("The node's response to the call is not valid.") from None
 
-    def _failed(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
+    def _failed(
+        self, error: RpcError, abis: Sequence[bytes], block: BlockId | None
+    ) -> CallReverted | UpstreamFailed:
         """Return the error of a failed call: CallReverted where the contract failed, UpstreamFailed
         where the node may be at fault. Nodes differ in their codes and in where the data is."""
         failure = reverted_with(error.data)
         if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
-            errors = [self._database.value(statement, address=address) or () for address in abis]
-            return reverted(failure, [*map(abi_decoding.index_abi, errors)])
+            number = BIGINT_MAX if block is None else block.number
+            errors = (self._database.value(statement, address=a, block_number=number) for a in abis)
+            return reverted(failure, [abi_decoding.index_abi(error or ()) for error in errors])
         reason = shown_reason(error)
         if error.is_refusal:
             return CallReverted(f"The call failed in the contract: {reason}")

@@ -1,11 +1,12 @@
--- The entries for one function in the ABI of the contract at an address, from a verification of its code
--- there or elsewhere, or else from the operator's build: its overloads, or where there are none the names of other functions.
--- params: address bytea, function_name text
+-- The entries for one function in the ABI of the contract that stood at an address in a block, from a
+-- verification of its code there or elsewhere, or else from the operator's build: its overloads, or where there
+-- are none the names of other functions.
+-- params: address bytea, block_number bigint, function_name text
 -- returns: no row where its code has neither; else JSON {"functions": the ABI's entries,
 --   "others": up to 50 names of view and pure functions, empty where "functions" is not}
--- index: contracts_pkey, verified_contracts_by_code_hash, built_abis_pkey
+-- index: contracts_pkey, replaced_codes_pkey, verified_contracts_by_code_hash, built_abis_pkey
 WITH known AS MATERIALIZED (
-    SELECT abi FROM abi_of(%(address)s)
+    SELECT abi FROM abi_at(%(address)s, %(block_number)s)
 ), functions AS MATERIALIZED (
     SELECT entry, ordinality, entry ->> 'name' AS name,
         coalesce(

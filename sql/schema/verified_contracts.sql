@@ -163,14 +163,52 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
--- The interface of the contract that stands at an address now, or its ABI, of its verification or else of the
--- operator's build; no row where its code has neither. The planner inlines it.
-CREATE OR REPLACE FUNCTION abi_of(at bytea) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
+-- What stood at an address in a range of blocks, of its newest 50 contracts until then, from and to which block
+-- each: to that of its end, as it may have run in it, unless another was created in it. Before its code was read
+-- first, the oldest is taken to have had it. The planner inlines the function.
+CREATE OR REPLACE FUNCTION contracts_between(at bytea, first bigint, last bigint)
+RETURNS TABLE (code_hash bytea, first_block bigint, last_block bigint) LANGUAGE sql STABLE AS $$
+    SELECT c.code_hash, c.first_block, least(c.last_block, r.block_number - 1, last)
+    FROM (
+        SELECT n.code_hash, CASE WHEN n.is_oldest THEN 0 ELSE n.block_number END AS first_block,
+            lag(n.block_number) OVER newer - (lag(n.code_hash) OVER newer IS NOT NULL)::integer AS last_block
+        FROM (
+            SELECT o.code_hash, o.block_number, o.block_number = oldest.block_number AS is_oldest
+            FROM (SELECT min(o.block_number) FROM contracts o WHERE o.address = at) AS oldest (block_number)
+            JOIN contracts o ON o.address = at AND o.block_number <= greatest(last, oldest.block_number)
+            ORDER BY o.block_number DESC
+            LIMIT 50) AS n
+        WINDOW newer AS (ORDER BY n.block_number DESC)) AS c
+    LEFT JOIN replaced_codes r ON r.address = at AND r.code_hash = c.code_hash AND c.last_block IS NULL
+    WHERE c.code_hash IS NOT NULL AND c.first_block <= last
+        AND first <= least(c.last_block, r.block_number - 1, last)
+$$;
+
+-- The verification that counts for a code at an address, as in verification_of(). The planner inlines it.
+CREATE OR REPLACE FUNCTION verification_of_code(at bytea, code bytea) RETURNS SETOF verified_contracts
+LANGUAGE sql STABLE AS $$
+    SELECT v.*
+    FROM (
+        (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = code)
+        UNION ALL
+        (SELECT *
+        FROM verified_contracts o
+        WHERE o.code_hash = code
+        ORDER BY o.match, o.verified_at, o.address
+        LIMIT 1)
+    ) AS v
+    ORDER BY v.address = at DESC
+    LIMIT 1
+$$;
+
+-- The interface of the contract that stood at an address in a block, or its ABI, of its verification or else of
+-- the operator's build; no row where its code has neither. The planner inlines it.
+CREATE OR REPLACE FUNCTION abi_at(at bytea, block bigint) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
     SELECT coalesce(i.entries, v.abi, b.abi)
-    FROM contract_at(at) AS now
-    LEFT JOIN verification_of(at) AS v ON true
+    FROM contracts_between(at, block, block) AS c
+    LEFT JOIN verification_of_code(at, c.code_hash) AS v ON true
     LEFT JOIN interfaces i ON i.address = v.address AND i.code_hash = v.code_hash
-    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
+    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = c.code_hash
     WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
 $$;
 

@@ -132,11 +132,11 @@ def test_an_argument_of_too_many_values_or_digits_is_refused(explorer, many):
 
 
 def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(explorer, many):
-    address = bytes.fromhex(many[2:])
+    at = {"address": bytes.fromhex(many[2:]), "block_number": explorer.anvil.head()}
     entries = explorer.database.value(
-        "contracts/verified_contracts_list_functions", address=address, function_name="over"
+        "contracts/verified_contracts_list_functions", **at, function_name="over"
     )
     assert [entry["inputs"][0]["type"] for entry in entries["functions"]] == ["uint256", "address"]
     assert entries["others"] == []
-    errors = explorer.database.value("contracts/verified_contracts_get_errors", address=address)
+    errors = explorer.database.value("contracts/verified_contracts_get_errors", **at)
     assert [entry["name"] for entry in errors] == ["Poor"]

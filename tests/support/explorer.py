@@ -155,10 +155,10 @@ def behind(settings, fault=None):
 
 
 @contextmanager
-def explorer_over(postgres, template, solc_dir):
+def explorer_over(postgres, template, solc_dir, **of_node):
     compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
     with (
-        Anvil() as node,
+        Anvil(**of_node) as node,
         postgres.cloned(template) as url,
         Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
     ):

@@ -5,7 +5,7 @@ them is not stored.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +24,13 @@ from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
 from scan.extensions.logs import queries as logs
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -34,27 +40,6 @@ from scan.queries import blocks, transactions
 LONGEST = 1000
 PROCESSOR_S = 2.0  # for reading the ABIs of a page of 10,000 rows
 _TUPLE = re.compile(r"\(.*\)")
-
-
-class FunctionNames:
-    """Names of functions, from the verified ABIs of contracts or of clones' implementations."""
-
-    def __init__(self, called: Iterable[str]) -> None:
-        addresses = {data(address) for address in called if address}
-        budget = DecodingBudget(processor_s=PROCESSOR_S)
-        self._contracts = reader().sources.get(ContractAbis).find(addresses, budget)
-
-    def name(self, address: str, method_id: str) -> str:
-        contract = self._contracts.get(data(address or "0x"), NO_CONTRACT)
-        selector = data(method_id or "0x")
-        entries = (entry for abi in contract.abis for entry in abi.functions.get(selector, ()))
-        entry = next((entry for entry in entries if entry.source == "verified"), None)
-        if entry is None:
-            return ""
-        types = (_TUPLE.sub("tuple", abi_type.name) for abi_type in entry.types)
-        arguments = (" ".join(pair).strip() for pair in zip(types, entry.names, strict=True))
-        text = f"{entry.name}({', '.join(arguments)})"
-        return text if len(text) <= LONGEST else ""
 
 
 Row = dict[str, Any]
@@ -86,12 +71,40 @@ TRANSFERS = {
 }
 
 
+def _function_names(rows: Sequence[Row], key: str) -> list[str]:
+    """Return the names of the functions that transactions called at the addresses `key`, from the
+    verified ABIs of what ran there, or of clones' implementations."""
+    calls = [
+        (
+            Emitter(
+                data(row[key] or "0x"),
+                Block(int(row["blockNumber"]), row["blockHash"], int(row["transactionIndex"])),
+            ),
+            data(row["methodId"] or "0x"),
+        )
+        for row in rows
+    ]
+    abis, budget = reader().sources.get(ContractAbis), DecodingBudget(processor_s=PROCESSOR_S)
+    contracts = abis.contracts({emitter for emitter, selector in calls if selector}, budget)
+    return [_function_name(contracts.get(e, NO_CONTRACT), selector) for e, selector in calls]
+
+
+def _function_name(contract: Contract, selector: bytes) -> str:
+    entries = (entry for abi in contract.abis for entry in abi.functions.get(selector, ()))
+    entry = next((entry for entry in entries if entry.source == "verified"), None)
+    if entry is None:
+        return ""
+    types = (_TUPLE.sub("tuple", abi_type.name) for abi_type in entry.types)
+    arguments = (" ".join(pair).strip() for pair in zip(types, entry.names, strict=True))
+    text = f"{entry.name}({', '.join(arguments)})"
+    return text if len(text) <= LONGEST else ""
+
+
 def complete_transactions(records: str) -> list[object]:
     rows = _complete(_read(records))
-    names = FunctionNames(row["to"] for row in rows)
     return [
-        _ordered(row | {"functionName": names.name(row["to"], row["methodId"])}, TRANSACTION)
-        for row in rows
+        _ordered(row | {"functionName": name}, TRANSACTION)
+        for row, name in zip(rows, _function_names(rows, "to"), strict=True)
     ]
 
 
@@ -99,19 +112,18 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
     """Return rows of token transfers; `records` also have `called`, the address that the
     transaction called."""
     rows = _read(records)
-    names = FunctionNames(row["called"] for row in rows)
     return [
         _ordered(
             row
             | {
-                "functionName": names.name(row["called"], row["methodId"]),
+                "functionName": name,
                 "input": "deprecated",
                 "tokenValue": row["value"],
                 "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
             },
             TRANSFERS[token_type],
         )
-        for row in rows
+        for row, name in zip(rows, _function_names(rows, "called"), strict=True)
     ]
 
 

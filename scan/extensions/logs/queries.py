@@ -258,49 +258,50 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         for record in records
     ]
     abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
-    contracts = abis.contracts({log.address for log in logs}, budget)
-    of_block = [
-        index
-        for index, log in enumerate(logs)
-        if log.address not in contracts or contracts[log.address].delegates
+    emitters = [
+        contract_abis.Emitter(
+            log.address, contract_abis.Block(record["blockNumber"], "", record["transactionIndex"])
+        )
+        for log, record in zip(logs, records, strict=True)
     ]
-    at_block = _contracts_at(reader, records, of_block, budget)
+    contracts = abis.contracts({*emitters}, budget)
+    proxies = [n for n, e in enumerate(emitters) if e in contracts and contracts[e].delegates]
+    at_block = _proxies_at(reader, emitters, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
-        event_of(log, at_block.get(index, contracts.get(log.address)), imported, budget)
+        event_of(log, at_block.get(index, contracts.get(emitters[index])), imported, budget)
         for index, log in enumerate(logs)
     ]
 
 
-def _contracts_at(
-    reader: Reader, records: Sequence[Record], indexes: Sequence[int], budget: DecodingBudget
+def _proxies_at(
+    reader: Reader,
+    emitters: Sequence[contract_abis.Emitter],
+    indexes: Sequence[int],
+    budget: DecodingBudget,
 ) -> dict[int, contract_abis.Contract]:
-    """Return the proxies and accounts that emitted the records at `indexes`, as they were at their
-    block.
+    """Return the proxies among emitters, which are at `indexes`, as they were at their blocks,
+    whose hashes the emitters lack.
 
     None are returned where the node does not answer in time; the response is then not cached.
     """
     if not indexes:
         return {}
-    positions = [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
+    blocks_of = [emitters[n].block for n in indexes]
     try:
-        hashes = [transaction["blockHash"] for transaction in transactions_at(reader, positions)]
-        emitters = {
-            n: contract_abis.Emitter(
-                data(records[n]["address"]), contract_abis.Block(number, hash_, transaction_index)
-            )
-            for n, hash_, (number, transaction_index) in zip(
-                indexes, hashes, positions, strict=True
-            )
+        rows = transactions_at(reader, [(b.number, b.transaction_index) for b in blocks_of])
+        proxies = {
+            n: emitters[n]._replace(block=block._replace(hash=row["blockHash"]))
+            for n, block, row in zip(indexes, blocks_of, rows, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
         contracts = reader.sources.get(contract_abis.ContractAbis).find_at(
-            {*emitters.values()}, node, budget
+            {*proxies.values()}, node, budget
         )
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}
-    return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
+    return {n: contracts[emitter] for n, emitter in proxies.items()}
 
 
 def _records(reader: Reader, logs: Sequence[unstored_logs.UnstoredLog]) -> list[Record]:

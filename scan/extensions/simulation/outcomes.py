@@ -243,7 +243,7 @@ def _locations(
     failed = failure_locations.failed_calls(outcome.trace.frames)
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS
-    if not is_small or not failure_locations.may_be_located(reader.sources, failed):
+    if not is_small or not failure_locations.may_be_located(reader.sources, failed, block.number):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
     return failure_locations.of_steps(

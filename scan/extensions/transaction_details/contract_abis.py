@@ -1,5 +1,6 @@
 """ABIs for decoding calls and logs of contracts: their own and their implementations'."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
 FACET_BYTES = 60  # memory of a diamond's facet
+MAX_TARGETS = 4  # steps from code that passes all calls on to the code that does not
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
 
@@ -103,51 +105,58 @@ class ContractAbis:
         self._implementations: SizedCache[proxy_contracts.Proxy] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
-        """Return contracts(), and what accounts run now, by address."""
-        contracts = self.contracts(addresses, budget)
-        now = [Emitter(address, NOW) for address in addresses if address not in contracts]
-        of_accounts = self.of_accounts(now, budget)
-        return contracts | {emitter.address: run for emitter, run in of_accounts.items()}
+        """Return contracts() as they are now, by address."""
+        contracts = self.contracts({Emitter(address, NOW) for address in addresses}, budget)
+        return {emitter.address: contract for emitter, contract in contracts.items()}
 
-    def of_accounts(
+    def contracts(
         self, emitters: Collection[Emitter], budget: DecodingBudget
     ) -> dict[Emitter, Contract]:
+        """Return the contracts whose code emitters ran. ABIs beyond the budget are not read.
+
+        Those whose code has the implementation also get its ABI, other proxies only their own; a
+        proxy by state is also what passes all calls on to the code of one.
+        """
+        contracts: dict[Emitter, Contract] = {}
+        codes = {emitter: emitter for emitter in emitters}
+        for step in range(MAX_TARGETS):
+            rows = self._rows({*codes.values()})
+            delegations, abis = self._delegations(rows), self._abis_of(rows, budget)
+            targets = {}
+            for emitter, code in codes.items():
+                if code not in rows:
+                    continue
+                token_type = rows[code]["tokenType"] if code == emitter else None
+                contract = contracts.get(emitter) or Contract((), token_type)
+                own = [abis[code]] if code in abis and abis[code] not in contract.abis else ()
+                contracts[emitter] = contract._replace(
+                    abis=(*contract.abis, *own), delegation=delegations[code]
+                )
+                if proxy := delegations[code].proxy:
+                    targets[emitter] = Emitter(proxy.implementation, emitter.block)
+            if step == 0:
+                targets |= self._delegates([e for e in codes if e not in contracts])
+            codes = targets
+        coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
+        if coin and self._database.value("contracts/coin_logs_exist"):
+            contracts |= dict.fromkeys(coin, Contract((_coin_abi(),)))
+        return contracts
+
+    def _delegates(self, accounts: Sequence[Emitter]) -> dict[Emitter, Emitter]:
         """Return the contracts whose code accounts ran (EIP-7702)."""
-        if not emitters:
+        if not accounts:
             return {}
         rows = self._database.rows(
             "contracts/delegates_list",
-            addresses=[emitter.address for emitter in emitters],
-            blocks=[emitter.block.number for emitter in emitters],
-            transaction_indexes=[emitter.block.transaction_index for emitter in emitters],
+            addresses=[account.address for account in accounts],
+            blocks=[account.block.number for account in accounts],
+            transaction_indexes=[account.block.transaction_index for account in accounts],
         )
-        delegates = [bytes(delegate or b"") for (delegate,) in rows]
-        contracts = self.contracts({*filter(None, delegates)}, budget)
         return {
-            emitter: contracts[delegate]._replace(token_type=None)
-            for emitter, delegate in zip(emitters, delegates, strict=True)
-            if delegate in contracts
+            account: Emitter(bytes(delegate), account.block)
+            for account, (delegate,) in zip(accounts, rows, strict=True)
+            if delegate is not None
         }
-
-    def contracts(
-        self, addresses: Collection[bytes], budget: DecodingBudget
-    ) -> dict[bytes, Contract]:
-        """Return the contracts by address. ABIs beyond the budget are not read.
-
-        Proxies whose code has the implementation also get its ABI, others only their own.
-        """
-        rows = self._rows(addresses)
-        codes = self._delegations(rows)
-        clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
-        abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
-        contracts = {}
-        for address, row in rows.items():
-            own_and_lent = (address, clones.get(address, b""))
-            of_contract = tuple(abis[code] for code in own_and_lent if code in abis)
-            contracts[address] = Contract(of_contract, row["tokenType"], codes[address])
-        if blocks.COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
-            contracts[blocks.COIN_EMITTER] = Contract((_coin_abi(),))
-        return contracts
 
     def find_at(
         self,
@@ -156,41 +165,32 @@ class ContractAbis:
         budget: DecodingBudget,
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[Emitter, Contract]:
-        """Return the contracts by emitter, as find() does, with the ABIs of all proxies'
-        implementations after the emitter's block and before it, as either may have run in it, or
-        now if the node has no state of that block. Those of the addresses in `implementations` are
-        in it. Raises the errors of NodeSession."""
-        contracts = self.contracts({emitter.address for emitter in emitters}, budget)
-        accounts = self.of_accounts([e for e in emitters if e.address not in contracts], budget)
-        by_emitter = {
-            emitter: accounts.get(emitter) or contracts.get(emitter.address, NO_CONTRACT)
-            for emitter in emitters
-            if emitter in accounts
-            or emitter.address in contracts
-            or emitter.address in implementations
-        }
+        """Return contracts() with the ABIs of all proxies' implementations after the emitter's
+        block and before it, as either may have run in it, or now if the node has no state of that
+        block. Those of the addresses in `implementations` are in it. Raises the errors of
+        NodeSession."""
+        contracts = self.contracts(emitters, budget)
+        targets = {e: implementations[e.address] for e in emitters if e.address in implementations}
         of_state = {
             e: contract.delegation
-            for e, contract in by_emitter.items()
-            if contract.delegates and e.address not in implementations
+            for e, contract in contracts.items()
+            if contract.delegates and e not in targets
         }
         states = {s: delegation for e, delegation in of_state.items() for s in (e.after, e.before)}
         proxies = self._implementations_of(states, node)
-        targets = {
-            e: implementations[e.address] for e in by_emitter if e.address in implementations
-        }
         for emitter in of_state:
             both = [proxies[e] for e in (emitter.after, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
             is_of_now = any(proxy.is_of_now for proxy in both)
-            by_emitter[emitter] = by_emitter[emitter]._replace(is_of_now=is_of_now)
-        rows = self._rows({code for codes in targets.values() for code in codes})
-        abis = self._abis_of(rows, budget)
-        for emitter, codes in targets.items():
-            own = by_emitter[emitter].abis
-            lent = [abis[code] for code in codes if code in abis and abis[code] not in own]
-            by_emitter[emitter] = by_emitter[emitter]._replace(abis=(*own, *lent))
-        return by_emitter
+            contracts[emitter] = contracts[emitter]._replace(is_of_now=is_of_now)
+        codes = {e: [Emitter(code, e.block) for code in targets[e]] for e in targets}
+        of_codes = self.contracts({code for lent in codes.values() for code in lent}, budget)
+        for emitter, lent in codes.items():
+            contract = contracts.get(emitter, NO_CONTRACT)
+            abis = [abi for code in lent for abi in of_codes.get(code, NO_CONTRACT).abis]
+            others = [abi for abi in abis if abi not in contract.abis]
+            contracts[emitter] = contract._replace(abis=(*contract.abis, *others))
+        return contracts
 
     def find_at_or_now(
         self,
@@ -199,14 +199,14 @@ class ContractAbis:
         budget: DecodingBudget,
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[bytes, Contract]:
-        """Return the contracts by address, as find_at() does, or as find() does where the node does
-        not respond."""
+        """Return the contracts by address, as find_at() does, or as contracts() does where the node
+        does not respond. All emitters are of one block."""
         try:
             contracts = self.find_at(emitters, node, budget, implementations)
         except (UpstreamFailed, Unavailable):
             if not node.failed:
                 raise
-            return self.find({emitter.address for emitter in emitters}, budget)
+            contracts = self.contracts(emitters, budget)
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def proxies_at(
@@ -217,11 +217,9 @@ class ContractAbis:
     ) -> dict[Emitter, proxy_contracts.Proxy]:
         """Return the proxies among contracts at blocks, by their code or their state, or by
         overridden slots. Raises the errors of NodeSession."""
-        rows = self._rows({emitter.address for emitter in emitters})
-        codes = self._delegations(rows)
-        code_of = {e: codes[e.address] for e in emitters if e.address in codes}
-        by_own_code = {e: code.proxy for e, code in code_of.items() if code.proxy}
-        by_state = {e: code for e, code in code_of.items() if code.code and not code.proxy}
+        codes = self._delegations(self._rows(emitters))
+        by_own_code = {e: code.proxy for e, code in codes.items() if code.proxy}
+        by_state = {e: code for e, code in codes.items() if code.code and not code.proxy}
         return {**by_own_code, **self._implementations_of(by_state, node, overridden)}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
@@ -254,20 +252,35 @@ class ContractAbis:
         signatures = self._database.value(statement, selectors=sorted(selectors))
         return {data(selector): texts for selector, texts in orjson.loads(signatures).items()}
 
-    def _rows(self, addresses: Collection[bytes]) -> dict[bytes, Mapping[str, Any]]:
-        if not addresses:
+    def _rows(self, emitters: Collection[Emitter]) -> dict[Emitter, Mapping[str, Any]]:
+        """Return what stood at the emitters' blocks."""
+        if not emitters:
             return {}
-        rows = self._database.value("contracts/contracts_find", addresses=sorted(addresses))
-        return {data(row["address"]): row for row in orjson.loads(rows)}
+        numbers = {emitter.block.number for emitter in emitters}
+        rows = self._database.value(
+            "contracts/contracts_find",
+            addresses=sorted({emitter.address for emitter in emitters}),
+            first_block=min(numbers),
+            last_block=max(numbers),
+        )
+        lives = defaultdict(list)
+        for row in orjson.loads(rows):
+            lives[data(row["address"])].append(row)
+        return {
+            emitter: row
+            for emitter in emitters
+            for row in lives.get(emitter.address, ())
+            if row["firstBlock"] <= emitter.block.number <= row["lastBlock"]
+        }
 
     def _abis_of(
-        self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
-    ) -> dict[bytes, AbiIndex]:
-        """Return the ABIs of contracts that are verified, or that the operator has built, by
-        address. Addresses with the same code share an ABI, which is read once."""
-        abis: dict[bytes, AbiIndex] = {}
+        self, rows: Mapping[Emitter, Mapping[str, Any]], budget: DecodingBudget
+    ) -> dict[Emitter, AbiIndex]:
+        """Return the ABIs of contracts that are verified, or that the operator has built. Those
+        with the same code share an ABI, which is read once."""
+        abis: dict[Emitter, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
-        for address, row in rows.items():
+        for emitter, row in rows.items():
             key = tuple(row[name] for name in _ABI_KEY)
             if not any(key[1:]):
                 continue
@@ -277,7 +290,7 @@ class ContractAbis:
                 index = index_abi(entries or (), "verified" if row["verifiedAddress"] else BUILD)
                 self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
             if index is not None:
-                abis[address] = read[key] = index
+                abis[emitter] = read[key] = index
         return abis
 
     def _interface(self, row: Mapping[str, Any]) -> Any:
@@ -291,9 +304,9 @@ class ContractAbis:
         return self._database.value("contracts/built_abis_get_interface", code_hash=code_hash)
 
     def _delegations(
-        self, rows: Mapping[bytes, Mapping[str, Any]]
-    ) -> dict[bytes, proxy_contracts.Delegation]:
-        """Return how the codes of rows pass calls on, by address."""
+        self, rows: Mapping[Emitter, Mapping[str, Any]]
+    ) -> dict[Emitter, proxy_contracts.Delegation]:
+        """Return how the codes of rows pass calls on."""
         hashes = {row["codeHash"] for row in rows.values()}
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
@@ -305,7 +318,7 @@ class ContractAbis:
                 size = SMALL_ENTRY_BYTES + len(delegation.code)
                 self._codes.store(to_hex(bytes(code_hash)), delegation, size)
         return {
-            a: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for a, row in rows.items()
+            e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
         }
 
     def _implementations_of(

@@ -299,17 +299,15 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     verified contracts, where all with this selector agree.
     """
     calls = [
-        (call, data(call["toAddress"]), data(call["methodId"]))
+        (call, Emitter(data(call["toAddress"]), block_of(call)), data(call["methodId"]))
         for call in transactions
         if call["methodId"]
     ]
-    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
-    contracts = abis.contracts({to_address for _, to_address, _ in calls}, budget)
-    emitters = [Emitter(to_address, block_of(call)) for call, to_address, _ in calls]
-    accounts = abis.of_accounts({e for e in emitters if e.address not in contracts}, budget)
+    abis = reader.sources.get(ContractAbis)
+    contracts = abis.contracts({emitter for _, emitter, _ in calls}, DecodingBudget())
     unnamed = []
-    for (call, to_address, selector), emitter in zip(calls, emitters, strict=True):
-        contract = contracts.get(to_address) or accounts.get(emitter, NO_CONTRACT)
+    for call, emitter, selector in calls:
+        contract = contracts.get(emitter, NO_CONTRACT)
         function = next(functions_of(selector, contract.abis, contract.token_type), None)
         if function is None:
             unnamed.append((call, selector, contract.delegates, contract is not NO_CONTRACT))

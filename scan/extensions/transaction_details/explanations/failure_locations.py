@@ -120,15 +120,17 @@ def read(
     """Return where calls failed, by their places in the trace; `cause` is that of the call because
     of which the transaction failed. Nothing where the contracts have no source maps, or where the
     node does not say which steps they took. Raises Unavailable if the database is unavailable."""
-    if not may_be_located(reader.sources, calls):
+    if not may_be_located(reader.sources, calls, indexed.block_number):
         return {}
     return of_steps(reader.sources, calls, cause, _steps(reader, indexed), indexed.block_number)
 
 
-def may_be_located(sources: Sources, calls: Mapping[CallPath, FailedCall]) -> bool:
-    """Return whether the code of any of these calls has a source map."""
+def may_be_located(
+    sources: Sources, calls: Mapping[CallPath, FailedCall], block_number: int
+) -> bool:
+    """Return whether the code of any of these calls at a block has a source map."""
     addresses = [call.address for call in calls.values() if call.address is not None]
-    return mapped_code.has_source_map(sources.database, addresses) or bool(
+    return mapped_code.has_source_map(sources.database, addresses, block_number) or bool(
         mapped_code.of_creations(sources, _creations(calls))
     )
 

@@ -160,10 +160,10 @@ def source_text(content: str, path: str) -> SourceText:
     return SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
 
 
-def has_source_map(database: Database, addresses: Iterable[bytes]) -> bool:
-    """Return whether any of these contracts has a source map."""
-    distinct = sorted({*addresses})
-    return bool(distinct and database.value("contracts/source_maps_exist", addresses=distinct))
+def has_source_map(database: Database, addresses: Iterable[bytes], block_number: int) -> bool:
+    """Return whether the code of any of these contracts at a block has a source map."""
+    at = {"addresses": sorted({*addresses}), "block_number": block_number}
+    return bool(at["addresses"] and database.value("contracts/source_maps_exist", **at))
 
 
 def of_contracts(

@@ -86,10 +86,11 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     unlocated = failure(reader, record)
     if unlocated is None or unlocated.failure is None or unlocated.is_approximate:
         return unlocated
-    path, database = unlocated.failure.trace_address, reader.sources.database
+    path = unlocated.failure.trace_address
+    codes, number = unlocated.code_addresses(), record["blockNumber"]
     is_large = int(record["gasUsed"]) > MAX_GAS
     may_be_created = record["toAddress"] is None or is_creation(unlocated.failure.type)
-    if is_large or not (may_be_created or has_source_map(database, unlocated.code_addresses())):
+    if is_large or not (may_be_created or has_source_map(reader.sources.database, codes, number)):
         return unlocated
     try:
         sent = transactions.indexed(record)

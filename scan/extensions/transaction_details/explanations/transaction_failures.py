@@ -8,13 +8,13 @@ changed what the call reads.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.cached_values import SizedCache
-from scan.contracts.abi_decoding import AbiIndex, DecodingBudget
+from scan.contracts.abi_decoding import DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database import connection, errors
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -226,7 +226,8 @@ def _decoded(
     emitters = [contract_abis.Emitter(address, block) for address in codes]
     contracts = abis.find_at_or_now(emitters, node, budget)
     imported = abis.imported(selectors_of([failure]))
-    reason = decode_reason(failure, _abis_of(codes, contracts), imported, budget)
+    declared = [abi for code in codes if code in contracts for abi in contracts[code].abis]
+    reason = decode_reason(failure, declared, imported, budget)
     contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
     function = abis.function_text(failure.selector, contract)
     if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
@@ -239,13 +240,6 @@ def _decoded(
             sentence = "A call inside the transaction ran out of gas."
         reason = reason._replace(sentence=sentence)
     return TransactionFailure(reason, failure, function, is_approximate)
-
-
-def _abis_of(
-    codes: Iterable[bytes], contracts: Mapping[bytes, contract_abis.Contract]
-) -> list[AbiIndex]:
-    verified = (contracts.get(code, contract_abis.NO_CONTRACT) for code in codes)
-    return [abi for contract in verified for abi in contract.abis]
 
 
 def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:
@@ -281,14 +275,22 @@ def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
     if not failed:
         return
     failures = _stored(reader, failed)
-    codes = {code for failure in failures.values() for code in failure.code_addresses}
+    emitters = {
+        record["hash"]: [
+            contract_abis.Emitter(code, contract_abis.block_of(record))
+            for code in failures[record["hash"]].code_addresses
+        ]
+        for record in failed
+        if record["hash"] in failures
+    }
     abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
-    contracts = abis.find(codes, budget)
+    contracts = abis.contracts({e for codes in emitters.values() for e in codes}, budget)
     imported = abis.imported(selectors_of([*failures.values()]))
     for record in failed:
         failure = failures.get(record["hash"])
         if failure is not None:
-            declared = _abis_of(failure.code_addresses, contracts)
+            ran = (contracts[code] for code in emitters[record["hash"]] if code in contracts)
+            declared = [abi for contract in ran for abi in contract.abis]
             record["reason"] = decode_reason(failure, declared, imported, budget).phrase
         else:
             record["reason"] = "used all its gas" if record["gasUsed"] == record["gasLimit"] else ""
