@@ -109,20 +109,19 @@ class ReadCalls:
     ) -> tuple[PreparedCall, Proxy | None]:
         """Encode the call by the contract's own ABI, or else by that of an implementation after
         `block`, which is then in the returned proxy."""
-        unknown: abi_json.NoSuchFunction | None = None
+        failure: AbiError | None = None
         number = None if block is None else block.number
         for entries, proxy in self._entries(node, address, function, number):
             functions, others = entries["functions"], entries["others"]
             try:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
-            except abi_json.NoSuchFunction as error:  # an implementation may have it
-                unknown = error
-            except AbiError as error:
-                raise _bad_request(error) from None
+            except AbiError as error:  # an implementation may have it, or another overload
+                if failure is None or isinstance(failure, abi_json.NoSuchFunction):
+                    failure = error
             else:
                 return call, proxy
-        if unknown is not None:
-            raise _bad_request(unknown)
+        if failure is not None:
+            raise _bad_request(failure)
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _entries(
