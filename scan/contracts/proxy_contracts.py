@@ -22,6 +22,7 @@ NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
 MAX_RESPONSE_BYTES = 256 * 1024
 MAX_FACETS = 64
+MAX_TARGETS = 4  # steps from code that passes all calls on to the code that does not
 REQUESTS = 4  # to the node for a lookup
 CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
 

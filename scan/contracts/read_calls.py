@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
-from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
+from scan.contracts.proxy_contracts import MAX_TARGETS, Proxy, delegating_account, proxy_at
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import request_node
@@ -132,19 +132,31 @@ class ReadCalls:
         number = BIGINT_MAX if block is None else block
         if (entries := self._function(address, function, number)) is not None:
             yield entries, None
-        code = self._database.value("contracts/codes_get", address=address, block_number=number)
-        if code is not None:
-            proxy = proxy_at(node, address, bytes(code), block)
-        else:
-            proxy = delegating_account(node, address, block)
-        if proxy is None:
-            return
-        ends_at = time.monotonic() + FACETS_S
-        for implementation in proxy.implementations:
-            if (delegated := self._function(implementation, function, number)) is not None:
-                yield delegated, Proxy(proxy.kind, implementation)
-                if time.monotonic() > ends_at:
-                    return
+        for proxy in self.proxies(node, address, block):
+            ends_at = time.monotonic() + FACETS_S
+            for implementation in proxy.implementations:
+                if (delegated := self._function(implementation, function, number)) is not None:
+                    yield delegated, Proxy(proxy.kind, implementation)
+                    if time.monotonic() > ends_at:
+                        return
+
+    def proxies(
+        self, node: NodeSession, address: bytes, block: int | None = None
+    ) -> Iterator[Proxy]:
+        """Yield the proxy at an address after a block, or now, and that which its implementation's
+        code is where it runs there, and so on."""
+        number, code_address = BIGINT_MAX if block is None else block, address
+        for _ in range(MAX_TARGETS):
+            at = {"address": code_address, "block_number": number}
+            code = self._database.value("contracts/codes_get", **at)
+            if code is not None:
+                proxy = proxy_at(node, address, bytes(code), block)
+            else:
+                proxy = delegating_account(node, code_address, block)
+            if proxy is None:
+                return
+            yield proxy
+            code_address = proxy.implementation
 
     def _function(self, address: bytes, function: str, block: int) -> dict[str, Any] | None:
         """Return the ABI's entries of the function as `functions`, and the names of all functions

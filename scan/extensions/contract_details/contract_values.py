@@ -61,12 +61,15 @@ class _Getter(NamedTuple):
 
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
-    contract, lookup = contracts.get_with_proxy(reader, address, FUNCTIONS)
+    contract, _ = contracts.get_with_proxy(reader, address, FUNCTIONS)
     own_abis = [] if contract.interface is None else [json.loads(contract.interface)]
-    abis = [*own_abis, *implementation_abis(reader, lookup.proxy)]
+    proxies = [*reader.sources.read_calls.proxies(reader.node, address)]
+    if proxies:
+        reader.do_not_cache()
+    abis = [*own_abis, *(abi for proxy in proxies for abi in implementation_abis(reader, proxy))]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
-    return of(reader, address, abis, lookup.proxy)
+    return of(reader, address, abis, proxies[-1] if proxies else None)
 
 
 def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]:

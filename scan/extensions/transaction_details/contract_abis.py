@@ -20,7 +20,6 @@ CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
 FACET_BYTES = 60  # memory of a diamond's facet
-MAX_TARGETS = 4  # steps from code that passes all calls on to the code that does not
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
 
@@ -119,7 +118,7 @@ class ContractAbis:
         """
         contracts: dict[Emitter, Contract] = {}
         codes = {emitter: emitter for emitter in emitters}
-        for step in range(MAX_TARGETS):
+        for step in range(proxy_contracts.MAX_TARGETS):
             rows = self._rows({*codes.values()})
             delegations, abis = self._delegations(rows), self._abis_of(rows, budget)
             targets = {}
