@@ -132,10 +132,27 @@ CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAG
             AND r.present_hash = '\xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 $$;
 
--- The verification of the code that stands at an address now: its own first, else the best of another
--- address with identical code. Where that is of another creation, it matches "runtime" unless the code that
--- created this contract is known to be the same. A contract that matches "runtime" is not shown as verified, nor by its name in the source. The
--- planner inlines the function, which reads one row of each kind, since one code may have thousands.
+-- The verification of a code at an address: its own first, else the best of another address. The planner inlines
+-- the function, which reads one row of each kind, since one code may have thousands.
+CREATE OR REPLACE FUNCTION verification_of_code(at bytea, code bytea) RETURNS SETOF verified_contracts
+LANGUAGE sql STABLE AS $$
+    SELECT v.*
+    FROM (
+        (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = code)
+        UNION ALL
+        (SELECT *
+        FROM verified_contracts o
+        WHERE o.code_hash = code
+        ORDER BY o.match, o.verified_at, o.address
+        LIMIT 1)
+    ) AS v
+    ORDER BY v.address = at DESC
+    LIMIT 1
+$$;
+
+-- The verification of the code that stands at an address now. Where it is of another creation, it matches
+-- "runtime" unless the code that created this contract is known to be the same. A contract that matches
+-- "runtime" is not shown as verified, nor by its name in the source. The planner inlines the function.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.address, v.code_hash,
@@ -144,23 +161,13 @@ LANGUAGE sql STABLE AS $$
         v.contract_name, v.file_path, v.compiler_version, v.license, v.settings, v.abi, v.sources,
         CASE WHEN e.address IS NULL AND v.address = at THEN v.constructor_arguments
             ELSE e.constructor_arguments END,
-        v.creation_length, v.creation_hash, v.verified_at, v.metadata, v.match_id, v.is_indexed, v.code_length, v.masked_hash,
-        v.variable_ranges, v.code_layouts
+        v.creation_length, v.creation_hash, v.verified_at, v.metadata, v.match_id, v.is_indexed,
+        v.code_length, v.masked_hash, v.variable_ranges, v.code_layouts
     FROM contract_at(at) AS now
-    CROSS JOIN LATERAL (
-        (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = now.code_hash)
-        UNION ALL
-        (SELECT *
-        FROM verified_contracts o
-        WHERE o.code_hash = now.code_hash
-        ORDER BY o.match, o.verified_at, o.address
-        LIMIT 1)
-    ) AS v
+    CROSS JOIN verification_of_code(at, now.code_hash) AS v
     LEFT JOIN creation_comparisons e
         ON e.address = at AND e.code_hash = v.code_hash AND e.creation_hash = v.creation_hash
     WHERE NOT EXISTS (SELECT FROM replaced_codes r WHERE r.address = at AND r.code_hash = now.code_hash)
-    ORDER BY v.address = at DESC
-    LIMIT 1
 $$;
 
 -- What stood at an address in a range of blocks, of its newest 50 contracts until then, from and to which block
@@ -182,23 +189,6 @@ RETURNS TABLE (code_hash bytea, first_block bigint, last_block bigint) LANGUAGE 
     LEFT JOIN replaced_codes r ON r.address = at AND r.code_hash = c.code_hash AND c.last_block IS NULL
     WHERE c.code_hash IS NOT NULL AND c.first_block <= last
         AND first <= least(c.last_block, r.block_number - 1, last)
-$$;
-
--- The verification that counts for a code at an address, as in verification_of(). The planner inlines it.
-CREATE OR REPLACE FUNCTION verification_of_code(at bytea, code bytea) RETURNS SETOF verified_contracts
-LANGUAGE sql STABLE AS $$
-    SELECT v.*
-    FROM (
-        (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = code)
-        UNION ALL
-        (SELECT *
-        FROM verified_contracts o
-        WHERE o.code_hash = code
-        ORDER BY o.match, o.verified_at, o.address
-        LIMIT 1)
-    ) AS v
-    ORDER BY v.address = at DESC
-    LIMIT 1
 $$;
 
 -- The interface of the contract that stood at an address in a block, or its ABI, of its verification or else of
