@@ -78,7 +78,7 @@ def _usage():
 
     def count():
         usage.count(1, 0.0)
-        usage._requests.clear()  # so that nothing is written
+        usage._uses.clear()  # so that nothing is written
 
     return "key-usage", count
 

@@ -10,7 +10,7 @@ import re
 import secrets
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -205,14 +205,18 @@ log = logging.getLogger(__name__)
 FLUSH_EVERY_S = 0.5
 
 
+class _Use(NamedTuple):
+    requests: int
+    last_used_at: float  # Unix seconds
+
+
 class KeyUsage:
     """The counts of this process. Its thread starts with the first count, and so after a fork."""
 
     def __init__(self, database: Database, flush_every_s: float = FLUSH_EVERY_S) -> None:
         self._database = database
         self._flush_every_s = flush_every_s
-        self._requests: Counter[int] = Counter()  # by the key's id
-        self._used_at: dict[int, float] = {}  # in Unix seconds
+        self._uses: dict[int, _Use] = {}
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._closed = threading.Event()
@@ -220,8 +224,7 @@ class KeyUsage:
 
     def count(self, key_id: int, now: float) -> None:
         with self._lock:
-            self._requests[key_id] += 1
-            self._used_at[key_id] = now
+            self._add(key_id, _Use(1, now))
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
                 thread.start()
@@ -231,23 +234,22 @@ class KeyUsage:
         """Write the counts, which are kept if that fails. Raises Unavailable."""
         with self._flushing:
             with self._lock:
-                requests, self._requests = self._requests, Counter()
-                used_at, self._used_at = self._used_at, {}
-            if not requests:
+                uses, self._uses = self._uses, {}
+            if not uses:
                 return
             try:
                 # A transaction is never repeated, as rows() may be.
                 with self._database.transaction() as transaction:
                     transaction.execute(
                         "accounts/api_keys_count_uses",
-                        ids=[*requests],
-                        requests=[*requests.values()],
-                        used_at=[*map(used_at.__getitem__, requests)],
+                        ids=list(uses),
+                        requests=[use.requests for use in uses.values()],
+                        used_at=[use.last_used_at for use in uses.values()],
                     )
             except BaseException:
                 with self._lock:
-                    self._requests += requests
-                    self._used_at = used_at | self._used_at
+                    for key_id, use in uses.items():
+                        self._add(key_id, use)
                 raise
 
     def close(self) -> None:
@@ -257,6 +259,12 @@ class KeyUsage:
             self.flush()
         except Unavailable as error:
             log.error("usage counts of API keys were lost at shutdown: %s", error)
+
+    def _add(self, key_id: int, use: _Use) -> None:
+        before = self._uses.get(key_id, _Use(0, 0.0))
+        self._uses[key_id] = _Use(
+            before.requests + use.requests, max(before.last_used_at, use.last_used_at)
+        )
 
     def _run(self) -> None:
         is_failing = False  # told once, not twice a second for as long as the database is gone
