@@ -282,17 +282,18 @@ def _burns(
     A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
     contract, and since Amsterdam none (EIP-8246).
     """
-    if block.block_access_list_hash is not None:
+    end = sparse_tables.TransferType.SELFDESTRUCT
+    have_ended = any(transfer.type == end for transfer in internal_transfers)
+    if not have_ended or block.block_access_list_hash is not None:
         return ()
     created = {(c.transaction_index, c.address) for c in creations}
     burnt: dict[tuple[int, bytes], int] = {}  # wei, by transaction and contract
     for transfer in internal_transfers:
         index, value = transfer.transaction_index, transfer.value
         source, recipient = (index, transfer.from_address), (index, transfer.to_address)
-        is_end = transfer.type == sparse_tables.TransferType.SELFDESTRUCT
         if source in burnt:
             burnt[source] -= value
-        elif is_end and (not block.keeps_destroyed or source in created):
+        elif transfer.type == end and (not block.keeps_destroyed or source in created):
             burnt[source] = 0
         if recipient in burnt:
             burnt[recipient] += value
