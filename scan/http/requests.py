@@ -118,7 +118,7 @@ def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
     Raises `incomplete` for one that ended early, TooLarge for one beyond max_content_length,
     UnsupportedMediaType for one that is compressed.
     """
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+    if request.headers.get("Content-Encoding", "").lower() not in ("", "identity"):
         raise UnsupportedMediaType("Send the body uncompressed, without Content-Encoding.")
     try:
         body = request.get_data(cache=is_kept)

@@ -51,7 +51,7 @@ class ForkFinder:
         hardhat_metadata, which Anvil and Hardhat have, names that head too."""
         try:
             metadata = self._source.node.is_single and self._source.node.call("hardhat_metadata")
-        except RpcError:
+        except (RpcError, NodeError):
             return False
         return isinstance(metadata, dict) and metadata.get("latestBlockNumber") == node_head
 

@@ -150,13 +150,14 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
--- The verification of the code that stands at an address now. Where it is of another creation, it matches
--- "runtime" unless the code that created this contract is known to be the same. A contract that matches
--- "runtime" is not shown as verified, nor by its name in the source. The planner inlines the function.
+-- The verification of the code that stands at an address now. Where it is another address's, it matches
+-- "runtime" unless the code that created this contract is known to be the same; its own does where that is
+-- known to be another. A contract that matches "runtime" is not shown as verified, nor by its name in the
+-- source. The planner inlines the function.
 CREATE OR REPLACE FUNCTION verification_of(at bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.address, v.code_hash,
-        CASE WHEN coalesce(e.is_equal, e.address IS NULL AND v.address = at) THEN v.match ELSE 'runtime' END,
+        CASE WHEN coalesce(e.is_equal, v.address = at) THEN v.match ELSE 'runtime' END,
         CASE WHEN coalesce(e.is_equal, e.address IS NULL AND v.address = at) THEN v.creation_match END,
         v.contract_name, v.file_path, v.compiler_version, v.license, v.settings, v.abi, v.sources,
         CASE WHEN e.address IS NULL AND v.address = at THEN v.constructor_arguments
@@ -274,15 +275,17 @@ BEGIN
             AND NOT EXISTS (SELECT FROM verified_contracts v
                 WHERE v.address = e.address AND v.code_hash = e.code_hash AND v.creation_hash = e.creation_hash);
     END IF;
-    INSERT INTO creation_comparisons AS e (address, code_hash, creation_hash)
-    SELECT DISTINCT c.address, v.code_hash, v.creation_hash
-    FROM changed c
-    CROSS JOIN LATERAL (
-        SELECT v.code_hash, v.creation_hash
+    IF EXISTS (SELECT
+        FROM changed c
+        CROSS JOIN LATERAL (
+            SELECT FROM verified_contracts v WHERE v.address = c.address AND v.is_indexed OFFSET 0) AS v)
+    THEN
+        INSERT INTO creation_comparisons (address, code_hash, creation_hash)
+        SELECT v.address, v.code_hash, v.creation_hash
         FROM verified_contracts v
-        WHERE v.address = c.address AND v.creation_hash IS NOT NULL AND v.is_indexed
-        OFFSET 0) AS v
-    ON CONFLICT (address, code_hash) DO UPDATE SET is_equal = NULL, constructor_arguments = NULL;
+        WHERE v.address IN (SELECT c.address FROM changed c) AND v.creation_hash IS NOT NULL AND v.is_indexed
+        ON CONFLICT (address, code_hash) DO UPDATE SET is_equal = NULL, constructor_arguments = NULL;
+    END IF;
     IF EXISTS (SELECT
         FROM changed c
         CROSS JOIN LATERAL (

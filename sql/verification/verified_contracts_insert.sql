@@ -1,8 +1,9 @@
 -- Keeps a verification, unless an equal or better one of the same code is there: "full" is better
 -- than "partial", "partial" than "runtime"; of two equal ones, a full creation match is better than a
 -- partial one, and that than none. A second partial one may have another ABI with colliding names. A
--- full one without the compiler's metadata file or layouts gives way to one that has it, and one of another
--- creation to what matches the present one. What is kept has its functions in verified_functions.
+-- full one without the compiler's metadata file or layouts gives way to one that has it, and one that is known
+-- to be of another creation to what matches the present one. What is kept has its functions in
+-- verified_functions.
 -- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
 --   file_path text, compiler_version text, license text null, settings text, abi text,
 --   sources text, constructor_arguments bytea null, creation_length integer null,
@@ -35,10 +36,10 @@ WITH kept AS (
             < (old.match, coalesce(old.creation_match, 'unknown')) -- in the order of the alphabet
         OR excluded.match = 'full' AND old.match = 'full'
             AND (old.metadata IS NULL AND excluded.metadata IS NOT NULL OR old.code_layouts IS NULL)
-        OR excluded.match <> 'runtime' AND EXISTS (SELECT
+        OR excluded.creation_hash IS NOT NULL AND EXISTS (SELECT
             FROM creation_comparisons e
             WHERE e.address = old.address AND e.code_hash = old.code_hash
-                AND e.creation_hash = old.creation_hash AND e.is_equal IS NOT TRUE)
+                AND e.creation_hash = old.creation_hash AND NOT e.is_equal)
     RETURNING old.address, old.code_hash
 ), compared AS (
     DELETE FROM creation_comparisons e

@@ -170,6 +170,29 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
     wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"), timeout_s=60.0)
 
 
+def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
+    source = "contract Kept { function burn(uint256 amount) external {} }"
+    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
+    code, snapshot = built(source, "Kept"), explorer.anvil.call("evm_snapshot")
+    address = explorer.deploy(code.creation)
+    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
+    explorer.anvil.call("evm_revert", snapshot)
+    explorer.anvil.mine(1)
+    assert explorer.deploy(code.creation) == address
+    wait_until(lambda: explorer.contract(address).json.get("creationMatch", "gone") is None)
+    assert explorer.contract(address).json["match"] == "full"
+    false = source.replace("amount", "reward")
+    answer = explorer.verify(address, false, "0.8.28", **given).json
+    assert answer["match"] == "partial" and "already stored" in answer["message"]
+    assert "amount" in explorer.contract(address).text
+
+
+def test_contracts_that_are_not_verified_change_no_label(explorer):
+    before = explorer.execute("SELECT version FROM label_state")
+    explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY.replace("1000000", "77")).creation)
+    assert explorer.execute("SELECT version FROM label_state") == before
+
+
 def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
     source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
     code = built(source, "Copied")
