@@ -1,7 +1,6 @@
 """Token transfers and trades in logs: shapes of events, and their meaning by token type. Pure.
 
-Sources: ERC-20, 721, 1155, 2309, 6909, 404; WETH9; Swap of Uniswap V2, V3 and V4, of PancakeSwap V3
-and of Velodrome V2."""
+Sources: ERC-20, 721, 1155, 2309, 6909, 404; WETH9; Uniswap 2 to 4, PancakeSwap 3, Velodrome 2."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -83,11 +82,9 @@ class TransferShape(Enum):
 
 WRAPPING = (TransferShape.WRAP, TransferShape.UNWRAP)
 # Events of a face, which other contracts have, too, and the Transfer that may repeat them.
-OF_FACES = {
-    TransferShape.FACE_AMOUNT: TransferShape.AMOUNT,
-    TransferShape.FACE_ID: TransferShape.ID,
-}
-CLAIMS = (*WRAPPING, *OF_FACES)  # of tokens where what the contract answers confirms them
+_FACES = TransferShape.FACE_AMOUNT, TransferShape.FACE_ID
+OF_FACES = dict(zip(_FACES, (TransferShape.AMOUNT, TransferShape.ID), strict=True))
+CLAIMS = (*WRAPPING, *_FACES)  # of tokens where what the contract answers confirms them
 WITH_AMOUNTS = {TransferShape.MULTI: "BEP1155", TransferShape.OF_ID: "BEP6909"}  # of ids
 OF_ITEMS = (TransferShape.ID, TransferShape.FACE_ID, TransferShape.ITEMS, TransferShape.RANGE)
 # The events of tokens of each type, by which a token that does not say its type stays of it.
@@ -230,7 +227,7 @@ def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
     ConsecutiveTransfers with an entry for each item as long as these are at most MAX_CONSECUTIVE
     together, from the smallest: a large one takes no other's place."""
     read, remaining = list(events), MAX_CONSECUTIVE
-    if any(event.shape in OF_FACES for event in events):
+    if any(event.shape in _FACES for event in events):
         moves = {(event.shape, event.transaction_index, *event[3:]) for event in events}
         read = [e for e in read if (OF_FACES.get(e.shape), e[1], *e[3:]) not in moves]
     ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
@@ -251,7 +248,7 @@ def amounts(
     is, it would count twice. A BEP20 with items has both amounts and ids, which the shape tells
     apart."""
     faces = (token_type, item_type)
-    if shape in OF_FACES and item_type != "BEP721":
+    if shape in _FACES and item_type != "BEP721":
         return ()
     if shape in WITH_AMOUNTS:
         return [(amount, word) for word, amount in words] if WITH_AMOUNTS[shape] in faces else ()
