@@ -57,20 +57,9 @@ def forecast(database: Database) -> Disk | None:
     free_bytes = shutil.disk_usage(data).free
     row = database.row("queries/disk_get_usage")
     assert row is not None
-    size_bytes, newest_s = row
-    daily_bytes = size_bytes * _newest_days_share(database, newest_s)
+    size_bytes, newest_days_share = row
+    daily_bytes = size_bytes * (newest_days_share or 0)
     return Disk(free_bytes, int(free_bytes / daily_bytes * DAY_S) if daily_bytes else None)
-
-
-def _newest_days_share(database: Database, newest_s: int | None) -> float:
-    """Return the newest day's share of all rows; 0 where the chain is younger than a day."""
-    if newest_s is None:
-        return 0.0
-    [(_, day_block, _)] = database.rows("queries/blocks_get_by_time", time_s=newest_s - DAY_S)
-    if day_block is None:
-        return 0.0
-    total, of_the_day = database.row("queries/disk_get_growth", day_block=day_block) or (0, 0)
-    return float(of_the_day / total) if total else 0.0
 
 
 blueprint = Blueprint("metrics", __name__)
