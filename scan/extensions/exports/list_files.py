@@ -41,17 +41,6 @@ PAGE_ROWS = 1000
 PAGE_ROWS_OF = {"logs": 100}
 
 
-class ListSource(NamedTuple):
-    """A list to write: `kind` is its key in [csv], `own` the address in its path, `coin` the
-    coin's symbol."""
-
-    kind: str
-    read: Callable[[pages.Window], pages.Page]
-    own: str | None = None
-    coin: str = ""
-    chain_id: str | None = None
-
-
 class ListFile(NamedTuple):
     """A list's file, open at its beginning; clients save it as `name`, and `last` is its last page,
     without the records."""
@@ -62,10 +51,16 @@ class ListFile(NamedTuple):
 
 
 def write_list(
-    reader: Reader, source: ListSource, file_format: Format, window: pages.Window, folder: Path
+    reader: Reader,
+    kind: str,
+    read: Callable[[pages.Window], pages.Page],
+    own: str | None,
+    file_format: Format,
+    window: pages.Window,
+    folder: Path,
 ) -> ListFile:
-    """Write the list into a file; raises the errors of `source.read`, and Unavailable where the
-    file cannot be written.
+    """Write the list into a file: `kind` is its key in [csv], `own` the address in its path. Raises
+    the errors of `read`, and Unavailable where the file cannot be written.
 
     The file has no name on disk, so that none is left when the process ends, however it ends.
     """
@@ -74,30 +69,33 @@ def write_list(
         file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
         try:
             with reader.sources.database.transaction(snapshot=True):
-                last = _write(reader, source, file_format, window, file)
+                csv = _CsvRows(reader, kind, own) if file_format is Format.CSV else None
+                rows_at_once = PAGE_ROWS_OF.get(kind, PAGE_ROWS)
+                last = _write(read, csv, window._replace(limit=rows_at_once), file)
             file.seek(0)
         except BaseException:
             file.close()
             raise
     except OSError as error:
         raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-    of = "" if source.own is None else f"-{source.own}"
+    of = "" if own is None else f"-{own}"
     end = "-incomplete" if last.next else ""  # people do not see the headers that say so
-    return ListFile(file, f"{source.kind}{of}{end}.{file_format.value}", last)
+    return ListFile(file, f"{kind}{of}{end}.{file_format.value}", last)
 
 
 def _write(
-    reader: Reader, source: ListSource, file_format: Format, window: pages.Window, file: IO[bytes]
+    read: Callable[[pages.Window], pages.Page],
+    csv: "_CsvRows | None",
+    window: pages.Window,
+    file: IO[bytes],
 ) -> pages.Page:
     """Write all pages, and return the last one without its records."""
     until = time.monotonic() + MAX_WRITING_S
-    window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
-    csv = _CsvRows(reader, source) if file_format is Format.CSV else None
     if csv is not None:
         file.write(csv.header())
     rows = 0
     while True:
-        page = source.read(window)
+        page = read(window)
         records = orjson.loads(page.data)
         if csv is not None:
             file.write(csv.lines(records))
@@ -111,16 +109,16 @@ def _write(
 
 
 class _CsvRows:
-    def __init__(self, reader: Reader, source: ListSource) -> None:
-        address, kind = source.own, source.kind
-        is_priced = any(column.is_priced for column in columns(kind, address, has_prices=True))
+    def __init__(self, reader: Reader, kind: str, own: str | None) -> None:
+        is_priced = any(column.is_priced for column in columns(kind, own, has_prices=True))
         self._prices = holdings.day_prices(reader) if is_priced else None
-        self._columns = columns(kind, address, has_prices=self._prices is not None)
+        self._columns = columns(kind, own, has_prices=self._prices is not None)
         token = {}
-        if source.kind == "holders" and source.own is not None:
-            token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
+        if kind == "holders" and own is not None:
+            token = orjson.loads(tokens.get(reader, bytes.fromhex(own[2:])))
         currency = self._prices.currency if self._prices is not None else ""
-        self._context = Context(source.own, source.coin, token, source.chain_id, currency=currency)
+        coin, chain_id = network.coin_symbol(reader), reader.sources.chain_id.read()
+        self._context = Context(own, coin, token, chain_id, currency=currency)
 
     def header(self) -> bytes:
         names = [column.name for column in self._columns]
@@ -194,9 +192,6 @@ def send(
 ) -> flask.Response:
     """Return a list as a file: `kind` is its key in [csv], `own` the address in its path."""
     own_address = None if own is None else to_hex(own)
-    coin = network.coin_symbol(reader())
-    chain_id = reader().sources.chain_id.read()
-    source = ListSource(kind, read, own_address, coin, chain_id)
     reader().do_not_cache()
     places, client = reader().sources.get(FilePlaces), client_address()
     folder = services().settings.data_dir / FOLDER
@@ -210,7 +205,7 @@ def send(
                 if is_own_machine():
                     advise(refusal, RAISE_FILES)
                 raise refusal
-            written = write_list(reader(), source, chosen, window, folder)
+            written = write_list(reader(), kind, read, own_address, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(chosen, written, body, arguments)
 

@@ -252,9 +252,9 @@ def _write_file(
 ) -> ExportedFile:
     """Write a file of a table; `name` is its path in the folder, without the format."""
     path, rows = f"{name}.{options.format}", 0
-    with table_files.new_file(options.folder / path, table_files.columns_of(table)) as file:
+    with table_files.new_file(options.folder / path, table_files.columns_of(table)) as write:
         for values in batches:
-            file.write(values)
+            write(values)
             rows += len(next(iter(values.values())))
     return ExportedFile(path, rows, (options.folder / path).stat().st_size)
 

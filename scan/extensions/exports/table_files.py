@@ -1,11 +1,11 @@
 """Parquet and CSV files of a table's rows, whole or absent: rows are read by ranges of blocks, in
 batches of about ROWS_AT_ONCE, of which one is in memory."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from pyarrow.parquet import ParquetWriter
 
@@ -151,45 +151,24 @@ Columns = Mapping[str, parquet.ColumnFormat]
 
 
 @contextmanager
-def new_file(path: Path, columns: Columns) -> Iterator["_Csv | _Parquet"]:
+def new_file(path: Path, columns: Columns) -> Iterator[Callable[[Values], object]]:
+    """Yield what writes a batch to a new file: a row group of a Parquet file, or lines of a CSV
+    file for programs: integers in digits, bytes in hex, lists separated by spaces, null as an empty
+    cell."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    kind = _Csv if path.suffix == ".csv" else _Parquet
-    with whole_file(path) as file, closing(kind(file, columns)) as writer:
-        yield writer
+    with whole_file(path) as file:
+        if path.suffix == ".csv":
+            file.write(csv_columns.lines([[*columns]]))
+            yield lambda values: file.write(_csv_lines(columns, values))
+        else:
+            schema = parquet.schema(columns)
+            with ParquetWriter(file, schema, compression=parquet.COMPRESSION) as writer:
+                yield lambda values: writer.write_table(parquet.make_table(columns, values))
 
 
-class _Parquet:
-    """A Parquet file, with a row group for each batch."""
-
-    def __init__(self, file: IO[bytes], columns: Columns) -> None:
-        self._columns = columns
-        self._writer = ParquetWriter(file, parquet.schema(columns), compression=parquet.COMPRESSION)
-
-    def write(self, values: Values) -> None:
-        self._writer.write_table(parquet.make_table(self._columns, values))
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-class _Csv:
-    """A CSV file for programs: integers in digits, bytes in hex, lists separated by spaces, null as
-    an empty cell."""
-
-    def __init__(self, file: IO[bytes], columns: Columns) -> None:
-        self._file = file
-        self._columns = columns
-        self._file.write(csv_columns.lines([[*columns]]))
-
-    def write(self, values: Values) -> None:
-        cells = [
-            [_cell(name, column, value) for value in values[name]]
-            for name, column in self._columns.items()
-        ]
-        self._file.write(csv_columns.lines(zip(*cells, strict=True)))
-
-    def close(self) -> None:
-        pass
+def _csv_lines(columns: Columns, values: Values) -> bytes:
+    cells = ([_cell(name, column, v) for v in values[name]] for name, column in columns.items())
+    return csv_columns.lines(zip(*cells, strict=True))
 
 
 def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_columns.Cell:

@@ -8,7 +8,6 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 from scan.commands import hooks, startup
 from scan.commands.arguments import whole_number
@@ -23,14 +22,6 @@ from scan.settings import Settings
 
 AT_ONCE = 100  # addresses, of one block each time
 ALL_EQUAL, DIFFERS, NOT_COMPARED = 0, 1, 2
-
-
-class Drawn(NamedTuple):
-    """An address, the sum of its rows in wei, and its balance at genesis if that is stored."""
-
-    address: bytes
-    net_wei: int
-    genesis: GenesisBalance | None
 
 
 def add_arguments(command: hooks.Arguments) -> None:
@@ -108,17 +99,16 @@ class ProofAudit:
         if not rows:
             return
         block = served_chain.BlockId(rows[0][0], bytes(rows[0][1]))
-        drawn = [_drawn(*row[2:]) for row in rows if bytes(row[2]) not in self._drawn]
-        self._drawn.update(row.address for row in drawn)
-        proven = self._proven([row.address for row in drawn], block)
-        for row in drawn:
-            if (balance := proven.get(row.address)) is None:
-                continue
-            opening = row.genesis
-            if balance != _total(row) and not (opening and opening.is_proven):
-                opening = self._read_genesis(row.address, genesis) or opening
-            total = _total(row._replace(genesis=opening))
-            yield "" if balance == total else _difference(row.address, total, balance, block)
+        drawn = {bytes(address): values for _, _, address, *values in rows}
+        addresses = [address for address in drawn if address not in self._drawn]
+        self._drawn.update(addresses)
+        for address, balance in self._proven(addresses, block).items():
+            net_wei, opening_wei, is_opening_proven = drawn[address]
+            total = int(net_wei) + int(opening_wei or 0)
+            if balance != total and not is_opening_proven:
+                opening = self._read_genesis(address, genesis)
+                total = total if opening is None else int(net_wei) + opening.balance
+            yield "" if balance == total else _difference(address, total, balance, block)
 
     def _proven(self, addresses: Sequence[bytes], block: served_chain.BlockId) -> dict[bytes, int]:
         """Return the balances that the node proves, by address."""
@@ -155,19 +145,10 @@ class ProofAudit:
         return read
 
 
-def _drawn(address: bytes, net_wei: Any, genesis: Any, is_proven: bool | None) -> Drawn:
-    opening = None if genesis is None else GenesisBalance(int(genesis), bool(is_proven))
-    return Drawn(bytes(address), int(net_wei), opening)
-
-
 def _difference(address: bytes, total: int, balance: int, block: served_chain.BlockId) -> str:
     difference = f"{abs(balance - total)} wei {'more' if balance > total else 'less'}"
     proven = f"proven are {balance} wei at block {block.number}: {difference} than its history"
     return f"{to_hex(address)}: its history is {total} wei, {proven}"
-
-
-def _total(row: Drawn) -> int:
-    return row.net_wei + (row.genesis.balance if row.genesis else 0)
 
 
 HOOKS = hooks.Commands(options={"audit": hooks.CommandOptions(run, add_arguments)})

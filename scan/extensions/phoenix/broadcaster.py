@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from flask import Flask
@@ -41,11 +41,6 @@ MOST_ROWS = 50  # of one message
 Record = dict[str, Any]
 
 
-class _Piece(NamedTuple):
-    text: bytes
-    then: Callable[[], object] | None  # once it is read
-
-
 class Sockets:
     """The open WebSockets of a process."""
 
@@ -53,7 +48,9 @@ class Sockets:
         self._core = core
         self._topics = Topics()
         self._open = open_response.OpenStreams[Socket]()
-        self._pieces: queue.Queue[_Piece] = queue.Queue(MOST_UNREAD)
+        # Pieces of the stream, with what is called once they are read.
+        self._pieces: queue.Queue[tuple[bytes, Callable[[], object] | None]]
+        self._pieces = queue.Queue(MOST_UNREAD)
         self._stream: broadcaster.Stream | None = None
         self._has_clients = threading.Event()
         self._lock = threading.Lock()
@@ -81,7 +78,7 @@ class Sockets:
 
     def send(self, text: bytes, then: Callable[[], object] | None = None) -> None:
         try:
-            self._pieces.put_nowait(_Piece(text, then))
+            self._pieces.put_nowait((text, then))
         except queue.Full:
             self.end()
 
@@ -114,13 +111,13 @@ class Sockets:
             self._stream = self._core.sources.get(broadcaster.Streams).open("sockets", FILTER, None)
             self._stream.attach(self)
         try:
-            piece = self._pieces.get(timeout=LOOK_EVERY_S)
+            text, then = self._pieces.get(timeout=LOOK_EVERY_S)
         except queue.Empty:
             pass
         else:
-            self._broadcast(self._messages_of(piece.text))
-            if piece.then is not None:
-                piece.then()
+            self._broadcast(self._messages_of(text))
+            if then is not None:
+                then()
         self._look_for_verifications()
         self._disconnect_silent()
 

@@ -3,7 +3,7 @@
 import orjson
 
 from app import create_app
-from scan.extensions.exports.list_files import Format, ListSource, write_list
+from scan.extensions.exports.list_files import Format, write_list
 from scan.queries import blocks
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -27,8 +27,8 @@ def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path,
             return pages[-1]
 
         before = blocks.page(reader, Window(100, 0)).data
-        source = ListSource("blocks", read)
-        written = write_list(reader, source, Format.NDJSON, Window(100, 0), tmp_path)
+        window = Window(100, 0)
+        written = write_list(reader, "blocks", read, None, Format.NDJSON, window, tmp_path)
         assert blocks.page(reader, Window(100, 0)).data != before
     assert len(pages) == 4
     assert [orjson.loads(line) for line in written.file] == orjson.loads(before)

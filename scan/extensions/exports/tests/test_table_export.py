@@ -191,8 +191,8 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
 @pytest.mark.parametrize("format_", ["parquet", "csv"])
 def test_a_file_that_cannot_be_written_leaves_nothing(format_, tmp_path):
     path = tmp_path / "withdrawals" / f"0.{format_}"
-    with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as file:
-        file.write({})
+    with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as write:
+        write({})
     assert [*path.parent.iterdir()] == []
 
 

@@ -31,7 +31,6 @@ LEAST_FREE_BYTES = 2 * GIB
 MOST_SLOT_BYTES = 8 * GIB
 WAL_ARCHIVE_AGE_S = 86_400
 MUST_BE_ON = ("fsync", "full_page_writes", "autovacuum")
-READ_SETTINGS = ("max_connections",)
 
 
 class Finding(NamedTuple):
@@ -79,48 +78,36 @@ def check_database(database: Database) -> Findings:
 
 
 def _check_server(database: Database) -> Findings:
-    row = database.row("commands/doctor_get_database", settings=[*MUST_BE_ON, *READ_SETTINGS])
+    row = database.row("commands/doctor_get_database", settings=[*MUST_BE_ON, "max_connections"])
     assert row is not None
-    server = _Server(*row)
-    if server.version < LEAST_VERSION:
-        yield failure(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
+    version, values, size_bytes, connections, invalid_indexes, time_s = row
+    if version < LEAST_VERSION:
+        yield failure(f"PostgreSQL {version // 10_000}", "upgrade to 16 or newer")
     else:
-        size = f"{server.size_bytes / GIB:.1f} GiB"
-        yield ok(f"PostgreSQL {server.version // 10_000}, {size}")
+        yield ok(f"PostgreSQL {version // 10_000}, {size_bytes / GIB:.1f} GiB")
     for name in MUST_BE_ON:
-        if server.settings[name] != "on":
+        if values[name] != "on":
             advice = f"set {name} = on: without it data or answers become wrong"
             yield failure(f"{name} is off", advice)
-    free = int(server.settings["max_connections"]) - server.connections
+    free = int(values["max_connections"]) - connections
     if free < LEAST_FREE_CONNECTIONS:
-        text = f"{free} of {server.settings['max_connections']} connections are free"
+        text = f"{free} of {values['max_connections']} connections are free"
         yield warning(text, "raise max_connections, or stop other clients")
     health = interface.read_health(database)
     if health.transaction_id_age > interface.MOST_FREEZE_AGES * health.freeze_age:
         text = f"transaction ids are {health.transaction_id_age:,} old"
         yield failure(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
-    if server.invalid_indexes:
-        names = ", ".join(server.invalid_indexes[:5])
+    if invalid_indexes:
+        names = ", ".join(invalid_indexes[:5])
         yield failure(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
     else:
         yield ok("all indexes are valid")
-    skew_s = server.time_s - time.time()
+    skew_s = time_s - time.time()
     if abs(skew_s) > MOST_CLOCK_SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
         yield failure(text, "synchronise the clocks of both machines (NTP)")
     yield from _check_backup(health)
     yield from _check_growth(database)
-
-
-class _Server(NamedTuple):
-    """The row of commands/doctor_get_database."""
-
-    version: int
-    settings: dict[str, str]
-    size_bytes: int
-    connections: int
-    invalid_indexes: list[str]
-    time_s: float
 
 
 def _check_backup(health: interface.DatabaseHealth) -> Findings:
