@@ -359,7 +359,7 @@ def start(data_dir: Path, now: Callable[[], float] = time.time) -> demo_node.Dem
     for block in blocks:
         chain.add(block)
     threading.Thread(target=_grow, args=(chain, path, now), name="demo-chain", daemon=True).start()
-    return demo_node.DemoNode(chain, 0)
+    return demo_node.DemoNode(chain)
 
 
 def _saved(path: Path) -> tuple[int | None, list[AddedBlock]]:

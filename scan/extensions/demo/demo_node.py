@@ -8,8 +8,6 @@ and the codes of the block that it repeats; balances and nonces drift, by the fe
 transactions of each repetition.
 """
 
-import argparse
-import sys
 import threading
 from bisect import bisect_right
 from collections import defaultdict
@@ -23,7 +21,7 @@ from typing import Any
 import orjson
 
 from scan.ethereum.rlp_and_tries import MapTrie, keccak256, list_item, quantity_item
-from scan.extensions.demo.replay import Outcome, Recording, RpcFault
+from scan.extensions.demo.replay import Outcome, Recording, RpcFault, read_lines
 from scan.hex import data, to_hex
 from scan.settings import ROOT
 
@@ -120,8 +118,8 @@ class DemoNode(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, recording: Recording, port: int) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.recording = recording
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         serve = self.serve_forever
@@ -133,33 +131,10 @@ class DemoNode(ThreadingHTTPServer):
         self.server_close()
         self._thread.join()
 
-    def wait(self) -> None:
-        self._thread.join()
 
-
-def start(path: Path, port: int = 0) -> DemoNode:
-    """Serve the recording at `path`. With port 0 a free port is used, which `url` has."""
-    return DemoNode(Recording.read(path), port)
-
-
-def main() -> None:
-    program = "python -m scan.extensions.demo.demo_node"
-    parser = argparse.ArgumentParser(prog=program, description=__doc__)
-    parser.add_argument("path", nargs="?", type=Path, default=RECORDING, help="the recording")
-    parser.add_argument("--port", type=int, default=8545, help="0: any free port")
-    arguments = parser.parse_args()
-    node = start(arguments.path, arguments.port)
-    recording = node.recording
-    print(f"blocks {recording.first} to {recording.head} on {node.url}", flush=True)
-    try:
-        node.wait()
-    except KeyboardInterrupt:
-        node.stop()
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()
+def start(path: Path) -> DemoNode:
+    """Serve the recording at `path`. Raises ValueError where it is none."""
+    return DemoNode(Recording(read_lines(path)))
 
 
 DRIFTING = ("balance", "nonce")  # values that each loop changes, by its fees and its transactions

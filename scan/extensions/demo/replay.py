@@ -95,11 +95,6 @@ class Recording:
         if "debug_traceTransaction" in self._methods:
             self._derived["debug_traceBlockByHash"] = self._block_trace
 
-    @staticmethod
-    def read(path: Path) -> "Recording":
-        """Return the recording in a file. Raises ValueError where it is none."""
-        return Recording(read_lines(path))
-
     def respond(self, method: str, params: list[Any]) -> Outcome:
         """Return the node's {"result"} or {"error"}. Raises RpcFault if none was recorded."""
         outcome = self._exact.get(exact_key(method, params))

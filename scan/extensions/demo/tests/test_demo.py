@@ -18,7 +18,7 @@ LARGEST_BYTES = 3 * 1024 * 1024
 @pytest.fixture(scope="module")
 def demo(postgres, template):
     """As it starts, before blocks are added."""
-    node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=1_800_000_000), 0)
+    node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=1_800_000_000))
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)

@@ -26,7 +26,7 @@ def grown(blocks):
 
 @pytest.fixture(scope="module")
 def recorded():
-    return replay.Recording.read(demo_node.RECORDING)
+    return replay.Recording(replay.read_lines(demo_node.RECORDING))
 
 
 @pytest.fixture(scope="module")
