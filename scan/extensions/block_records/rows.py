@@ -7,9 +7,10 @@ executed: here it is initiated.
 """
 
 import hashlib
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import count, islice
+from itertools import count
 from typing import Annotated, Any, NamedTuple
 
 from scan.database.transaction import Row, Transaction
@@ -76,11 +77,6 @@ class MessageToL1(NamedTuple):
     data_size: Annotated[int, Column(INTEGER, COMPUTED)]
 
 
-class _Field(NamedTuple):
-    name: str  # of MessageToL1; _NO_FIELD: not kept
-    type: str
-
-
 class MessageEvent:
     """The event by which a chain's own contract announces messages. The parameters in its signature
     have the names of MessageToL1's fields."""
@@ -90,8 +86,9 @@ class MessageEvent:
         name, _, parameters = signature.partition("(")
         words = [parameter.split() for parameter in parameters.rstrip(")").split(",")]
         self._topic = keccak256(f"{name}({','.join(type_ for type_, *_ in words)})".encode())
-        self._indexed = [_Field(w[-1], w[0]) for w in words if "indexed" in w]
-        self._unindexed = [_Field(w[-1], w[0]) for w in words if "indexed" not in w]
+        # Types and names; those of _NO_FIELD are not kept.
+        self._indexed = [(w[0], w[-1]) for w in words if "indexed" in w]
+        self._unindexed = [(w[0], w[-1]) for w in words if "indexed" not in w]
 
     def messages(self, block_number: int, logs: Sequence[EventLog]) -> tuple[MessageToL1, ...]:
         """Return the messages in a block's logs. The same event of another contract is none."""
@@ -112,17 +109,14 @@ class MessageEvent:
         from eth_abi.abi import decode  # which takes 0.15 s, on chains with messages alone
         from eth_abi.exceptions import DecodingError
 
-        fields = [*self._indexed, *self._unindexed]
+        message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
+        parts = (self._indexed, b"".join(log.topics[1:])), (self._unindexed, log.data)
         try:
-            values = [
-                *decode([field.type for field in self._indexed], b"".join(log.topics[1:])),
-                *decode([field.type for field in self._unindexed], log.data),
-            ]
+            for fields, encoded in parts:
+                values = decode([type_ for type_, _ in fields], encoded)
+                message |= zip([name for _, name in fields], values, strict=True)
         except (DecodingError, OverflowError):
             return None
-        by_name = dict(zip([field.name for field in fields], values, strict=True))
-        message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
-        message |= by_name
         message.pop(_NO_FIELD, None)
         for party in ("sender", "target"):
             message[party] = message[party] and data(message[party], 20)
@@ -232,14 +226,8 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
     """Change nothing: no authorization depends on later blocks."""
 
 
+TYPES = ("deposit", "withdrawal", "consolidation", "builder_deposit", "builder_exit")
 DEPOSIT, WITHDRAWAL, CONSOLIDATION, BUILDER_DEPOSIT, BUILDER_EXIT = (bytes([n]) for n in range(5))
-TYPES = {
-    "deposit": DEPOSIT,
-    "withdrawal": WITHDRAWAL,
-    "consolidation": CONSOLIDATION,
-    "builder_deposit": BUILDER_DEPOSIT,
-    "builder_exit": BUILDER_EXIT,
-}
 # The contracts with queues, each with the type and the size of the requests that it logs, in bytes.
 _QUEUES = {
     fork_schedule.WITHDRAWAL_CONTRACT: (WITHDRAWAL, 76),
@@ -255,7 +243,6 @@ _DEPOSIT_EVENT = bytes.fromhex("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889a
 _DEPOSIT_LAYOUT = ((192, 48), (288, 32), (352, 8), (416, 96), (544, 8))
 _DEPOSIT_BYTES = 576
 _WITH_ADDRESS = (1, 2)  # types of withdrawal credentials that end with an address
-_PUBKEY_BYTES = 48
 
 
 class ExecutionRequest(NamedTuple):
@@ -281,17 +268,13 @@ class ExecutionRequest(NamedTuple):
 
 def submitted_in(block: DecodedBlock) -> Iterator[ExecutionRequest]:
     """Yield the requests that a block submits, in the order of their logs."""
-    return islice(_requests(block), 1 << PLACE_BITS)
-
-
-def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
-    ordinal = block.number << PLACE_BITS
-    for log in block.logs:
-        if log.address in REQUEST_CONTRACTS and (content := _content(log)):
-            yield ExecutionRequest(
-                ordinal, block.number, log.transaction_index, log.log_index, *content
-            )
-            ordinal += 1
+    contents = ((log, _content(log)) for log in block.logs if log.address in REQUEST_CONTRACTS)
+    requests = ((log, content) for log, content in contents if content)
+    ordinals = range(block.number << PLACE_BITS, (block.number + 1) << PLACE_BITS)
+    for ordinal, (log, content) in zip(ordinals, requests, strict=False):
+        yield ExecutionRequest(
+            ordinal, block.number, log.transaction_index, log.log_index, *content
+        )
 
 
 def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
@@ -306,20 +289,12 @@ def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
     if log.topics or len(log.data) != size:
         return None
     if type_ == BUILDER_DEPOSIT:
-        pubkey, credentials, amount, signature = _split(log.data, 48, 32, 8, 96)
+        pubkey, credentials, amount, signature = struct.unpack("48s32s8s96s", log.data)
         address = None if any(credentials[1:12]) else credentials[12:]
         return type_, address, pubkey, credentials + amount[::-1] + signature
-    address, pubkey, details = _split(log.data, 20, _PUBKEY_BYTES, size)
+    address, pubkey, details = struct.unpack(f"20s48s{size - 68}s", log.data)
     # A withdrawal's amount is logged big-endian, as a builder's is.
     return type_, address, pubkey, details[::-1] if type_ == WITHDRAWAL else details
-
-
-def _split(content: bytes, *sizes: int) -> Iterator[bytes]:
-    """Yield consecutive parts of these sizes, in bytes."""
-    start = 0
-    for size in sizes:
-        yield content[start : start + size]
-        start += size
 
 
 def requests_in(

@@ -5,7 +5,7 @@ newest.
 
 import json
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -74,7 +74,8 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
 
 CONTRACTS = 25  # those that used most gas
 MAX_TRANSACTIONS = 50_000  # counted for a request
-SPANS_S = (86_400, 3_600, 300)
+DAY_S = 86_400
+SPANS_S = (DAY_S, 3_600, 300)
 COUNTED_FOR_S = 60
 
 Record = dict[str, Any]
@@ -197,10 +198,9 @@ def _blocks(reader: Reader, day: date | None) -> tuple[int, int]:
     is before the first where there are none."""
     if day is None:
         return in_kept_blocks(reader, Window(1, 0))[3:5]
-    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    first_s = int(start.timestamp())
-    last_s = first_s + int(timedelta(days=1).total_seconds()) - 1
-    window = in_kept_blocks(reader, Window(1, 0, time_from=max(0, first_s), time_to=last_s))
+    first_s = parameters.unix_seconds(f"{day}T00:00:00Z")
+    window = Window(1, 0, time_from=max(0, first_s), time_to=first_s + DAY_S - 1)
+    window = in_kept_blocks(reader, window)
     return window.block_from, window.block_to
 
 

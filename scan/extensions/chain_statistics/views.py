@@ -18,7 +18,7 @@ from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.exports.csv_columns import csv_text
 from scan.hex import to_hex
 from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
-from scan.http.requests import Response, json_body, json_value, query_arguments, reader
+from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
@@ -49,8 +49,8 @@ def list_days() -> Response:
         content_type = f"{TYPES[Format.CSV]}; charset=utf-8; header=present"
         body = csv_text("days", orjson.loads(days.data))
         return flask.Response(body, headers=headers, content_type=content_type)
-    ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
-    return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
+    ends = {"from": days.first, "to": days.last}
+    return json_value({**ends, "complete": True, "days": orjson.Fragment(days.data)})
 
 
 @api_views.get("/stats/largest-transfers")
@@ -62,15 +62,10 @@ def list_largest_transfers() -> Response:
         name, largest = "transactions", statistics.largest_transactions(reader(), day)
     else:
         name, largest = "transfers", statistics.largest_token_transfers(reader(), token, day)
-    block = "null" if largest.first_block is None else largest.first_block
-    sample = f'"of":{largest.sample},"blockFrom":{block}'
+    sample: dict[str, Any] = {"of": largest.sample, "blockFrom": largest.first_block}
     if day is not None:
-        sample += f',"date":"{day.isoformat()}","total":{largest.total}'
-    return json_body(f'{{{sample},"{name}":{largest.data}}}')
-
-
-def _quoted(day: str | None) -> str:
-    return "null" if day is None else f'"{day}"'
+        sample |= {"date": day, "total": largest.total}
+    return json_value({**sample, name: orjson.Fragment(largest.data)})
 
 
 DAYS = {"30": 30, "90": 90}

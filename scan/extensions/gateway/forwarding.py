@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import ExitStack, chdir, suppress
 from functools import partial
-from http import HTTPStatus
+from http.client import responses
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,8 +127,7 @@ class Forwarded(NamedTuple):
 
     @property
     def status_line(self) -> str:
-        phrases = {status.value: status.phrase for status in HTTPStatus}
-        return f"{self.status} {phrases.get(self.status, 'Unknown')}"
+        return f"{self.status} {responses.get(self.status, 'Unknown')}"
 
 
 class ServiceState(NamedTuple):

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import orjson
 from flask import Blueprint, request
 
 from scan import parameters
@@ -60,9 +61,8 @@ def list_candles(address: str) -> requests.Response:
         arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
     )
     candles = pools.candles(requests.reader(), key, interval, first_s, last_s, limit)
-    next_s = "null" if candles.next_s is None else candles.next_s
-    ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
-    return requests.json_body(f'{{{ends},"candles":{candles.data}}}')
+    ends = {"interval": interval, "nextTimeTo": candles.next_s}
+    return requests.json_value({**ends, "candles": orjson.Fragment(candles.data)})
 
 
 @api_views.get("/pools/<address>/state")
