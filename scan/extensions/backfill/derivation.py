@@ -25,9 +25,6 @@ NUMBERED: Mapping[str, str] = LazyMapping(
         if not entity.is_sparse
     }
 )
-SPARSE: Sequence[str] = LazySequence(
-    lambda: tuple(name for name, entity in lists.all_entities().items() if entity.is_sparse)
-)
 SELECT = {"token_transfers": "bulk/token_transfers_select", "dex_trades": "bulk/dex_trades_select"}
 OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
     lambda: {
@@ -68,7 +65,7 @@ VIEWS: Sequence[str] = LazySequence(
         "bulk/withdrawals_view",
         "bulk/credits_view",
         "bulk/log_emitters_view",
-        *(f"bulk/{name}_view" for name in SPARSE),
+        *(f"bulk/{name}_view" for name, e in lists.all_entities().items() if e.is_sparse),
     )
 )
 # Derived tables that replace the function <table>_expected() as soon as they are there.

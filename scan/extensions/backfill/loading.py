@@ -9,7 +9,7 @@ import pyarrow
 from pyarrow import parquet
 
 from scan import registry
-from scan.cached_values import LazyMapping, LazySequence
+from scan.cached_values import LazyMapping
 from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -19,7 +19,8 @@ from scan.extensions.exports.parquet import KINDS
 from scan.indexer import block_rows, hooks, partitions, writer
 
 COUNTERS = "token_counts"  # in DuckDB alone; its rows set counters of several tables
-# The statement that returns the rows of each table.
+# The statement that returns the rows of each table, in the order of loading. Those of
+# derivation.DERIVED have to be derived before; all others read files alone.
 COPY: Mapping[str, str] = LazyMapping(
     lambda: {
         **dict.fromkeys(GROUPED, "bulk/partition_copy"),
@@ -44,19 +45,6 @@ COPY: Mapping[str, str] = LazyMapping(
 REPLACED = ("timestamp_s", "dex", "topic0")
 BODIES_AT_ONCE = 16
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
-ENDING: Sequence[str] = LazySequence(
-    lambda: [
-        table.bulk_accept
-        for part in registry.parts(hooks.Derived)
-        for table in part.tables.values()
-        if table.bulk_accept
-    ]
-)
-# The tables that are loaded before, in this order. Those of derivation.DERIVED have to be derived
-# before; all others read files alone.
-LOADED: Sequence[str] = LazySequence(
-    lambda: tuple(table for table in COPY if table not in ACCEPTED)
-)
 KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
 
 
@@ -101,8 +89,8 @@ class Loader:
                     size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
                     partitions.make_empty(tx, table, size, count or 0)
         steps: list[Step] = []
-        for table in LOADED:
-            is_by_ordinal = table in partitions.TABLES
+        for table in [table for table in COPY if table not in ACCEPTED]:
+            is_by_ordinal = table in partitions.TABLES  # others may have partitions by hash
             ranges = (
                 self._database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
             )
@@ -223,8 +211,10 @@ def accept(tx: Transaction, warehouse: Warehouse) -> None:
     for table in ACCEPTED:
         _copy(tx, warehouse, table)
         tx.script(f"ANALYZE {table}")
-    for statement in ENDING:
-        tx.execute(statement)
+    for part in registry.parts(hooks.Derived):
+        for derived in part.tables.values():
+            if derived.bulk_accept:
+                tx.execute(derived.bulk_accept)
 
 
 @contextmanager

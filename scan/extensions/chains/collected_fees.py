@@ -46,15 +46,11 @@ def avalanche_settle(block: Any) -> form.Settlement:
     return settle_unburnt(block, sum([t.fee for t in block.transactions]))
 
 
-def avalanche_shows(block: Any, sent: form.Values, received: form.Values) -> bool:
-    return block.extDataHash is not None
-
-
 AVALANCHE = form.Form(
     "Avalanche",
     header_signs=("extDataHash", "blockGasCost"),
     chain_ids=frozenset((43_114, 43_113)),
-    shows=avalanche_shows,
+    shows=lambda block, sent, received: block.extDataHash is not None,
     block_fields={
         "extDataHash": form.hash_,
         "extDataGasUsed": form.number,

@@ -17,10 +17,11 @@ are in part encoded in other ways.
 """
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from scan.ethereum.forms import form
-from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
+from scan.ethereum.forms.form import Encoding, Values, address, number
 from scan.extensions.chains.collected_fees import settle_unburnt
 from scan.hex import data, quantity
 
@@ -215,9 +216,6 @@ OP_STACK = form.Form(
 )
 
 
-MAINNET, SEPOLIA = 5000, 5003
-
-
 def mantle_l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
     return [
         None if scalar is None else fee
@@ -228,7 +226,7 @@ def mantle_l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
 MANTLE = OP_STACK._replace(
     name="Mantle",
     signs=frozenset(("tokenRatio", "ethValue")),
-    chain_ids=frozenset((MAINNET, SEPOLIA)),
+    chain_ids=frozenset((5000, 5003)),  # Mantle, Mantle Sepolia
     transaction_fields={**OP_STACK.transaction_fields, "ethValue": number, "ethTxValue": number},
     receipt_fields={**OP_STACK.receipt_fields, "tokenRatio": number},
     l1_fees=mantle_l1_fees,
@@ -243,7 +241,6 @@ MANTLE = OP_STACK._replace(
 )
 
 
-CELO_MAINNET, CELO_SEPOLIA = 42220, 11142220
 CIP_64 = 0x7B
 FEE_HANDLER = bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778")
 
@@ -291,15 +288,10 @@ def celo_shows(block: Any, sent: Values, received: Values) -> bool:
     return block.withdrawalsRoot is None or shows(block, sent, received)
 
 
-def celo_settle(block: Any) -> Settlement:
-    """Settle as on the OP Stack, but give base fees to the fee handler."""
-    return settle(block, FEE_HANDLER)
-
-
 CELO = OP_STACK._replace(
     name="Celo",
     signs=frozenset(("feeCurrency",)),
-    chain_ids=frozenset((CELO_MAINNET, CELO_SEPOLIA)),
+    chain_ids=frozenset((42_220, 11_142_220)),  # Celo, Celo Sepolia
     shows=celo_shows,
     type_names={**OP_STACK.type_names, 0x7A: "CIP-66", CIP_64: "CIP-64", 0x7C: "CIP-42"},
     transaction_fields={
@@ -312,7 +304,7 @@ CELO = OP_STACK._replace(
     more_types=more_types,
     precompiles={TRANSFER_PRECOMPILE: precompile_transfer},
     order=-1,
-    settle=celo_settle,
+    settle=partial(settle, base_fee_vault=FEE_HANDLER),
     encodings={
         **OP_STACK.encodings,
         CIP_64: Encoding(

@@ -58,10 +58,6 @@ def taiko_is_free(sent: form.Values) -> list[bool]:
     return [index == 0 and s.lower() == GOLDEN_TOUCH for index, s in enumerate(sent["from"])]
 
 
-def taiko_shows(block: Any, sent: form.Values, received: form.Values) -> bool:
-    return any(taiko_is_free(sent))
-
-
 def share_percent(extra_data: bytes) -> int:
     """Return the producer's share of base fees; 0 before Ontake."""
     if len(extra_data) == _ONTAKE_BYTES:
@@ -94,7 +90,7 @@ def _settle_on(chain_id: int) -> Callable[[Any], form.Settlement]:
 TAIKO = form.Form(
     "Taiko",
     chain_ids=frozenset((MAINNET,)),
-    shows=taiko_shows,
+    shows=lambda block, sent, received: any(taiko_is_free(sent)),
     own_fields=own_fields,
     is_free=taiko_is_free,
     settle=_settle_on(MAINNET),
@@ -104,10 +100,6 @@ TAIKO_HOODI = TAIKO._replace(
 )
 
 
-def zksync_settle(block: Any) -> form.Settlement:
-    return settle_unburnt(block, 0)
-
-
 ZKSYNC = form.Form(
     "ZKsync",
     signs=frozenset(("l1BatchNumber",)),
@@ -115,7 +107,7 @@ ZKSYNC = form.Form(
     type_names={0x71: "EIP-712", 0xFE: "upgrade", 0xFF: "priority"},
     transaction_fields={"l1BatchNumber": form.number, "l1BatchTxIndex": form.number},
     block_fields={"l1BatchNumber": form.number},
-    settle=zksync_settle,
+    settle=partial(settle_unburnt, producer_fees=0),
     has_unproven_blocks=True,
     has_fields_of_all_types=True,  # batches
     unseen="Fees go to an account of the operator that no block names.",

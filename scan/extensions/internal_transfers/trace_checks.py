@@ -155,15 +155,15 @@ def _net_changes(
 
 
 def _moves(block: DecodedBlock, transfers: Sequence[InternalTransfer]) -> Iterator[Move]:
-    inside: dict[int, list[InternalTransfer]] = {}
+    inside: defaultdict[int, list[InternalTransfer]] = defaultdict(list)
     for transfer in transfers:
-        inside.setdefault(transfer.transaction_index, []).append(transfer)
+        inside[transfer.transaction_index].append(transfer)
     for transaction in block.transactions:
         index = transaction.transaction_index
         if transaction.moved_value:
             recipient = transaction.to_address or transaction.contract_address
             yield index, transaction.from_address, recipient, transaction.value
-        for transfer in inside.get(index, ()):
+        for transfer in inside[index]:
             yield index, transfer.from_address, transfer.to_address, transfer.value
 
 
@@ -278,14 +278,18 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
 
     Raises MalformedBlock where a transaction's first log is not that of its own value.
     """
-    of_transactions: dict[int, list[InternalTransfer]] = {}
-    for transfer in _transfers(block):
-        of_transactions.setdefault(transfer.transaction_index, []).append(transfer)
+    of_transactions: defaultdict[int, list[InternalTransfer]] = defaultdict(list)
+    for log in block.logs if block.coin_logs else ():
+        event = events.transfer_event(log) if log.address == COIN_EMITTER else None
+        if event is not None and event.shape is events.TransferShape.AMOUNT:
+            moved = TransferType.TRANSFER, event.from_address, event.to_address, event.words[0][1]
+            transfer = InternalTransfer(log.transaction_index, 0, *moved)
+            of_transactions[log.transaction_index].append(transfer)
     internal = []
     for transaction in block.transactions:
         index, sender = transaction.transaction_index, transaction.from_address
         recipient = transaction.to_address or transaction.contract_address
-        transfers = of_transactions.get(index, [])
+        transfers = of_transactions[index]
         if transaction.moved_value:
             transaction_transfer = transfers[0][3:] if transfers else None
             if transaction_transfer != (sender, recipient, transaction.value):
@@ -296,15 +300,6 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
             transfers = transfers[1:]
         internal += [t._replace(transfer_index=index) for index, t in enumerate(transfers, 1)]
     return internal
-
-
-def _transfers(block: DecodedBlock) -> Iterator[InternalTransfer]:
-    for log in block.logs if block.coin_logs else ():
-        event = events.transfer_event(log) if log.address == COIN_EMITTER else None
-        if event is not None and event.shape is events.TransferShape.AMOUNT:
-            parties = event.from_address, event.to_address
-            kind = TransferType.TRANSFER
-            yield InternalTransfer(log.transaction_index, 0, kind, *parties, event.words[0][1])
 
 
 def require_logged(block: DecodedBlock, traced: Sequence[InternalTransfer]) -> None:

@@ -122,11 +122,6 @@ def _linkset(base: str) -> dict[str, Any]:
     }
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
-    app.register_blueprint(discovery(app.extensions["scan.document"]))
-    return ()
-
-
 REDIRECTS = Path(__file__).with_name("redirects.toml")
 TARGETS: Mapping[str, str] = tomllib.loads(REDIRECTS.read_text(encoding="utf-8"))
 # Checks of the arguments in paths: for others there is no such page.
@@ -158,10 +153,11 @@ for number, path in enumerate(TARGETS):
     blueprint.add_url_rule(path, f"target_{number}", _redirect)
 
 
-def register_redirects(app: Flask, settings: Settings) -> Sequence[Interface]:
+def register(app: Flask, settings: Settings) -> Sequence[Interface]:
+    app.register_blueprint(discovery(app.extensions["scan.document"]))
     if settings.pages:
         app.register_blueprint(blueprint)
     return ()
 
 
-HOOKS = (Interfaces(register=register), Interfaces(register=register_redirects))
+HOOKS = Interfaces(register=register)

@@ -163,13 +163,6 @@ def _text(value: Any, most: int) -> str:
     return value[:most] if isinstance(value, str) else ""
 
 
-def inline_svg(image: str) -> bytes | None:
-    """Return the SVG where `image` is one in place of a URI, else None."""
-    if image.lstrip()[:1] != "<":
-        return None
-    return image.encode("utf-8", "replace")
-
-
 def picture(content: bytes) -> Picture:
     """Return the picture. Raises BadContent unless it is of a type that browsers show, and not too
     large or costly."""
@@ -179,14 +172,11 @@ def picture(content: bytes) -> Picture:
     if content_type is None:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
     if content_type == SVG:
-        _check_svg(content)
+        try:
+            pictures.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
+        except (pictures.TooComplex, RecursionError):
+            reason = "The picture is an SVG that draws too much, or is malformed."
+            raise BadContent(reason) from None
     elif pictures.pixels(content, content_type) > MAX_PIXELS:
         raise BadContent("The picture has too many pixels.")
     return Picture(content_type, content)
-
-
-def _check_svg(content: bytes) -> None:
-    try:
-        pictures.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
-    except (pictures.TooComplex, RecursionError):
-        raise BadContent("The picture is an SVG that draws too much, or is malformed.") from None

@@ -193,8 +193,10 @@ class ItemMedia:
             if metadata.image is None:
                 return media
             uri = item_metadata.item_uri(metadata.image, token_id)
-            svg = item_metadata.inline_svg(uri)
-            image = _Content(svg) if svg else self._content(uri, item_metadata.MAX_PICTURE_BYTES)
+            if uri.lstrip().startswith("<"):  # an SVG in place of a URI
+                image = _Content(uri.encode("utf-8", "replace"))
+            else:
+                image = self._content(uri, item_metadata.MAX_PICTURE_BYTES)
             media = media._replace(is_of_chain=document.is_of_chain and image.is_of_chain)
             if image.body is None:
                 return media._replace(problem=image.problem, is_pending=image.is_pending)
