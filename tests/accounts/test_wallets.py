@@ -1,10 +1,11 @@
-"""Keys for wallets that are not ours: ethers and viem, and contracts (ERC-1271) on a real node."""
+"""Wallets that sign for keys: of JavaScript libraries and contracts; the time of what is signed."""
 
 import pytest
 import requests
 from eth_account.messages import encode_defunct
 
-from scan.accounts.wallet_signatures import key_request_message
+from scan.accounts.wallet_signatures import key_request_message, require_recent
+from scan.errors import InvalidParameter
 from tests.support import serving, solidity, wallets
 from tests.support.anvil import Anvil
 
@@ -84,3 +85,23 @@ def test_plain_wallets_need_no_node(shared_server):
     owner = wallets.new_wallet()
     assert request_key(shared_server, owner.address, [owner]).status_code == 201
     assert request_key(shared_server, owner.address, [wallets.new_wallet()]).status_code == 403
+
+
+NOW_MS = 1_700_000_000_000
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("late_ms", [-60_000, -1, 0, 299_999, 300_000])
+def test_a_timestamp_is_up_to_5_minutes_old_and_1_minute_ahead(late_ms):
+    require_recent(NOW_MS - late_ms, now_ms=NOW_MS)
+
+
+WRONG_TIMES = [(300_001, "is more than 5 minutes old"), (-60_001, "is more than 1 minute ahead")]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("late_ms", "reason"), WRONG_TIMES)
+def test_any_other_is_refused_with_the_time_it_is(late_ms, reason):
+    with pytest.raises(InvalidParameter, match=rf"{reason}.* It is now {NOW_MS}\.") as refusal:
+        require_recent(NOW_MS - late_ms, now_ms=NOW_MS)
+    assert refusal.value.body()["field"] == "timestamp"

@@ -1,23 +1,28 @@
-"""The `scan` command as a person or a script calls it."""
+"""The `scan` command as a person or a script calls it, `scan key request` among them."""
 
 import argparse
 import os
 import re
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+import requests
+from eth_account.messages import encode_defunct
 
 from app import create_app
 from scan import registry
-from scan.commands import COMMANDS, main, service_client
+from scan.commands import COMMANDS, main, run, service_client
 from scan.commands.database_commands import DataDirInUse, locked_data_dir
 from scan.database.errors import UNREACHABLE, Unreachable
+from scan.ethereum.client import Node
+from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
-from tests.support import database, forked_python, indexing
+from tests.support import database, faulty_node, forked_python, indexing, serving, wallets
 from tests.support.serving import NOWHERE, ROOT, completed, free_port
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
@@ -247,3 +252,87 @@ def test_the_application_starts_without_a_database():
     assert client.get("/healthz").status_code == 200
     page = client.get("/")
     assert page.status_code == 503 and "database" in page.text
+
+
+def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
+    monkeypatch.setattr(run, "LOCAL_EVERY_S", 0.005)
+    monkeypatch.setattr(run, "CONFIRM_EVERY_S", 0.02)
+    wrong, chain_id = 0, "0x61"
+
+    @faulty_node.altering
+    def other_chain(call, answer):
+        nonlocal wrong
+        if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
+            answer["result"] = chain_id
+        wrong += call["method"] == "eth_chainId"
+
+    with faulty_node.FaultyNode(anvil.url) as node:
+        identity = read_identity(Node((node.url,)))
+        settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
+        watch = threading.Thread(
+            target=run.watch, args=(settings, run.database_name(identity), over)
+        )
+        watch.start()
+        node.fault = other_chain
+        serving.wait_until(lambda: wrong > 10)
+        assert not over.is_set()
+        chain_id = "0x" + 64 * "f"  # more than a chain's id may be
+        serving.wait_until(lambda: wrong > 30)
+        assert not over.is_set()
+        over.set()
+        watch.join()
+
+
+def scan_key_request(*arguments, **environment):
+    command = [sys.executable, "-m", "scan", "key", "request", *arguments]
+    return forked_python.run(command, env={**os.environ, **environment})
+
+
+def test_a_private_key_in_the_environment_is_enough(shared_server):
+    wallet = wallets.new_wallet()
+    done = scan_key_request(
+        "--url",
+        shared_server,
+        "--label",
+        "from a shell",
+        SCAN_PRIVATE_KEY="0x" + bytes(wallet.key).hex(),
+    )
+    assert done.returncode == 0, done.stderr
+    key = done.stdout.splitlines()[0]
+    address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
+    listed = requests.get(address, headers={"X-API-Key": key}, timeout=5).json()["keys"]
+    assert [record["label"] for record in listed] == ["from a shell"]
+
+
+def test_the_printed_message_can_be_signed_elsewhere(shared_server):
+    wallet = wallets.new_wallet()
+    printed = scan_key_request("--owner", wallet.address).stdout
+    [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", printed, re.M)
+    [timestamp] = re.findall(r"--timestamp (\d+)", printed)
+    assert wallets.owner_of(wallet) in message
+    signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
+    again = ("--url", shared_server, "--owner", wallet.address)
+    done = scan_key_request(*again, "--timestamp", timestamp, "--signature", signature)
+    assert re.match(r"scan_[0-9a-f]{64}\n", done.stdout), done.stderr
+
+
+def test_a_refusal_is_printed_in_the_servers_words(shared_server):
+    owner = wallets.new_wallet().address
+    refused = scan_key_request("--url", shared_server, "--owner", owner, "--signature", "0x12")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "signature is malformed" in refused.stderr
+
+
+@pytest.mark.check
+def test_without_owner_or_private_key_it_says_what_to_give():
+    refused = scan_key_request()
+    assert refused.returncode == 1
+    assert "--owner" in refused.stderr and "SCAN_PRIVATE_KEY" in refused.stderr
+
+
+@pytest.mark.check
+def test_an_address_without_a_scheme_is_named():
+    owner = wallets.new_wallet().address
+    refused = scan_key_request("--url", "localhost", "--owner", owner, "--signature", "0x12")
+    assert refused.returncode == 1
+    assert "no response from localhost/api/v1/keys: unknown url type" in refused.stderr

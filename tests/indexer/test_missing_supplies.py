@@ -1,4 +1,4 @@
-"""An NFT without totalSupply() has as many as its holders hold, after burns and forks as well."""
+"""What is stored of tokens: missing supplies, names of any length, owners of ids after forks."""
 
 from tests.support.auditing import EXACT, run
 from tests.support.database import execute
@@ -50,3 +50,42 @@ def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url,
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
         execute(database_url, "UPDATE tokens SET held_supply = 9")
         assert run(indexing.settings) != EXACT
+
+
+def test_an_item_taken_back_has_the_last_of_its_earlier_owners(database_url, anvil):
+    first, second, third = anvil.accounts[:3]
+    keepers = anvil.deploy(first, "Collectible", "Lantern Keepers", "LAMP")
+    anvil.transact(first, keepers, "mint", first, 1)
+    anvil.mine()
+    anvil.transact(first, keepers, "transferFrom", first, second, 1)
+    anvil.transact(first, keepers, "mint", first, 2)
+    anvil.mine()
+    anvil.transact(second, keepers, "transferFrom", second, third, 1)
+    anvil.transact(first, keepers, "mint", first, 3)
+    anvil.mine()
+    with Indexing(database_url, anvil.url) as indexing:
+        client = indexing.client()
+        for owners in ([third, first, first], [second, first]):
+            indexing.wait_for(anvil.head())
+            items = client.get(f"/api/v1/tokens/{keepers.address}/items").json["items"]
+            by_id = {item["tokenId"]: item["owner"] for item in items}
+            assert by_id == {str(i): owner.lower() for i, owner in enumerate(owners, 1)}
+            anvil.reorganise(1)
+            anvil.mine()
+
+
+def test_names_of_many_bytes_are_cut(database_url, anvil):
+    stage = Stage(anvil)
+    expected = {}
+    for symbol_bytes, name_bytes in ((51, 4_097), (5_000, 70_000), (10, 300_000), (10, 600_000)):
+        coin = stage.deploy(str(name_bytes), "LongTexts", name_bytes, symbol_bytes)
+        stage.do(0, str(name_bytes), "mint", stage.people[1], 5)
+        stage.mine()
+        expected[coin.address] = (255 * "N", min(symbol_bytes, 50) * "S")
+    coin = stage.deploy("looped", "LoopedTexts")
+    stage.do(0, "looped", "mint", stage.people[1], 5)
+    stage.mine()
+    expected[coin.address] = (255 * "N", 50 * "S")
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        tokens = indexing.client().get("/api/v1/tokens").get_json()["tokens"]
+    assert {token["address"]: (token["name"], token["symbol"]) for token in tokens} == expected

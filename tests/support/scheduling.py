@@ -25,7 +25,7 @@ SHARED = {
         "api/test_back_in_time.py",
         "extensions/test_chains.py",
         "extensions/test_transaction_details.py",
-        *("demo/tests/test_demo.py", "demo/tests/test_documents.py"),
+        "demo/tests/test_demo.py",
         "extensions/test_mcp.py",
     ),
     "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),

@@ -1,4 +1,5 @@
-"""The operator's own face: what SCAN_BRAND shows, and what the start refuses."""
+"""The operator's own face: what SCAN_BRAND shows, and what the start refuses, also where
+it is off."""
 
 import json
 import re
@@ -14,6 +15,7 @@ from scan.settings import UNBRANDED, Settings
 from tests.support import serving
 from tests.support.page_checks import AXE, axe_violations, show_theme
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
+from tests.test_settings_at_start import started
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'
 COLOURS = {
@@ -247,3 +249,13 @@ def test_a_brand_that_is_none_is_refused(tmp_path, content, reason):
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=") as caught:
         Settings.from_environment({"SCAN_BRAND": str(tmp_path / "brand.toml")})
     assert reason in str(caught.value)
+
+
+@pytest.mark.check
+def test_a_variable_of_an_extension_that_is_off_is_named(tmp_path):
+    ended = started(
+        "scan",
+        "migrate",
+        environ={"SCAN_BRAND": "acme", "SCAN_EXTENSIONS": "none", "SCAN_DATA_DIR": str(tmp_path)},
+    )
+    assert "SCAN_BRAND is of the extension brand, which is off" in ended.stderr

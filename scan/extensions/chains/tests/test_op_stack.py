@@ -1,9 +1,12 @@
-"""A chain of the OP Stack: deposits, fees of vaults, and histories that add up to balances."""
+"""A chain of the OP Stack: deposits, fees of vaults, and histories that add up to balances; and
+one whose form is switched off."""
 
 import csv
 import io
 import json
+import os
 import random
+import sys
 from collections import namedtuple
 
 import pytest
@@ -12,6 +15,7 @@ import rlp
 from tests.support import anvil, indexing
 from tests.support.database import execute
 from tests.support.lists import Listed, by_links, get
+from tests.support.serving import ROOT, completed
 
 DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
 L1_BLOCK = "0x4200000000000000000000000000000000000015"
@@ -188,3 +192,14 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert L1_HASH in rollup.client.get(f"/block/{head}").text
     assert execute(rollup.url, "SELECT sum(burnt_wei) FROM daily_stats") == [(0,)]
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
+
+
+def test_a_chain_whose_form_is_off_is_not_indexed():
+    program = (
+        "from scan.ethereum.forms.matching import require_form;"
+        "require_form(1); print('Ethereum'); require_form(10)"
+    )
+    environ = os.environ | {"SCAN_EXTENSIONS": "none"}
+    result = completed([sys.executable, "-c", program], cwd=ROOT, env=environ)
+    assert result.stdout == "Ethereum\n"
+    assert "the form of chain 10 is of the extension chains, which is off" in result.stderr

@@ -1,17 +1,23 @@
-"""Bytecode, its disassembly, similar code, creations, sources as files, compilers."""
+"""Bytecode, its disassembly, similar code, creations, proxies, sources as files, compilers."""
 
 import io
 import json
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.contracts.proxy_contracts import Proxy, delegation_of
+from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.bytecode import can_reach, disassemble, opcodes
 from scan.extensions.contract_details.source_files import archive
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.queries import contracts
 from scan.queries.contracts import Contract
+from tests.contracts.test_proxy_kinds import SELECTING, Lying, array
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 
@@ -301,3 +307,50 @@ def test_compilers_are_listed(explorer):
     assert numbers == sorted(numbers, reverse=True) and (0, 4, 11) in numbers
     installed = {release["version"] for release in releases if release["installed"]}
     assert VERSION in installed and len(installed) < len(releases)
+
+
+@pytest.mark.check
+def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
+    """A hundred patterns of verified code of one length, each with hundreds of immutables."""
+    code = bytes(range(256)) * 96
+    compared = []
+
+    def compare(code, variable):
+        compared.append(variable)
+        return b"\x01"
+
+    class Reader:
+        patterns = ()
+
+        def row(self, *_, **__):
+            return [json.dumps(self.patterns)]
+
+    monkeypatch.setattr(bytecode, "masked_hash", compare)
+    reader = Reader()
+    last = {"address": "0x02", "maskedHash": "0x01", "variable": "[]"}
+    alike = {"address": "0x01", "maskedHash": "0x00", "variable": "[]"}
+    reader.patterns = [alike] * 99 + [last]
+    assert (bytecode.similar_to(reader, code), compared) == (b"\x02", ["[]"])
+    compared.clear()
+    large = [{**alike, "variable": f"[{n}]" + " " * 10_000} for n in range(98)]
+    reader.patterns = [alike, *large, last]
+    assert bytecode.similar_to(reader, code) == b"\x02"
+    assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
+def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
+    abis = ContractAbis(None)
+    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): delegation_of(SELECTING)}
+    for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
+        read = abis._implementations_of(delegations, node)
+        assert len(read) == proxies
+
+
+@pytest.mark.check
+def test_of_many_large_facets_not_all_abis_are_read(monkeypatch):
+    text = f"[{' ' * 600_000}]"
+    monkeypatch.setattr(contracts, "get", lambda *_: SimpleNamespace(interface=text))
+    diamond = Proxy("eip2535", b"\1" * 20, (b"\2" * 20,) * 63)
+    assert contract_values.implementation_abis(None, diamond) == [[]]

@@ -1,15 +1,26 @@
-"""Lists as files: the rows of the pages, whole, from one snapshot, for spreadsheets."""
+"""Lists as files: the rows of the pages, whole, of one moment; and who waits for a place."""
 
 import csv
 import dataclasses
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from decimal import Decimal
 
+import orjson
 import pytest
 
 from app import create_app
+from scan.errors import ClientBusy, Unavailable
+from scan.extensions.exports import list_files
+from scan.extensions.exports.list_files import MAX_OPEN, FilePlaces, Format, write_list
+from scan.queries import blocks
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+from tests.observability.test_logs_and_metrics import lines
 from tests.support import lists
+from tests.support.indexing import Indexing
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +206,93 @@ def test_files_have_a_limit_of_their_own(indexed, tmp_path):
     assert "2 files" in refused.json["error"]
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert client.get("/api/v1/tokens").status_code == 200
+
+
+def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path, monkeypatch):
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 3)
+    for _ in range(11):
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        reader = Reader(create_app(indexing.settings).extensions["scan"].sources, "client")
+        pages = []
+
+        def read(window):
+            pages.append(blocks.page(reader, window))
+            if len(pages) == 2:
+                anvil.reorganise(4)
+                anvil.mine()
+                indexing.wait_for(anvil.head())
+            return pages[-1]
+
+        before = blocks.page(reader, Window(100, 0)).data
+        window = Window(100, 0)
+        written = write_list(reader, "blocks", read, None, Format.NDJSON, window, tmp_path)
+        assert blocks.page(reader, Window(100, 0)).data != before
+    assert len(pages) == 4
+    assert [orjson.loads(line) for line in written.file] == orjson.loads(before)
+    assert written.last.next is None
+
+
+__all__ = ["lines"]
+
+
+def test_a_refused_line_has_the_reason(client, lines):
+    """A limit of one client is its own fault, 429, and one of the service is 503."""
+    places = client.application.extensions["scan"].sources.get(FilePlaces).open
+    reasons = []
+    for holders in (["127.0.0.1"], [f"192.0.2.{number}" for number in range(MAX_OPEN)]):
+        assert all(map(places.take, holders))
+        refused = client.get("/api/v1/blocks?format=csv")
+        assert int(refused.headers["Retry-After"]) > 0
+        reasons.append((refused.status_code, refused.json["code"], refused.json["error"]))
+        for holder in holders:
+            places.give_back(holder)
+    assert client.get("/txs?limit=7").status_code == 400
+    first, second, third = (line for line in lines.getvalue().splitlines() if "GET" in line)
+    assert [reason[:2] for reason in reasons] == [(429, "rate_limited"), (503, "unavailable")]
+    for line, (_, code, sentence) in zip((first, second), reasons, strict=True):
+        assert f"{code}: {sentence}" in line
+    assert "invalid_parameter" in third and "limit=7" not in third
+
+
+@pytest.mark.check
+def test_a_third_client_waits_for_a_place(monkeypatch):
+    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 30.0)
+    places = list_files.FilePlaces()
+
+    def write(client):
+        with places.writing(client):
+            return client
+
+    with ThreadPoolExecutor(1) as pool, ExitStack() as held:
+        held.enter_context(places.writing("a"))
+        held.enter_context(places.writing("b"))
+        third = pool.submit(write, "c")
+        while not places._writing._waiting:
+            assert not third.done()
+        held.close()
+        assert third.result() == "c"
+
+
+@pytest.mark.check
+def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
+    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 0.0)
+    places = list_files.FilePlaces()
+    places._seconds.append(90.0)
+    with places.writing("a"), places.writing("b"):
+        later = places._began_at[0] + 40.5
+        monkeypatch.setattr(list_files.time, "monotonic", lambda: later)
+        with pytest.raises(Unavailable) as refused, places.writing("c"):
+            pass
+    assert refused.value.status == 503
+    assert refused.value.headers["Retry-After"] == "50"
+
+
+@pytest.mark.check
+def test_a_client_has_one_file_at_a_time():
+    places = list_files.FilePlaces()
+    with places.open.place("a"):
+        with pytest.raises(ClientBusy), places.open.place("a"):
+            pass
+        with places.open.place("b"):
+            pass

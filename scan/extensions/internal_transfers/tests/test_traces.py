@@ -3,9 +3,13 @@ transaction than the block's, are refused."""
 
 import copy
 
+import msgspec
+import orjson
 import pytest
 
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.block_validation import check_body
+from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers import trace_checks
 from scan.extensions.internal_transfers.tests.frames import (
@@ -31,6 +35,7 @@ from scan.extensions.internal_transfers.traces import (
     read_flat_traces,
 )
 from scan.hex import data, to_hex
+from tests.ethereum.test_blocks import decode_block
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
@@ -362,3 +367,20 @@ def test_balances_are_proven_where_much_is_spent():
     assert trace_checks.large_spenders(block, transfers) == payer[:4:-1]
     assert trace_checks.large_spenders(block, transfers * 2) == payer[:3:-1]
     assert trace_checks.large_spenders(block._replace(coin_logs=True), transfers) == []
+
+
+def test_ordinary_blocks_have_their_hashes_and_traces():
+    """Those that benchmarks read."""
+    from bench.chain import Chain
+
+    chain = Chain.of(9)
+    for number in (7, 8):
+        texts = chain.block(number), chain.receipts(number)
+        block = decode_block(*map(orjson.loads, texts), number)
+        assert len(block.transactions) == 150
+        header = read_json(msgspec.Raw(texts[0]), BlockJson, number)
+        assert has_its_hash(header)
+        receipts = read_json(msgspec.Raw(texts[1]), ReceiptsJson, number)
+        assert not check_body(header, receipts).contradiction
+        traces = read_call_traces(block, orjson.loads(chain.traces(number)))
+        assert traces.created and len(traces.transfers) > 10

@@ -2,6 +2,8 @@
 
 import ipaddress
 import json
+import time
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,7 @@ from eth_abi import encode
 
 from app import create_app
 from scan.extensions.names import gateways, name_services, node_names
+from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
@@ -290,3 +293,28 @@ def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
     with pytest.raises(gateways.NoAnswer):
         hasty.answer(lookup, gateways.time.monotonic() - 1.0)
     assert receiver.received == []
+
+
+CONTRACT = bytes([7]) * 20
+
+
+class NoFetcher:
+    """Must not be asked."""
+
+    def get(self, url, *_, **__):
+        raise AssertionError(url)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", ["data", "sender"])
+def test_a_long_url_is_not_made(name):
+    url = b"https://gateway.example/" + f"{{{name}}}".encode() * 5_000
+    lookup = Lookup(CONTRACT, [url], bytes(100_000), b"\1\2\3\4", b"")
+    tracemalloc.start()
+    try:
+        with pytest.raises(NoAnswer):
+            Gateways(NoFetcher(), ()).answer(lookup, time.monotonic() + 60)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000

@@ -1,8 +1,9 @@
-"""The page /simulate: what a call would do, and why it would fail."""
+"""What a simulated call would do, as /simulate and the API show it: transfers and variables."""
 
 import pytest
 
-from scan.extensions.simulation.tests.test_simulation import SPENDER, token_call, transfer
+from scan.extensions.simulation.tests.test_simulation import SPENDER, simulate, token_call, transfer
+from scan.extensions.transaction_details.tests.storage import conftest
 
 POOR = "0x" + 20 * "77"
 
@@ -51,3 +52,59 @@ def test_what_is_no_call_is_said_above_the_form(client, fields, status, words):
     page = client.get("/simulate", query_string=fields)
     assert page.status_code == status, page.text
     assert words in page.text and "<b>" not in page.text and "Outcome" not in page.text
+
+
+COIN = "0x" + 20 * "ee"  # what eth_simulateV1 names as the emitter of transfers of coin
+BATCH = "4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb"
+MOVED = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+TOPICS = "600160026003"  # PUSH1 each
+
+
+def emitting_batch(length):
+    """TransferBatch with one array as ids and as values."""
+    memory = f"604060005260406020526{1}{length:04x}604052"
+    return {"code": f"0x{memory}{TOPICS}7f{BATCH}62{0x60 + 32 * length:06x}6000a4"}
+
+
+@pytest.mark.parametrize("length", [2, 1000, 1001, 5000])
+def test_transfers_are_bounded(client, length):
+    [outcome] = simulate(client, {"to": SPENDER}, overrides={SPENDER: emitting_batch(length)})
+    assert len(outcome["transfers"]) == min(length, 1000)
+    assert outcome["truncated"] == (length > 1000)
+
+
+def test_a_contract_where_coin_is_logged_moves_no_coin(client):
+    # Transfer of 7 by two accounts: PUSH1 7 PUSH1 0 MSTORE, topics, PUSH1 32 PUSH1 0 LOG3.
+    moving = {"code": f"0x6007600052{TOPICS[:8]}7f{MOVED}60206000a3"}
+    [outcome] = simulate(client, {"to": COIN}, overrides={COIN: moving})
+    [transfer] = outcome["transfers"]
+    assert (transfer["tokenAddress"], transfer["value"]) == (COIN, "7")
+    assert len(outcome["logs"]) == 1
+    [empty] = simulate(client, {"to": COIN}, overrides={COIN: emitting_batch(0)})
+    assert empty["transfers"] == []
+
+
+@pytest.fixture(scope="module")
+def kept(explorer):
+    return conftest.deploy(explorer, {conftest.PATH: conftest.KEPT}, conftest.PATH, "Kept")
+
+
+def names_of(kept, signature, *values):
+    call = {"to": kept.address, "data": conftest.calldata(signature, *values)}
+    [outcome] = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]}).json["calls"]
+    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
+    return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]
+
+
+def test_what_a_call_would_change(kept):
+    assert names_of(kept, "flip()") == [["packed.flag"]]
+    page = kept.explorer.client.get(
+        "/simulate", query_string={"to": kept.address, "data": conftest.calldata("flip()")}
+    )
+    assert "packed.flag" in page.text
+
+
+def test_keys_that_it_would_compute(kept):
+    names = names_of(kept, "computed(uint256)", 700)
+    assert len(names) == 3
+    assert ['byName["no argument"]'] in names

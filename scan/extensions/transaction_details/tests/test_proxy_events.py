@@ -1,7 +1,11 @@
-"""Events emitted through proxies: lists of logs decode them as /transactions/:hash does."""
+"""Events emitted through proxies: lists of logs decode them as /transactions/:hash does; and
+proxies of proxies."""
 
+import pytest
+from eth_abi import encode
 from eth_utils import keccak
 
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
 from scan.extensions.transaction_details.tests.test_transaction_contents import (
     NEXT,
     SLOT,
@@ -11,7 +15,8 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     proxy_to,
     work,
 )
-from tests.support import faulty_node, many_functions
+from tests.contracts.test_proxy_kinds import EIP1167
+from tests.support import authorizations, faulty_node, many_functions
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
 
@@ -109,3 +114,35 @@ def test_an_upgrade_leaves_what_its_block_and_older_state_said(work):
     for block, result, implementation in ((before, "-5", older), ("latest", "5", newer)):
         called = explorer.client.post(f"{path}?block={block}", json=body).json
         assert called == {"result": result, "implementation": implementation}
+
+
+@pytest.fixture(scope="module")
+def proxy(explorer):
+    """With nothing behind it in its own storage."""
+    arguments = encode(["address", "bytes32"], [authorizations.IDLE, bytes(32)]).hex()
+    return many_functions.deploy(explorer, many_functions.PROXY, "Proxy", arguments)
+
+
+def clone_of(explorer, proxy):
+    return explorer.place(EIP1167.format(explorer.place(EIP1167.format(proxy[2:]))[2:]))
+
+
+def account_with(explorer, proxy):
+    account, anvil = authorizations.new_account(1967), explorer.anvil
+    signed = authorizations.authorize(account, proxy, authorizations.nonce_of(anvil, account))
+    anvil.receipt_of(authorizations.send(anvil, [signed]))
+    return account.address.lower()
+
+
+@pytest.mark.parametrize("made", [clone_of, account_with])
+def test_the_implementation_is_that_of_the_storage_that_the_code_reads(explorer, many, proxy, made):
+    at = made(explorer, proxy)
+    word = f"0x{many[2:]:0>64}"
+    explorer.anvil.call("anvil_setStorageAt", at, IMPLEMENTATION_SLOT, word)
+    sent = explorer.send(at, calldata("nothing()"))
+    method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert (method["signature"], method["source"]) == ("nothing()", "verified")
+    answer = explorer.call(at, "over(uint256)", 5).json
+    assert answer == {"result": "number", "implementation": many}
+    values = explorer.client.get(f"/api/v1/contracts/{at}/values").json
+    assert values["implementation"] == many and values["values"], values

@@ -1,7 +1,12 @@
-"""Calls and events of accounts, decoded by the code that they ran at the time."""
+"""Calls and events of accounts, decoded by the code that they ran at the time; accounts that
+delegate in Blockscout's form."""
 
 import pytest
 
+from scan.extensions.block_records.tests.authorizations.test_authorizations import (
+    EVERYBODY,
+    delegations,  # noqa: F401  # a fixture
+)
 from scan.extensions.transaction_details.tests.test_proxy_events import events
 from scan.extensions.transaction_details.tests.test_transaction_contents import (
     NEXT,
@@ -10,7 +15,7 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     proxy_to,
     work,
 )
-from tests.support import authorizations, many_functions
+from tests.support import anvil, authorizations, many_functions
 from tests.support.anvil import ZERO
 
 __all__ = ["work"]
@@ -71,3 +76,24 @@ def test_a_delegate_that_is_a_proxy_reads_the_slots_of_the_account(work, account
     word = "0x" + work.worker[2:].rjust(64, "0")
     work.explorer.anvil.call("anvil_setStorageAt", account.address, slot, word)
     check_work(work.details(account.call(proxy)))
+
+
+def test_a_delegating_account_is_a_contract_everywhere(
+    delegations,  # noqa: F811
+):
+    node, _, client = delegations
+    delegating = 0
+    for account in EVERYBODY:
+        address = account.address.lower()
+        delegate = authorizations.delegate_of(node, address, node.head())
+        delegating += delegate != anvil.ZERO
+        form = client.get(f"/api/v2/addresses/{address}").json or {}
+        sent = client.get(f"/api/v2/addresses/{address}/transactions").json or {}
+        parties = [item[side] for item in sent["items"] for side in ("from", "to")]
+        own = [party for party in parties if party and party["hash"] == form["hash"]]
+        for party in (form, *own):
+            assert party["is_contract"] is (delegate != anvil.ZERO)
+            assert party["proxy_type"] == ("eip7702" if delegate != anvil.ZERO else None)
+            shown = [one["address_hash"].lower() for one in party["implementations"]]
+            assert shown == ([delegate] if delegate != anvil.ZERO else [])
+    assert delegating > 0
