@@ -57,33 +57,30 @@ OWN_THREADS = {
     ("scan.http.index_version", "_run"),
     ("scan.http.background_threads", "_run"),
 }
-# What waits, by module and function: for whom, or in which place.
+# What waits, by module and function.
 WAITS = {
-    ("scan.rate_limits.concurrency", "_wait"): "the door",
-    (
-        "scan.rate_limits.concurrency",
-        "require",
-    ): "in the loop it has come; other threads are none of requests",
-    ("scan.ethereum.request_node", "acquire"): "in a place, until the session's deadline",
-    ("scan.extensions.internal_transfers.transaction_traces", "_alone"): "NodeSession.acquire()",
-    ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",
-    ("scan.extensions.etherscan.contract", "verification_status"): "VerificationJobs.wait()",
-    ("scan.extensions.sourcify.interface", "get_verification"): "VerificationJobs.wait()",
-    ("scan.http.index_version", "wait_for"): "in a place",
-    ("scan.database.notifications", "wait"): "the deliverer, and the thread of streams",
-    ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
-    ("scan.outbound.allowed_urls", "resolve"): "in a place, or in a thread of the deliverer",
-    ("scan.verification.compiler_run", "running"): "in a place, among those admitted",
-    ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
-    ("scan.verification.sandbox", "_wait"): "a running place",
-    ("scan.verification.sandbox", "end_session"): "a process that is killed",
-    (
-        "scan.http.credentials_and_limits",
-        "_count",
-    ): "a storage's time-out; in the loop the future is done",
-    ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
-    ("scan.database.migrations", "_retry_while_locked"): "a command",
-    ("scan.ethereum.node_errors", "run"): "the indexer and commands, which try again",
+    ("scan.rate_limits.concurrency", "_wait"),  # the door
+    # In the loop it has come; other threads are none of requests.
+    ("scan.rate_limits.concurrency", "require"),
+    ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
+    # NodeSession.acquire()
+    ("scan.extensions.internal_transfers.transaction_traces", "_alone"),
+    ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"),  # in a place
+    ("scan.extensions.etherscan.contract", "verification_status"),  # VerificationJobs.wait()
+    ("scan.extensions.sourcify.interface", "get_verification"),  # VerificationJobs.wait()
+    ("scan.http.index_version", "wait_for"),  # in a place
+    ("scan.database.notifications", "wait"),  # the deliverer, and the thread of streams
+    ("scan.http.middleware", "_ask_flask"),  # IndexedBlock.wait_for()
+    ("scan.outbound.allowed_urls", "resolve"),  # in a place, or in a thread of the deliverer
+    ("scan.verification.compiler_run", "running"),  # in a place, among those admitted
+    ("scan.verification.compiler_store", "compiler"),  # in a place, among those admitted
+    ("scan.verification.sandbox", "_wait"),  # a running place
+    ("scan.verification.sandbox", "end_session"),  # a process that is killed
+    # A storage's time-out; in the loop the future is done.
+    ("scan.http.credentials_and_limits", "_count"),
+    ("scan.server.worker", "_flask_ran"),  # nothing: the future is done
+    ("scan.database.migrations", "_retry_while_locked"),  # a command
+    ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
@@ -177,7 +174,7 @@ def test_compilers_run_in_places_alone():
 
 def test_whatever_waits_has_a_place_or_a_thread_of_its_own():
     waits = _functions_with(WAITING)
-    known = WAITS.keys() | OWN_THREADS
+    known = WAITS | OWN_THREADS
     assert {at: text for at, text in waits.items() if at not in known} == {}
     assert known - waits.keys() == set() or taken_away()
 

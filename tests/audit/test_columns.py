@@ -13,78 +13,55 @@ from scan.indexer.block_rows import TABLES
 from tests.support.auditing import COUNT_HOLDERS, spoil
 from tests.support.database import execute
 
-# Columns that the audit does not compare, each with its reason; `*` is all of a table.
-CHECKED_AT_START = "compared with the node before the indexer writes, by chain_identity.py"
-FROM_CONTRACT = "read from the contract once, at a block whose state the node may have dropped"
-NOT_COMPARED = {
-    "authorizations.is_valid": "follows from the nonces: test_authorizations.py changes it alone",
-    "authorizations.fault": "compared with the node; here it would decide is_valid",
-    "blocks.withdrawal_count": "whole_chain_check counts the withdrawals",
-    "blocks.unproven": "what was proven when it was indexed, which may be otherwise now",
-    "blocks.traced": "says what was read from the node then, which it may not have any more",
-    "transactions.ordinal": "whole_chain_check: numbered without gaps, in the chain's order",
-    "internal_transfers.ordinal": "the same",
-    "token_transfers.ordinal": "the same",
-    "dex_trades.ordinal": "the same",
-    "logs.ordinal": "the same",
-    "logs.topic_id": "compared as the first of the topics it stands for",
-    "dex_trades.dex_id": "numbers given as exchanges come; whole_chain_check: it exists",
-    "tokens.block_number": "whole_chain_check: before its first transfer",
-    **{
-        f"tokens.{name}": FROM_CONTRACT
-        for name in """
-            type name symbol decimals total_supply supply_block item_type wraps_since supply_missing
-            read_block log_index inconsistent_since ended_in earlier_lives
-        """.split()
-    },
-    "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
-    "addresses.balance_block": "when the balance was read",
-    "addresses.balance_stale": "that it is to be read again",
-    "addresses.unwound": "never outlives the transaction that unwinds",
-    "chain.only_row": "there is one",
-    "transaction_failures.*": "read from the node when asked for, kept as long as there is room",
-    "genesis_balances.*": "read from the node when asked for; `--proofs` compares what adds up",
-    "contract_claims.*": "what another explorer said, not what is on the chain",
-    "verified_functions.*": "what verified sources said, not what is on the chain",
-    # Without rows where all is kept; test_retention.py of retention compares what follows.
-    **{
-        f"{table}.*": "what removed rows said, which are there no more"
-        for table in ("retention", "removed_items", "earlier_sightings")
-    },
-    "filled_tables.*": "which derived tables have rows of all blocks, not what is in them",
-    "bulk_backfill.*": "the state of an unfinished backfill, which has no other",
-    "trace_backfill.*": "rows that are not in their tables yet, by the hash of their block",
-    "bodies_from.*": "which blocks are stored: one that is not is named",
-    "block_bodies.*": "rows are compared with them; each has a digest",
-    "table_rebuilds.*": "the state of unfinished work, which has no other",
-    "chain.chain_id": CHECKED_AT_START,
-    "chain.genesis_hash": CHECKED_AT_START,
-    "chain.start_block": "what the operator chose",
-    "chain.stored_logs": "what the operator chose",
-    "chain.version": "counts changes, whatever they were",
-    "dexes.dex_id": "numbers given as exchanges come",
-    "event_topics.topic_id": "numbers given as topics come",
-    "codes.*": "whole_chain_check: each stands somewhere; code_hash is the code's",
-    "contracts.*": FROM_CONTRACT,
-    **{
-        f"pools.{column}": FROM_CONTRACT
-        for column in ("address", "block_number", "dex_id", "token0", "token1")
-    },
-    "rejected_emitters.*": FROM_CONTRACT,
-    "contract_changes.*": FROM_CONTRACT,
-    "orphaned_blocks.*": "a journal of what the chain has no more",
-    **{
-        f"{table}.*": "not of the chain"
-        for table in """
-            migrations schema_state indexer_status labels label_state api_keys api_key_owners
-            webhooks webhook_secrets delivery_queues mail_subscriptions mail_requests deliveries
-            event_bodies dispatchers verified_contracts verification_jobs signatures
-            imported_signatures creation_comparisons stored_verifications contract_claims
-            listed_tokens logos source_maps creation_maps storage_layouts built_abis replaced_codes
-            interfaces
-        """.split()
-    },
-}
+# Columns that the audit does not compare, and why not; `*` is all of a table.
+NOT_COMPARED = set(
+    # It follows from the nonces, which test_authorizations.py changes; the fault would decide it.
+    "authorizations.is_valid authorizations.fault"
+    # What was proven, or read from the node, when it was indexed, which may be otherwise now.
+    " blocks.unproven blocks.traced"
+    # whole_chain_check: counted, numbered without gaps in the chain's order, before a transfer.
+    " blocks.withdrawal_count transactions.ordinal internal_transfers.ordinal"
+    " token_transfers.ordinal dex_trades.ordinal logs.ordinal tokens.block_number"
+    # Compared as the first of the topics that it stands for.
+    " logs.topic_id"
+    # Numbers given as exchanges and topics come; whole_chain_check: they exist.
+    " dex_trades.dex_id dexes.dex_id event_topics.topic_id"
+    # Read from the contract once, at a block whose state the node may have dropped.
+    " tokens.type tokens.name tokens.symbol tokens.decimals tokens.total_supply tokens.supply_block"
+    " tokens.item_type tokens.wraps_since tokens.supply_missing tokens.read_block tokens.log_index"
+    " tokens.inconsistent_since tokens.ended_in tokens.earlier_lives contracts.* pools.address"
+    " pools.block_number pools.dex_id pools.token0 pools.token1 rejected_emitters.*"
+    " contract_changes.*"
+    # The node's, at balance_block, whose state it may have dropped; `unwound` never outlives the
+    # transaction that unwinds.
+    " addresses.balance addresses.balance_block addresses.balance_stale addresses.unwound"
+    # Read from the node when asked for; `--proofs` compares what adds up.
+    " transaction_failures.* genesis_balances.*"
+    # What another explorer and verified sources said, not what is on the chain.
+    " contract_claims.* verified_functions.*"
+    # What removed rows said, which are there no more; without rows where all is kept, and
+    # test_retention.py of retention compares what follows.
+    " retention.* removed_items.* earlier_sightings.*"
+    # The state of unfinished work, which has no other, and of which blocks there are rows.
+    " filled_tables.* bulk_backfill.* trace_backfill.* table_rebuilds.* bodies_from.*"
+    # Rows are compared with them; each has a digest.
+    " block_bodies.*"
+    # Compared with the node before the indexer writes, by chain_identity.py; there is one row.
+    " chain.chain_id chain.genesis_hash chain.only_row"
+    # What the operator chose, and what counts changes, whatever they were.
+    " chain.start_block chain.stored_logs chain.version"
+    # whole_chain_check: each stands somewhere; code_hash is the code's.
+    " codes.*"
+    # A journal of what the chain has no more.
+    " orphaned_blocks.*"
+    # Not of the chain.
+    " migrations.* schema_state.* indexer_status.* labels.* label_state.* api_keys.*"
+    " api_key_owners.* webhooks.* webhook_secrets.* delivery_queues.* mail_subscriptions.*"
+    " mail_requests.* deliveries.* event_bodies.* dispatchers.* verified_contracts.*"
+    " verification_jobs.* signatures.* imported_signatures.* creation_comparisons.*"
+    " stored_verifications.* listed_tokens.* logos.* source_maps.* creation_maps.*"
+    " storage_layouts.* built_abis.* replaced_codes.* interfaces.*".split()
+)
 # What a row is found by: another one there is a row that is missing, and one too many.
 KEYS = {
     "log_emitters": ENTITIES["log_emitters"].key,
@@ -121,7 +98,7 @@ def columns_to_audit(settings):
         " WHERE table_schema = 'public' AND NOT EXISTS ("
         "SELECT FROM pg_class WHERE oid = to_regclass(table_name) AND relispartition)",
     ):
-        if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():
+        if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED:
             tables.setdefault(table, {})[column] = kind
     keys = {table: entity.key for table, entity in ENTITIES.items()} | KEYS
     return {

@@ -110,7 +110,7 @@ def test_every_column_is_computed_from_the_node(finished, scenario, make):
     computed = {name for row in make(scenario.truth).values() for name in row} | {*TABLES[make]}
     attributes = "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
     names = {name for (name,) in execute(finished.database_url, attributes, table)}
-    missing = {f"{table}.{name}" for name in names - computed} - NOT_COMPARED.keys()
+    missing = {f"{table}.{name}" for name in names - computed} - NOT_COMPARED
     assert not missing, (
         f"{', '.join(sorted(missing))}: compute the column in {table}() of"
         " tests/support/derived_truth.py"
