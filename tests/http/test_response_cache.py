@@ -200,18 +200,14 @@ def test_a_version_is_read_anew_after_this_process_has_changed_the_index(databas
 def test_what_changed_while_nobody_listened_is_read(database, database_url):
     version = listening(database)
     version.record(0, time.monotonic())
-    end_connections(database_url)
-    wait_until(lambda: version.newest() is None)
-    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
-    wait_until(lambda: (version.listen(), version.newest() == 1)[1])
-
-
-def end_connections(url):
     execute(
-        url,
+        database_url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         " AND datname = current_database()",
     )
+    wait_until(lambda: version.newest() is None)
+    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
+    wait_until(lambda: (version.listen(), version.newest() == 1)[1])
 
 
 def test_a_version_that_was_not_read_for_long_is_unknown(database, monkeypatch):

@@ -48,10 +48,6 @@ def asked_again(client):
     return newest(client)
 
 
-def has_block(url, hash_):
-    return bool(execute(url, "SELECT 1 FROM blocks WHERE hash = %s", bytes.fromhex(hash_[2:])))
-
-
 def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, server):
     """Eight clients ask while blocks come; none sees the chain go back."""
     over = threading.Event()
@@ -77,17 +73,6 @@ def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, serv
         assert [one.result() for one in watching] == [14] * 8
 
 
-def listening_backend(url):
-    [(pid,)] = execute(
-        url,
-        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
-        " AND application_name = 'scan-api' AND query LIKE %s AND query NOT LIKE %s",
-        "%FROM label_state%",
-        "PREPARE%",
-    )
-    return pid
-
-
 def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
     """The backend that would notify of it stands still, as the slowest there is."""
     paths = ("/readyz", "/api/v1/blocks/{}", "/api/v1/tokens?page=1{}", "//readyz/")
@@ -98,7 +83,12 @@ def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
                 time.sleep(CACHED_FOR_S["/readyz"])  # what it said for the first path is cached
             wait_until(lambda number=number: f'"number":{number - 1},' in asked_again(client))
             before = asked_again(client)
-            listening = listening_backend(database_url)
+            [(listening,)] = execute(
+                database_url,
+                "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                " AND application_name = 'scan-api' AND query LIKE %s AND query NOT LIKE %s",
+                *("%FROM label_state%", "PREPARE%"),
+            )
             with frozen(listening):
                 anvil.mine()
                 indexing.wait_for(number)
@@ -117,7 +107,8 @@ def test_a_block_taken_back_is_gone_from_responses(anvil, database_url, server):
             anvil.call("anvil_setCoinbase", "0x" + bytes([depth] * 20).hex())
             anvil.reorganise(depth)
             hash_ = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
-            wait_until(partial(has_block, database_url, hash_))
+            stored = ("SELECT 1 FROM blocks WHERE hash = %s", bytes.fromhex(hash_[2:]))
+            wait_until(partial(execute, database_url, *stored))
             assert_soon(client, NEWEST, hash_)
             assert hash_ not in before
 

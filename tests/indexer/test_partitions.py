@@ -188,7 +188,12 @@ def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, o
     url = database_url
     with closing(Database(url, statement_timeout_ms=0)) as database, database.transaction() as tx:
         partitions.make_empty(tx, "transactions", 1000, 1500)
-    insert_transactions(url, 0, 1400)
+    execute(
+        url,
+        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
+        " from_address, value, gas_price, gas_used, fee, type) SELECT n, 1, n, true, int4send(n),"
+        " '', n, 1, 1, 1, '' FROM generate_series(0, 1399) AS n",
+    )
     execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")
     dump, contents = open_folder / "dump", open_folder / "list"
     postgres.run_program("pg_dump", "-Fc", "-t", "transactions_0", "-f", str(dump), url)
@@ -203,17 +208,6 @@ def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, o
     expected = [(1400, sum(range(1400)))]
     assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == expected
     assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
-
-
-def insert_transactions(url, first, end):
-    execute(
-        url,
-        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, value, gas_price, gas_used, fee, type) SELECT n, 1, n, true, int4send(n),"
-        " '', n, 1, 1, 1, '' FROM generate_series(%s, %s) AS n",
-        first,
-        end - 1,
-    )
 
 
 def index_counts(url):

@@ -130,13 +130,7 @@ def test_one_address_outside_of_allowed_networks_brings_the_rules_back():
         allowed_urls.require_allowed(allowed_urls.parse("https://example.com/"), mixed, LOOPBACK)
 
 
-@pytest.fixture
-def silent_resolver(monkeypatch):
+def test_a_name_server_that_hangs_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(allowed_urls, "lookup", lambda *_: time.sleep(1))
-    yield
-
-
-@pytest.mark.usefixtures("silent_resolver")
-def test_a_name_server_that_hangs_is_not_waited_for():
     with pytest.raises(NotResolved, match="in time"):
         allowed_urls.resolve(allowed_urls.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)

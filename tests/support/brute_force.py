@@ -99,48 +99,26 @@ KINDS = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[
 
 
 def filter_keys():
-    """The keys of every entity but RANGES; fails for one of which LISTED_BY says nothing."""
-    unknown = [
-        f"{entity}.{key}"
-        for entity in QUERIED
-        for key in FILTER_KEYS[entity]
-        if (entity, key) not in LISTED_BY
-    ]
-    assert not unknown, (
-        f"filters without a plain meaning: {', '.join(unknown)}. Say in LISTED_BY of"
-        " tests/support/brute_force.py under which values of the key a record is listed, and in"
-        " Chain._is() where a record matches other values than these."
-    )
-    unread = [f"{key} of the kind {kind}" for key, kind in KINDS.items() if kind not in PARSERS]
-    assert not unread, (
-        f"filters whose values nothing reads: {', '.join(unread)}. Add the kind's parser to PARSERS"
-        " of scan/queries/pages.py."
-    )
-    never_absent = {*KINDS.values()} - ABSENT.keys()
-    assert not never_absent, (
-        f"kinds without a value that matches nothing: {', '.join(never_absent)}. Add one to"
-        " ABSENT of tests/support/brute_force.py."
-    )
+    """The keys of every entity but RANGES; fails for one of which something is not said here."""
+    filters = {(name, filter_.key) for name in QUERIED for filter_ in FILTERS[name]}
     counted = {
         (name, filter_.key)
         for name in QUERIED
         for filter_ in FILTERS[name]
         if all_entities()[name].has_total or filter_.param in all_entities()[name].listed
     }
-    stale = [f"{entity}.{key}" for entity, key in sorted(UNCOUNTED & counted)]
-    assert not stale, (
-        f"{', '.join(stale)}: sql/lists.toml has a list with a counter by this filter. Take it out"
-        " of UNCOUNTED in tests/support/brute_force.py."
-    )
-    filters = {(name, filter_.key) for name in QUERIED for filter_ in FILTERS[name]}
-    unlisted = [f"{entity}.{key}" for entity, key in sorted(filters - counted - UNCOUNTED)]
-    assert not unlisted, (
-        f"{', '.join(unlisted)}: [lists] of sql/lists.toml has no list with a counter by this"
-        " filter. Add one, or the filter to UNCOUNTED in tests/support/brute_force.py."
-    )
-    assert entities.RANGE == RANGES, (
-        f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
-    )
+    keys = {(entity, key) for entity in QUERIED for key in FILTER_KEYS[entity]}
+    kinds = {*KINDS.values()}
+    missing = {
+        "LISTED_BY says not under which values a record is listed": keys - LISTED_BY.keys(),
+        "PARSERS of scan/queries/pages.py lacks the kind": kinds - PARSERS.keys(),
+        "ABSENT has no value of the kind that matches nothing": kinds - ABSENT.keys(),
+        "in UNCOUNTED, though sql/lists.toml has a counter of it": UNCOUNTED & counted,
+        "neither in UNCOUNTED nor counted by sql/lists.toml": filters - counted - UNCOUNTED,
+        "Chain._is() does not say what it means": {*entities.RANGE} ^ {*RANGES},
+    }
+    found = {what: names for what, names in missing.items() if names}
+    assert not found, f"tests/support/brute_force.py: {found}"
     return {entity: FILTER_KEYS[entity] for entity in QUERIED}
 
 

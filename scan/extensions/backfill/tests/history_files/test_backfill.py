@@ -274,7 +274,7 @@ def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, mo
     """SIGKILL while files are downloaded, read and loaded."""
     chance = random.Random(SEED)
     with FileServer(chain.files) as server:
-        server.fault = slow_for(chance)
+        server.fault = lambda _, answer: time.sleep(chance.uniform(0, 0.5)) or answer
         monkeypatch.setenv("SCAN_HISTORY", server.url)
         monkeypatch.setenv("SCAN_TRACES", "off")
         chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
@@ -289,14 +289,6 @@ def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, mo
     follow(indexing.settings_for(database_url, chain.node.url, traces="off"), chain.head)
     assert digest(database_url) == chain.digest
     assert not (tmp_path / "history").exists()
-
-
-def slow_for(chance):
-    def fault(_, answer):
-        time.sleep(chance.uniform(0, 0.5))
-        return answer
-
-    return fault
 
 
 @pytest.mark.long
