@@ -11,9 +11,10 @@ from scan.audit.block_comparison import Comparison, Expected
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum import blocks, column_types, display_text, rlp_and_tries, sparse_tables
+from scan.ethereum.block_decoder import keeps_destroyed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.forms.form import BURN, Credit
+from scan.ethereum.forms.form import BURN, Credit, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.hex import data, quantity, to_hex
@@ -131,8 +132,10 @@ class StoredSource:
         if row["traced"]:
             created = [t.to_address for t in transfers if t.type in sparse_tables.CREATIONS]
             created += [t.contract_address for t in transactions if t.contract_address]
+        columns = {name: _value(column, row, name) for name, column in blocks.BLOCK_COLUMNS.items()}
+        form = _form(self._chain_id, transactions)
         block = blocks.DecodedBlock(
-            **{name: _value(column, row, name) for name, column in blocks.BLOCK_COLUMNS.items()},
+            **columns,
             transactions=transactions,
             logs=logs,
             withdrawals=None if row["withdrawal_count"] is None else records["withdrawals"],
@@ -140,7 +143,8 @@ class StoredSource:
             uncles=tuple(records["uncles"]),
             authorization_lists=tuple(lists),
             text_inputs=blocks.text_inputs([t.to_address for t in transactions], inputs),
-            message_event=_message_event(self._chain_id, transactions),
+            message_event=form and form.message_event,
+            keeps_destroyed=keeps_destroyed(form, columns["blob_gas_used"], columns["timestamp_s"]),
             has_statuses=has_statuses,
         )
         return FetchedBlock(
@@ -172,16 +176,13 @@ def _proven(
     )
 
 
-def _message_event(
-    chain_id: int, transactions: Sequence[blocks.DecodedTransaction]
-) -> tuple[str, str] | None:
-    """Return the event that announces messages, by the form of the chain's id, or else by the types
-    of transactions that Ethereum does not have."""
-    form = FORM_OF_CHAIN.get(chain_id)
-    if chain_id not in FORM_OF_CHAIN:
-        types = {int.from_bytes(t.type) for t in transactions} - TRANSACTION_FIELDS.keys()
-        form = next((f for f in FORMS if types and types <= f.encodings.keys()), None)
-    return form and form.message_event
+def _form(chain_id: int, transactions: Sequence[blocks.DecodedTransaction]) -> Form | None:
+    """Return the form of the chain's id, or else of the types of transactions that Ethereum does
+    not have."""
+    if chain_id in FORM_OF_CHAIN:
+        return FORM_OF_CHAIN[chain_id]
+    types = {int.from_bytes(t.type) for t in transactions} - TRANSACTION_FIELDS.keys()
+    return next((form for form in FORMS if types and types <= form.encodings.keys()), None)
 
 
 def _value(column: column_types.Column, row: Mapping[str, Any], name: str) -> Any:

@@ -110,10 +110,6 @@ def assembled(
     """Return a block of its own fields, given as a struct, and of its decoded parts. Raises BadHex
     and MalformedBlock."""
     prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
-    # Headers tell that Cancun's rules hold, but for those of some forms.
-    keeps_destroyed = block.blobGasUsed is not None
-    if form and form.has_cancun_without_blobs:
-        keeps_destroyed = quantity(block.timestamp) >= FIRST_CANCUN_S
     # Amsterdam's headers tell that moving coin logs it (EIP-7708), by the hash of an access list;
     # but where values moved and none has a log, the chain has the headers alone.
     coin_logs = block.blockAccessListHash is not None and (form is None or form.logs_coin)
@@ -130,12 +126,20 @@ def assembled(
         withdrawals=_withdrawals(block, number),
         blob_base_fee=next(map(int.from_bytes, prices), None),
         coin_logs=coin_logs,
-        keeps_destroyed=keeps_destroyed,
+        keeps_destroyed=keeps_destroyed(form, block.blobGasUsed, quantity(block.timestamp)),
         message_event=form and form.message_event,
         **others,
     )
     settlement = (form.settle if form else forms.settle_by_ethereum)(decoded)
     return decoded._replace(**settlement._asdict())
+
+
+def keeps_destroyed(form: forms.Form | None, blob_gas: object, time_s: int) -> bool:
+    """Return whether contracts of earlier transactions outlive a SELFDESTRUCT (EIP-6780): headers
+    tell that Cancun's rules hold, but for those of some forms."""
+    if form and form.has_cancun_without_blobs:
+        return time_s >= FIRST_CANCUN_S
+    return blob_gas is not None
 
 
 def _transactions(

@@ -104,7 +104,7 @@ class Append:
         self._first_block: int | None = None
         self.head = head
         self._watched_logs: list[block_rows.WatchedLog] = []
-        self._ended_tokens: set[bytes] = set()
+        self._other_lives: set[bytes] = set()  # tokens of which a life ended or another began
         self.blocks = 0
         self.transactions = 0
 
@@ -137,7 +137,8 @@ class Append:
         transaction.copy_binary(tx, block_rows.BODIES, names, (block.body for block in blocks))
         if self._first_block is None:
             self._first_block = blocks[0].contracts.number
-        self._ended_tokens |= {end.address for end in findings.ends}
+        self._other_lives |= {end.address for end in findings.ends}
+        self._other_lives |= {token.address for token in findings.tokens if not token.is_first}
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
@@ -153,8 +154,8 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        if self._ended_tokens:
-            derivation.derive_anew(self.transaction, [*self._ended_tokens])
+        if self._other_lives:
+            derivation.derive_anew(self.transaction, [*self._other_lives])
         derivation.insert(self.transaction, written, self._watched_logs)
         return self.head
 

@@ -216,10 +216,16 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
         items = mortals.bear("MortalItems")
         mortals.do(items, "mint", me, 6)
         is_shown(("Items", 0, "BEP721", 1, {(me, "1")}), {"ITEMS"}, me)
+        for name, type_, balance in ("MortalGoods", "BEP1155", "3"), ("MortalItems", "BEP721", "1"):
+            mortals.do(items, "end")
+            items = mortals.bear(name)
+            mortals.do(items, "mint", me, 6)
+            is_shown(("Items", 0, type_, 1, {(me, balance)}), {"ITEMS"}, me)
+            assert forms.get("/api/v1/tokens/:a/items/6").get_json()["ownerCount"] == 1
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
         for depth, token, held in (
             (1, None, set()),
-            (4, ("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"}),
+            (10, ("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"}),
         ):
             anvil.reorganise(depth)
             anvil.mine()

@@ -87,3 +87,24 @@ contract MortalItems {
         selfdestruct(payable(msg.sender));
     }
 }
+
+contract MortalGoods {
+    string public constant name = "Items";
+    string public constant symbol = "ITEMS";
+    mapping(address => mapping(uint256 => uint256)) public balanceOf;
+
+    event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
+
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7 || id == 0xd9b67a26;
+    }
+
+    function mint(address to, uint256 id) external {
+        balanceOf[to][id] += 3;
+        emit TransferSingle(msg.sender, address(0), to, id, 3);
+    }
+
+    function end() external {
+        selfdestruct(payable(msg.sender));
+    }
+}

@@ -29,18 +29,23 @@ GWEI = 10**9
 
 @pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
 def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(database_url, hardfork):
-    """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone."""
+    """Its code is ADDRESS SELFDESTRUCT. The node names both parties where the coin is gone. Another
+    contract pays 5 wei, and 7 to what has ended by then, or not."""
     with Anvil(hardfork=hardfork) as node:
         node.call("evm_setNextBlockTimestamp", 1_800_000_000)  # long after Ethereum's Cancun
-        creation = node.send(node.accounts[0], None, data="0x6130ff6000526002601ef3")
+        me = node.accounts[0]
+        creation = node.send(me, None, data="0x6130ff6000526002601ef3")
         node.mine()
         contract = node.receipt_of(creation)["contractAddress"]
-        node.send(node.accounts[0], contract, value=5)
+        payments = "".join(f"5f5f5f5f60{wei:02x}73{contract[2:]}5af150" for wei in (5, 7))
+        payer = node.send(me, None, data=f"0x603d8060095f395ff3{payments}00")
         node.mine()
-        with Indexing(database_url, node.url, until=2) as indexing:
+        node.send(me, node.receipt_of(payer)["contractAddress"], value=12, gas=200_000)
+        node.mine()
+        with Indexing(database_url, node.url, until=3) as indexing:
             body = indexing.client().get(f"/api/v1/addresses/{contract}/history").get_json()
-        burnt = 5 - int(node.call("eth_getBalance", contract, "latest"), 16)
-        assert burnt == (0 if hardfork == "cancun" else 5)
+        burnt = 12 - int(node.call("eth_getBalance", contract, "latest"), 16)
+        assert burnt == (0 if hardfork == "cancun" else 12)
         burns = [int(row["amount"]) for row in body["history"] if row["type"] == "burn"]
         assert (burns, body["unexplained"]) == ([burnt] if burnt else [], "0")
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
