@@ -116,6 +116,8 @@ def list_transactions(address_hash: str) -> Response:
     list is short; clients offer orders that long lists do not have."""
     window = paths.first_window()._replace(direction=paths.direction())
     side, sort = _side(address_hash), paths.text("sort")
+    if "to" in side:
+        side = transaction_lists.received(side["to"])
     response = None
     if sort in SORTS:
         response = transaction_lists.sorted_transactions_response(window, sort, **side)

@@ -11,7 +11,12 @@ from scan.extensions.blockscout import paths
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects, transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
-from scan.extensions.blockscout.transaction_lists import name_methods, parties_of, shown_type
+from scan.extensions.blockscout.transaction_lists import (
+    name_methods,
+    parties_of,
+    received,
+    shown_type,
+)
 from scan.extensions.exports import csv_columns
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -118,8 +123,10 @@ def export_holders(address_hash: str) -> Response:
 def _of_address(entity: str, address_hash: str) -> list[paths.Record]:
     """Return the newest rows of an address, or of one side of them."""
     paths.one_of("filter_type", ("address",))
-    side = paths.one_of("filter_value", ("to", "from")) or "address"
-    return _rows(entity, **{side: paths.path_address(address_hash)})
+    side, key = paths.one_of("filter_value", ("to", "from")), paths.path_address(address_hash)
+    if (side, entity) == ("to", "transactions"):
+        return _rows(entity, **received(key))
+    return _rows(entity, **{side or "address": key})
 
 
 def _rows(entity: str, **filters: bytes) -> list[paths.Record]:

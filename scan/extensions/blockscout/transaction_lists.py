@@ -220,6 +220,13 @@ CALL_TYPES = ("call", "callcode", "delegatecall", "staticcall", "invalid")
 Chooses = Callable[[list[paths.Record]], list[paths.Record]]
 
 
+def received(key: bytes) -> dict[str, bytes]:
+    """Return the filter of the transactions that an address received, the one that created it among
+    them: all of an address that sent none, as no contract does but on test nodes."""
+    sent = filtered_page(reader(), "transactions", {"from": key}, Window(1, 0))
+    return {"to": key} if orjson.loads(sent.data) else {"address": key}
+
+
 def transactions_response(window: Window | None = None, **filters: Any) -> Response:
     read = partial(filtered_page, reader(), "transactions", filters)
     records, last = paths.read_page("transactions", read, window)

@@ -238,7 +238,7 @@ def _stored_page(
         unlisted=() if log_filter.is_conjunction else ("topic0",),
         topic_id=scope.topic_id,
         accepted=log_filter.accepted,
-        has_total=has_total,
+        has_total=has_total and window.cursor is None,  # behind one the rows that are left
     )
     if stored.data is None:
         raise unstored_logs.TooManyLogs(unstored_logs.TOO_LARGE)

@@ -98,6 +98,16 @@ def test_all_choices_of_a_filter_are_as_none(client, scenario):
         assert client.get(f"{of_person}/transactions?filter={half}").status_code == 422
 
 
+def test_a_contract_has_received_its_creation(client, scenario):
+    created = next(t for t in scenario.truth.transactions if t["contractAddress"])
+    path = f"/api/v2/addresses/{created['contractAddress']}/transactions"
+    halves = [client.get(f"{path}?filter={half}").json["items"] for half in ("to", "from")]
+    assert halves == [client.get(path).json["items"], []]
+    assert created["hash"] in {item["hash"] for item in halves[0]}
+    rows = client.get(f"{path}/csv?filter_type=address&filter_value=to").text.splitlines()
+    assert len(rows) == 1 + len(halves[0]) and created["hash"] in rows[-1]
+
+
 def test_without_the_node_lists_are_whole(indexed, scenario):
     client = indexed.client(rpc_urls=(NOWHERE,))
     body = client.get("/api/v2/transactions").json
