@@ -6,33 +6,21 @@ transactions, and of a contract with its variables. The readers that they need l
 process.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
-from scan.contracts.abi_decoding import Decoded
 from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.contract_abis import ContractAbis
-from scan.extensions.transaction_details.details import ALL_LOGS, DecodedLog, LogWindow, details
+from scan.extensions.transaction_details.details import ALL_LOGS, LogWindow, details
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import transaction_failures
-from scan.extensions.transaction_details.gas_use import gas_of_calls, gas_of_steps
-from scan.extensions.transaction_details.gas_use.gas_of_calls import (
-    LEAST_WIDTH,
-    MAX_DEPTH,
-    Box,
-    FunctionGas,
-    MethodGas,
-    boxes,
-    gas_by_function,
-    height,
-    whole_gas,
-)
+from scan.extensions.transaction_details.gas_use import gas_of_calls
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.queries import MAX_UINT64, Fate
 from scan.extensions.transaction_details.storage import layout, slots, variable_values
@@ -76,32 +64,36 @@ def get_state_changes(transaction_hash: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
-    gas = gas_of_calls.transaction_gas(requests.reader(), record)
-    functions = [function.record() for function in gas_of_calls.gas_by_function(gas.calls)]
-    gas_record = {"functions": functions, "callCount": gas.call_count}
-    return _of_trace(record, gas_record, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
+    trace, calls = gas_of_calls.transaction_gas(requests.reader(), record)
+    functions = [function.record() for function in gas_of_calls.gas_by_function(calls)]
+    gas_record = {"functions": functions, "callCount": trace.frame_count}
+    return _of_trace(record, gas_record, is_truncated=trace.is_truncated, gasUsed=record["gasUsed"])
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
-    lines = gas_of_calls.lines_of_transaction(requests.reader(), record)
-    gas_used = {"gasUsed": record["gasUsed"]}
-    return requests.json_value({**_place_of(record), **gas_used, **lines.record()})
+    gas = gas_of_calls.lines_of_transaction(requests.reader(), record)
+    gas_record, is_truncated = decoding.recorded("gas_by_line", gas), gas.is_truncated
+    return _of_trace(record, gas_record, is_truncated=is_truncated, gasUsed=record["gasUsed"])
 
 
 def _of_trace(
     record: Mapping[str, Any], of_trace: Mapping[str, Any], *, is_truncated: bool, **more: Any
 ) -> requests.Response:
     """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
-    ends = {"truncated": is_truncated, "unproven": [*of_trace]}
-    return requests.json_value({**_place_of(record), **more, **of_trace, **ends})
-
-
-def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    return {**place, "blockHash": record["blockHash"]}
+    return requests.json_value(
+        {
+            "transactionHash": record["hash"],
+            "blockNumber": record["blockNumber"],
+            "blockHash": record["blockHash"],
+            **more,
+            **of_trace,
+            "truncated": is_truncated,
+            "unproven": [*of_trace],
+        }
+    )
 
 
 @blueprint.get("/contracts/<address>/gas")
@@ -161,78 +153,51 @@ def transaction_head(transaction: Record) -> hooks.Shown:
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
     explanation = explanations.head(transaction, of_node)
+    addresses = [*addresses_in(of_node.method)]
+    for log, event in logs or ():
+        addresses += [to_hex(log.address), *addresses_in(event)]
     return hooks.Shown(
         {"details": of_node, "logs": logs, **explanation.values},
-        [*_addresses(of_node.method, logs), *explanation.addresses],
+        [*addresses, *explanation.addresses],
         {} if of_node.log_count is None else {"events": of_node.log_count},
     )
 
 
-def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Iterator[str]:
-    """Yield the addresses in calls and logs that the page shows by their names."""
-    for log, event in logs or ():
-        yield to_hex(log.address)
-        yield from addresses_in(event)
-    yield from addresses_in(method)
-
-
-class ShownGas(NamedTuple):
-    """The data of the tab; `problem` is why there is none, `lines_problem` why there are no lines
-    where they were requested. `usual` is what other calls of the transaction's own method took."""
-
-    boxes: Sequence[Box] = ()
-    functions: Sequence[FunctionGas] = ()
-    whole_gas: int = 0
-    call_count: int = 0
-    is_truncated: bool = False
-    usual: MethodGas | None = None
-    problem: str | None = None
-    lines: gas_of_steps.GasByLine | None = None
-    lines_problem: str | None = None
-    most_levels: int = MAX_DEPTH
-    least_width: float = LEAST_WIDTH
-
-    @property
-    def height(self) -> int:
-        return height(self.boxes)
-
-    def addresses(self) -> Iterator[str]:
-        lines = self.lines.lines if self.lines else ()
-        addresses = [*(f.address for f in self.functions), *(line.address for line in lines)]
-        yield from (to_hex(address) for address in addresses if address is not None)
-
-
 def read_gas(transaction: Record) -> hooks.Shown:
-    """Return the values of the tab."""
+    """Return the values of the tab; `problem` is why there is no gas, `lines_problem` why there are
+    no lines where they were requested. `usual` is what other calls of the transaction's own method
+    took."""
+    gas: dict[str, Any] = {"usual": None, "problem": None, "lines": None, "lines_problem": None}
     try:
-        gas = _shown(transaction)
+        trace, calls = gas_of_calls.transaction_gas(reader(), transaction)
+        gas["usual"] = _usual(transaction)
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
-        gas = ShownGas(problem=error.message)
-    if "lines" in request.args and gas.problem is None:
+        return hooks.Shown({"gas": gas | {"problem": error.message}})
+    gas |= {
+        "boxes": (boxes := gas_of_calls.boxes(calls)),
+        "height": gas_of_calls.height(boxes),
+        "functions": gas_of_calls.gas_by_function(calls),
+        "whole_gas": gas_of_calls.whole_gas(calls),
+        "call_count": trace.frame_count,
+        "is_truncated": trace.is_truncated,
+        "most_levels": gas_of_calls.MAX_DEPTH,
+        "least_width": gas_of_calls.LEAST_WIDTH,
+    }
+    costly = [*gas["functions"]]
+    if "lines" in request.args:
         parameters.one_of(request.args["lines"], "lines", ("all",))
         try:
-            gas = gas._replace(lines=gas_of_calls.lines_of_transaction(reader(), transaction))
+            gas["lines"] = gas_of_calls.lines_of_transaction(reader(), transaction)
+            costly += gas["lines"].lines
         except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
             reader().do_not_cache()
-            gas = gas._replace(lines_problem=error.message)
-    return hooks.Shown({"gas": gas}, gas.addresses())
+            gas["lines_problem"] = error.message
+    addresses = [to_hex(part.address) for part in costly if part.address is not None]
+    return hooks.Shown({"gas": gas}, addresses)
 
 
-def _shown(transaction: Record) -> ShownGas:
-    gas = gas_of_calls.transaction_gas(reader(), transaction)
-    usual = _usual(transaction)
-    return ShownGas(
-        boxes=boxes(gas.calls),
-        functions=gas_by_function(gas.calls),
-        whole_gas=whole_gas(gas.calls),
-        call_count=gas.call_count,
-        is_truncated=gas.is_truncated,
-        usual=usual,
-    )
-
-
-def _usual(transaction: Record) -> MethodGas | None:
+def _usual(transaction: Record) -> gas_of_calls.MethodGas | None:
     method, to_address = transaction["methodId"], transaction["toAddress"]
     if not method or not to_address:
         return None

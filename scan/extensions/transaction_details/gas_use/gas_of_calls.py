@@ -5,14 +5,18 @@ refunded.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import TracesUnavailable, UpstreamFailed
-from scan.extensions.internal_transfers.transaction_traces import MALFORMED, TransactionTraces
+from scan.extensions.internal_transfers.transaction_traces import (
+    MALFORMED,
+    TransactionTrace,
+    TransactionTraces,
+)
 from scan.extensions.transaction_details import contract_abis, details
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import queries as explanations
@@ -92,28 +96,20 @@ def gas_of_calls(frames: Sequence[trace_decoding.DecodedFrame], call_count: int)
     if call_count > len(frames) and frames:
         last = frames[-1].frame.trace_address
         unknown.update(last[:depth] for depth in range(len(last) + 1))
-    totals = [_total(decoded) for decoded in frames]
-    for decoded, total in zip(frames, totals, strict=True):
-        path = decoded.frame.trace_address
+    calls: list[CallGas] = []
+    # A call comes before those inside.
+    for decoded in reversed(frames):
+        path, total = decoded.frame.trace_address, decoded.frame.gas_used
+        if total is None and decoded.frame.type == "SELFDESTRUCT":
+            total = 0
         if path and total is None:
             unknown.add(path[:-1])
         elif path:
             inside[path[:-1]] += total or 0
-    return [
-        CallGas(decoded, _own(total, inside[path], is_known=path not in unknown), total)
-        for decoded, total in zip(frames, totals, strict=True)
-        for path in [decoded.frame.trace_address]
-    ]
-
-
-def _total(decoded: trace_decoding.DecodedFrame) -> int | None:
-    frame = decoded.frame
-    return 0 if frame.gas_used is None and frame.type == "SELFDESTRUCT" else frame.gas_used
-
-
-def _own(total: int | None, inside: int, *, is_known: bool) -> int | None:
-    """Return the gas of a call alone. A refund may make the whole less than its parts."""
-    return max(0, total - inside) if total is not None and is_known else None
+        # A refund may make the whole less than its parts.
+        own = None if total is None or path in unknown else max(0, total - inside[path])
+        calls.append(CallGas(decoded, own, total))
+    return calls[::-1]
 
 
 def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
@@ -131,16 +127,15 @@ def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
             own=_plus(gas.own, call.own),
             total=gas.total if call.function in outer else _plus(gas.total, call.total),
         )
-    return sorted(functions.values(), key=_most_first)[:MAX_FUNCTIONS]
+    return sorted(
+        functions.values(),
+        # The own gas may be all where it is not known.
+        key=lambda gas: -((gas.total or 0) if gas.own is None else gas.own),
+    )[:MAX_FUNCTIONS]
 
 
 def _plus(sum_: int | None, gas: int | None) -> int | None:
     return None if sum_ is None or gas is None else sum_ + gas
-
-
-def _most_first(function: FunctionGas) -> int:
-    """Return a key for sorting; the own gas may be all where it is not known."""
-    return -((function.total or 0) if function.own is None else function.own)
 
 
 def whole_gas(calls: Sequence[CallGas]) -> int:
@@ -150,21 +145,10 @@ def whole_gas(calls: Sequence[CallGas]) -> int:
 
 def boxes(calls: Sequence[CallGas]) -> list[Box]:
     """Return the calls that are wide enough to be seen, as boxes below the call that made them."""
-    return list(_boxes(calls))[:MAX_BOXES]
-
-
-def height(boxes: Sequence[Box]) -> int:
-    """Return the height of the picture in pixels."""
-    return ROW + max((box.top for box in boxes), default=0)
-
-
-def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
-    widths: defaultdict[Path, int] = defaultdict(int)
-    for call in calls:
-        if len(path := call.decoded.frame.trace_address) == 1:
-            widths[()] += call.total or 0
+    boxes: list[Box] = []
+    parts = [call.total or 0 for call in calls if len(call.decoded.frame.trace_address) == 1]
     # A refund may make the whole less than its parts.
-    whole = max([1, widths[()], *(call.total or 0 for call in calls[:1])])
+    whole = max(1, sum(parts), *(call.total or 0 for call in calls[:1]))
     colours: dict[bytes | None, int] = {}
     next_at: dict[Path, float] = {}  # where the next call inside of a call begins
     for call in calls:
@@ -176,7 +160,14 @@ def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
             next_at[path[:-1]] = left + width
         colour = colours.setdefault(call.decoded.frame.to_address, len(colours) % COLOURS)
         if width >= LEAST_WIDTH and len(path) < MAX_DEPTH:
-            yield Box(ROW * len(path), round(left, 3), round(width, 3), colour, call)
+            place = ROW * len(path), round(left, 3), round(width, 3)
+            boxes.append(Box(*place, colour, call))
+    return boxes[:MAX_BOXES]
+
+
+def height(boxes: Sequence[Box]) -> int:
+    """Return the height of the picture in pixels."""
+    return ROW + max((box.top for box in boxes), default=0)
 
 
 MAX_CALLS = 2_000  # of a contract: the newest
@@ -205,20 +196,13 @@ class MethodGas(NamedTuple):
         return recorded("method_gas", self)
 
 
-class GasOfCalls(NamedTuple):
-    """The gas of a trace's first calls, and how many there are."""
-
-    calls: Sequence[CallGas]
-    call_count: int
-    is_truncated: bool
-
-
-def transaction_gas(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
-    """Return the gas of a transaction's calls. Raises TracesUnavailable, UpstreamFailed."""
+def transaction_gas(
+    reader: Reader, record: Mapping[str, Any]
+) -> tuple[TransactionTrace, list[CallGas]]:
+    """Return a transaction's trace and the gas of its first calls. Raises TracesUnavailable,
+    UpstreamFailed."""
     trace, frames = explanations.calls(reader, record)
-    return GasOfCalls(
-        gas_of_calls(frames, trace.frame_count), trace.frame_count, trace.is_truncated
-    )
+    return trace, gas_of_calls(frames, trace.frame_count)
 
 
 def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_steps.GasByLine:

@@ -206,9 +206,9 @@ class GasByLine(NamedTuple):
     intrinsic_gas: int | None
     refunded_gas: int | None
 
-    def record(self) -> dict[str, Any]:
-        fields = recorded("gas_by_line", self)
-        return {**fields, "truncated": len(self.lines) < self.line_count, "unproven": [*fields]}
+    @property
+    def is_truncated(self) -> bool:
+        return len(self.lines) < self.line_count
 
 
 def gas_by_line(
