@@ -17,7 +17,7 @@ from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
 from scan.extensions.clear_signing.value_formats import ADDRESS_BYTES
-from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.hex import to_hex
 from scan.queries import contracts
 from scan.queries.reader import Reader
@@ -73,10 +73,8 @@ class ContractBindings:
     def _implementations(self, addresses: Collection[bytes]) -> Mapping[bytes, Proxy]:
         """Return the proxies among addresses. Raises UpstreamFailed, Unavailable."""
         block = Block(self._block.number, to_hex(self._block.hash))
-        emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
         abis = self._reader.sources.get(ContractAbis)
-        proxies = abis.proxies_at(emitters, self._reader.node.within(TIMEOUT_S))
-        return {emitter.address: proxy for emitter, proxy in proxies.items()}
+        return abis.proxies_at(addresses, block, self._reader.node.within(TIMEOUT_S))
 
     def _at(self, address: bytes, selector: bytes) -> Descriptor | None:
         return self._descriptors.find(self._chain_id, address, selector)

@@ -240,10 +240,9 @@ class _Describer:
     def _decode(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the method by which the contract's ABI decodes them."""
         called = [data(tree.call.to_address, 20) for tree in level]
-        emitters = {contract_abis.Emitter(address, self._block) for address in called}
         node = self._reader.node.within(TIMEOUT_S)
         abis = self._reader.sources.get(contract_abis.ContractAbis)
-        contracts = abis.find_at_or_now(emitters, node, self._budget)
+        contracts = abis.find_at_or_now({*called}, self._block, node, self._budget)
         if self._reader.has_node_failed:
             self._reader.do_not_cache()
         for tree, address in zip(level, called, strict=True):

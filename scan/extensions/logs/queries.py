@@ -103,11 +103,9 @@ def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str |
     newest = blocks.newest(reader)
     if address is None or newest is None:
         return [], None
-    emitter = contract_abis.Emitter(
-        address, contract_abis.Block(newest.number, to_hex(newest.hash))
-    )
+    block, node = contract_abis.Block(newest.number, to_hex(newest.hash)), reader.node
     contracts = reader.sources.get(contract_abis.ContractAbis).find_at_or_now(
-        [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
+        [address], block, node.within(PROXIES_TIMEOUT_S), DecodingBudget()
     )
     contract = contracts.get(address, contract_abis.NO_CONTRACT)
     return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type

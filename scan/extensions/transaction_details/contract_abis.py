@@ -66,9 +66,8 @@ class Contract(NamedTuple):
     @property
     def delegates(self) -> bool:
         """Whether it is a proxy by its state."""
-        return (
-            self.delegation is not proxy_contracts.NOT_DELEGATING and self.delegation.proxy is None
-        )
+        delegation = self.delegation
+        return delegation is not proxy_contracts.NOT_DELEGATING and delegation.proxy is None
 
 
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
@@ -193,13 +192,15 @@ class ContractAbis:
 
     def find_at_or_now(
         self,
-        emitters: Collection[Emitter],
+        addresses: Iterable[bytes],
+        block: Block,
         node: request_node.NodeSession,
         budget: DecodingBudget,
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[bytes, Contract]:
-        """Return the contracts by address, as find_at() does, or as contracts() does where the node
-        does not respond. All emitters are of one block."""
+        """Return the contracts at a block by address, as find_at() does, or as contracts() does
+        where the node does not respond."""
+        emitters = [Emitter(address, block) for address in addresses]
         try:
             contracts = self.find_at(emitters, node, budget, implementations)
         except (UpstreamFailed, Unavailable):
@@ -210,16 +211,18 @@ class ContractAbis:
 
     def proxies_at(
         self,
-        emitters: Collection[Emitter],
+        addresses: Iterable[bytes],
+        block: Block,
         node: request_node.NodeSession,
         overridden: Mapping[bytes, proxy_contracts.Words] = {},
-    ) -> dict[Emitter, proxy_contracts.Proxy]:
-        """Return the proxies among contracts at blocks, by their code or their state, or by
+    ) -> dict[bytes, proxy_contracts.Proxy]:
+        """Return the proxies among contracts at a block, by their code or their state, or by
         overridden slots. Raises the errors of NodeSession."""
-        codes = self._delegations(self._rows(emitters))
-        by_own_code = {e: code.proxy for e, code in codes.items() if code.proxy}
+        codes = self._delegations(self._rows({Emitter(address, block) for address in addresses}))
         by_state = {e: code for e, code in codes.items() if code.code and not code.proxy}
-        return {**by_own_code, **self._implementations_of(by_state, node, overridden)}
+        proxies = {e: code.proxy for e, code in codes.items() if code.proxy}
+        proxies |= self._implementations_of(by_state, node, overridden)
+        return {emitter.address: proxy for emitter, proxy in proxies.items()}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
         """Return the signature of a contract's function; None where it is unknown or ambiguous."""
@@ -309,13 +312,11 @@ class ContractAbis:
         hashes = {row["codeHash"] for row in rows.values()}
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
-        if missing:
-            for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                by_hash[to_hex(bytes(code_hash))] = delegation = proxy_contracts.delegation_of(
-                    bytes(code)
-                )
-                size = SMALL_ENTRY_BYTES + len(delegation.code)
-                self._codes.store(to_hex(bytes(code_hash)), delegation, size)
+        codes = self._database.rows("contracts/codes_list", code_hashes=missing) if missing else ()
+        for code_hash, code in codes:
+            key, delegation = to_hex(bytes(code_hash)), proxy_contracts.delegation_of(bytes(code))
+            by_hash[key] = delegation
+            self._codes.store(key, delegation, SMALL_ENTRY_BYTES + len(delegation.code))
         return {
             e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
         }

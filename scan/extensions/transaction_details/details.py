@@ -92,10 +92,8 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     called = None if sent.to_address is None or len(calldata) < 4 else data(sent.to_address, 20)
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
-    block = contract_abis.Block(sent.block_number, sent.block_hash, sent.transaction_index)
-    emitters = [contract_abis.Emitter(address, block) for address in [*addresses][:MAX_CONTRACTS]]
-    abis = reader.sources.get(contract_abis.ContractAbis)
-    contracts = abis.find_at_or_now(emitters, node, budget)
+    abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
+    contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
     if called is not None:

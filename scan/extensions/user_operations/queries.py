@@ -157,8 +157,7 @@ def _decoded(
     first_calls = calls[:MAX_CALLS]
     block = contract_abis.Block(indexed.block_number, indexed.block_hash, indexed.transaction_index)
     addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in first_calls)])
-    emitters = [contract_abis.Emitter(address, block) for address in addresses]
-    contracts = abis.find_at_or_now(emitters, reader.node, budget)
+    contracts = abis.find_at_or_now(addresses, block, reader.node, budget)
     failure = None
     if record["revertData"] is not None:
         returned = data(record["revertData"])

@@ -283,9 +283,8 @@ class _Decoder:
         if newest is None:
             return contracts, contracts
         block = contract_abis.Block(newest.number, to_hex(newest.hash))
-        emitters = [contract_abis.Emitter(address, block) for address in addresses]
         node = self._reader.node.within(TIMEOUT_S)
-        return contracts, self._abis.find_at_or_now(emitters, node, self._budget)
+        return contracts, self._abis.find_at_or_now(addresses, block, node, self._budget)
 
     def _functions(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
         token_type, budget = declared.token_type, self._budget

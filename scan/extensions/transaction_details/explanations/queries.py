@@ -16,7 +16,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     TransactionTrace,
     TransactionTraces,
 )
-from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
+from scan.extensions.transaction_details.contract_abis import ContractAbis, block_of
 from scan.extensions.transaction_details.details import TransactionDetails, bound_work
 from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
@@ -130,8 +130,7 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     if has_failed == record["status"] and "status" not in record["unproven"]:
         raise UpstreamFailed(MALFORMED)
     trace = trace_with_gas(trace, record["gasLimit"], int(record["gasUsed"]))
-    block = Block(sent.block_number, sent.block_hash, sent.transaction_index)
-    frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
+    frames = decode_trace(trace, block_of(record), reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
     locations = _locations(reader, record, failure_locations.failed_calls(trace.frames), cause)
     return trace, located_frames(frames, locations)
@@ -142,12 +141,11 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.Stat
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     changes: event_state.StateChanges = traces.read(reader.node, sent, event_state.STATE_CHANGES)
-    block = Block(sent.block_number, sent.block_hash, sent.transaction_index)
     gas_used = int(record["gasUsed"])
     return event_state.named_changes(
         reader,
         changes,
-        block,
+        block_of(record),
         lambda: traces.calls(reader.node, sent).frames,
         lambda: mapping_keys.read(traces, reader.node, sent, gas_used),
     )

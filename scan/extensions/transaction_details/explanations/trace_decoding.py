@@ -50,14 +50,14 @@ def decode_trace(
     """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
     budget. `implementations` are those of proxies that have others than at the block."""
     budget = abi_decoding.DecodingBudget()
-    addresses = [
+    addresses = dict.fromkeys(
         address
         for frame in trace.frames
         for address in (frame.to_address, *(log.address for log in frame.logs or ()))
         if address is not None
-    ]
-    emitters = [contract_abis.Emitter(address, block) for address in dict.fromkeys(addresses)]
-    contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget, implementations)
+    )
+    first = [*addresses][:MAX_CONTRACTS]
+    contracts = abis.find_at_or_now(first, block, node, budget, implementations)
     imported = abis.imported_if_needed(_selectors(trace.frames))
     frames = [_decoded(frame, contracts, imported, budget) for frame in trace.frames]
     return _with_passed_on_reasons(frames)

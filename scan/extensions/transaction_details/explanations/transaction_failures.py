@@ -22,7 +22,6 @@ from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import recorded
@@ -219,12 +218,10 @@ def _decoded(
     is_approximate: bool,
 ) -> TransactionFailure:
     abis, budget = sources.get(contract_abis.ContractAbis), DecodingBudget()
-    codes = failure.code_addresses[: step_traces.MAX_CODE_ADDRESSES]
+    codes = failure.code_addresses
     if not codes and record["toAddress"] is not None:
         codes = (data(record["toAddress"], 20),)
-    block = contract_abis.block_of(record)
-    emitters = [contract_abis.Emitter(address, block) for address in codes]
-    contracts = abis.find_at_or_now(emitters, node, budget)
+    contracts = abis.find_at_or_now(codes, contract_abis.block_of(record), node, budget)
     imported = abis.imported(selectors_of([failure]))
     declared = [abi for code in codes if code in contracts for abi in contracts[code].abis]
     reason = decode_reason(failure, declared, imported, budget)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
-from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.storage import layout, mapping_keys, slot_names
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType, Variable
@@ -264,15 +264,14 @@ def proxies_at(
 ) -> dict[bytes, Proxy]:
     """Return those that are proxies at a block, or were with overridden slots; none that only the
     node knows where it does not respond."""
-    emitters = [Emitter(address, block) for address in addresses]
+    abis = reader.sources.get(ContractAbis)
     try:
-        proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node, overridden)
+        return abis.proxies_at(addresses, block, reader.node, overridden)
     except (UpstreamFailed, Unavailable):
         if not reader.has_node_failed:
             raise  # the database is unavailable
         reader.do_not_cache()
         return {}
-    return {emitter.address: proxy for emitter, proxy in proxies.items()}
 
 
 def _replaced(words: slot_names.Words) -> tuple[bytes, ...]:
