@@ -291,19 +291,17 @@ class CreationComparison:
         self._bytes = 0
         self._hashes: dict[tuple[bytes, int, str], bytes | None] = {}
 
-    def is_in(self, creation: bytes, size: int, links: str, masked_hash: bytes) -> bool:
+    def is_in(self, creation: bytes, size: int, masked_hash: bytes, links: str) -> bool:
         """Return whether a creation begins with a code that has this size and hash; `links` are its
         places of libraries as JSON."""
         key = creation, size, links
         if key not in self._hashes:
-            self._hashes[key] = self._masked_hash(creation[:size], links)
+            code, self._hashes[key] = creation[:size], None
+            self._bytes += len(code)
+            if self._bytes <= MAX_COMPARED_BYTES:
+                places = [ByteRange(*link) for link in orjson.loads(links)]
+                self._hashes[key] = _masked_hash(code, places)
         return self._hashes[key] == masked_hash
-
-    def _masked_hash(self, code: bytes, links: str) -> bytes | None:
-        self._bytes += len(code)
-        if self._bytes > MAX_COMPARED_BYTES:
-            return None
-        return _masked_hash(code, [ByteRange(*link) for link in orjson.loads(links)])
 
 
 def creation_code_of(compiled: LinkedCode) -> CreationCode | None:

@@ -193,16 +193,6 @@ def _functions(layout: bytes | None) -> Mapping[str, Any]:
     return stored.get("functions") or {} if isinstance(stored, dict) else {}
 
 
-class _Created(NamedTuple):
-    """Creation code of a verified contract that has a source map; `links` is JSON."""
-
-    size: int
-    masked_hash: bytes
-    links: str
-    address: bytes
-    code_hash: bytes
-
-
 def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
     """Return the code of creations, without their arguments, of those that have also created a
     verified contract, or that a build has; of the first MAX_CREATIONS."""
@@ -211,37 +201,28 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
     searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
-    stored: defaultdict[bytes, list[_Created]] = defaultdict(list)
+    # By the search hash: size, masked hash and links of codes, verified address and code hash.
+    stored: defaultdict[bytes, list[Sequence[Any]]] = defaultdict(list)
     database, builds = sources.database, sources.get(BuiltCreations)
     rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
-    for search_hash, size, masked_hash, links, address, code_hash in rows:
-        stored[bytes(search_hash)].append(
-            _Created(size, bytes(masked_hash), links, bytes(address), bytes(code_hash))
-        )
+    for search_hash, size, masked_hash, *others in rows:
+        stored[bytes(search_hash)].append((size, bytes(masked_hash), *others))
     mapped: dict[Key, MappedCode] = {}
     comparison = compiler_findings.CreationComparison()
     for key, search_hashes in hashes.items():
         creation = creations[key]
-        codes = (code for search_hash in search_hashes for code in stored[search_hash])
-        equal = (
-            code
-            for code in codes
-            if comparison.is_in(creation, code.size, code.links, code.masked_hash)
-        )
+        codes = (row for search_hash in search_hashes for row in stored[search_hash])
+        equal = (row for row in codes if comparison.is_in(creation, *row[:3]))
         if (created := next(equal, None)) is not None:
-            mapped[key] = _mapped(database, created, creation)
+            address, code_hash = map(bytes, created[3:])
+            of_code = {"address": address, "code_hash": code_hash}
+            # Nothing where it has just been forgotten.
+            source_map, files = database.row("contracts/creation_maps_get", **of_code) or (b"", ())
+            text = compiler_findings.unpacked(bytes(source_map))
+            mapped[key] = MappedCode(creation[: created[0]], address, code_hash, text, dict(files))
         elif (built := builds.find(creation, search_hashes)) is not None:
             mapped[key] = built
     return mapped
-
-
-def _mapped(database: Database, created: _Created, creation: bytes) -> MappedCode:
-    """Return the code of a creation; with an empty source map where it has just been forgotten."""
-    address, code_hash = created.address, created.code_hash
-    row = database.row("contracts/creation_maps_get", address=address, code_hash=code_hash)
-    source_map, files = row or (b"", ())
-    unpacked = compiler_findings.unpacked(bytes(source_map))
-    return MappedCode(creation[: created.size], address, code_hash, unpacked, dict(files))
 
 
 # A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.

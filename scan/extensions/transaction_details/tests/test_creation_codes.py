@@ -104,7 +104,7 @@ def test_hashes_are_of_the_code_without_what_may_differ():
 
 def is_in(comparison, creation, stored):
     links = orjson.dumps([[*link] for link in stored.links]).decode()
-    return comparison.is_in(creation, stored.size, links, stored.masked_hash)
+    return comparison.is_in(creation, stored.size, stored.masked_hash, links)
 
 
 def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
