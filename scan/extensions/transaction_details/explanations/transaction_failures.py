@@ -58,24 +58,22 @@ class TransactionFailure(NamedTuple):
     location: failure_locations.Location | None = None
 
     def record(self) -> dict[str, Any]:
+        failure, reverting = self.failure, None
+        if failure is not None and not self.is_approximate:  # a trace alone shows the call
+            reverting = recorded("reverting", failure) | {
+                "depth": len(failure.trace_address),
+                "methodId": to_hex(failure.selector) if len(failure.selector) == 4 else None,
+                "function": self.function,
+            }
         return {
             **self.reason.record(),
-            "reverting": self._reverting(),
+            "reverting": reverting,
             "location": None if self.location is None else self.location.record(),
             "approximate": self.is_approximate,
         }
 
     def code_addresses(self) -> tuple[bytes, ...]:
         return () if self.failure is None else self.failure.code_addresses
-
-    def _reverting(self) -> dict[str, Any] | None:
-        """Return the call that reverted; None without a trace, which alone shows it."""
-        failure = self.failure
-        if failure is None or self.is_approximate:
-            return None
-        method_id = to_hex(failure.selector) if len(failure.selector) == 4 else None
-        of_call = {"depth": len(failure.trace_address), "methodId": method_id}
-        return recorded("reverting", failure) | of_call | {"function": self.function}
 
 
 class _Unknown(NamedTuple):
@@ -101,7 +99,12 @@ class TransactionFailures:
         exact = _kept(reader, indexed)
         try:
             exact = exact or self._traced(reader, node, indexed)
-            call_failure = exact or self._called(reader, node, indexed, record)
+            key = indexed.hash, indexed.block_hash
+            call_failure = exact or self._approximate.get(key)
+            if call_failure is None:
+                call_failure = _call(reader, node, indexed, record)
+                if not isinstance(call_failure, _Unknown) or call_failure.is_final:
+                    self._approximate.store(key, call_failure, ENTRY_BYTES + MAX_DATA)
         except (UpstreamFailed, Unavailable) as error:
             if not node.failed and not isinstance(error, UpstreamFailed):
                 raise  # the database is unavailable
@@ -147,21 +150,6 @@ class TransactionFailures:
                 )
         except (Unavailable, errors.Conflict) as error:
             log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
-
-    def _called(
-        self,
-        reader: Reader,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        record: Mapping[str, Any],
-    ) -> CallFailure | _Unknown:
-        key = (indexed.hash, indexed.block_hash)
-        call_failure = self._approximate.get(key)
-        if call_failure is None:
-            call_failure = _call(reader, node, indexed, record)
-            if not isinstance(call_failure, _Unknown) or call_failure.is_final:
-                self._approximate.store(key, call_failure, ENTRY_BYTES + MAX_DATA)
-        return call_failure
 
 
 def _call(
@@ -303,11 +291,7 @@ def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, Ca
     )
     return {
         hash_: CallFailure(
-            kind,
-            words,
-            data(returned),
-            size,
-            code_addresses=tuple(data(code, 20) for code in codes),
+            kind, words, data(returned), size, code_addresses=tuple(map(data, codes))
         )
         for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items()
     }
