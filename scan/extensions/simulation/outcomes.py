@@ -167,7 +167,7 @@ def simulate(
         simulated.append(
             Simulated(
                 _with_names(reader, block, call, outcome, proxy.simulated),
-                trace_decoding.located_frames(frames, locations),
+                [f._replace(location=locations.get(f.frame.trace_address)) for f in frames],
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 failure_locations.innermost(locations, cause),
                 described,

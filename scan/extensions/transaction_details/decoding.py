@@ -87,13 +87,10 @@ def decode_event(
 
 
 def decode_result(
-    function: abi_decoding.Entry,
-    returned: bytes,
-    *,
-    budget: abi_decoding.DecodingBudget | None = None,
+    function: abi_decoding.Entry, returned: bytes, budget: DecodingBudget
 ) -> Sequence[abi_decoding.Argument] | None:
     """Return the values that a function returned; None where its ABI has no outputs, or others."""
-    if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
+    if function.outputs is None or not budget.allows(len(returned)):
         return None
     try:
         values = abi_decoding.decoded_values(function.outputs, returned, strict=False)

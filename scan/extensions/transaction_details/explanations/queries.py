@@ -26,8 +26,6 @@ from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
-    located_frames,
-    trace_with_gas,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailure,
@@ -129,11 +127,15 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     has_failed = trace.frames[0].failure is not None
     if has_failed == record["status"] and "status" not in record["unproven"]:
         raise UpstreamFailed(MALFORMED)
-    trace = trace_with_gas(trace, record["gasLimit"], int(record["gasUsed"]))
+    # Nodes differ in what the outermost call has; geth has the transaction's.
+    own, *others = trace.frames
+    gas = own.gas if record["gasLimit"] is None else int(record["gasLimit"])
+    own = own._replace(gas=gas, gas_used=int(record["gasUsed"]))
+    trace = trace._replace(frames=[own, *others])
     frames = decode_trace(trace, block_of(record), reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
     locations = _locations(reader, record, failure_locations.failed_calls(trace.frames), cause)
-    return trace, located_frames(frames, locations)
+    return trace, [f._replace(location=locations.get(f.frame.trace_address)) for f in frames]
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.StateChanges:

@@ -136,12 +136,8 @@ def _compared(
     if post is None:  # destroyed
         return before, _Account()
     after = _account(post)
-    return before, _Account(
-        before.balance if after.balance is None else after.balance,
-        before.nonce if after.nonce is None else after.nonce,
-        before.code if after.code is None else after.code,
-        after.storage,
-    )
+    values = [old if new is None else new for old, new in zip(before, after, strict=True)]
+    return before, _Account._make(values)
 
 
 def _account(values: Mapping[str, Any]) -> _Account:
@@ -158,13 +154,11 @@ def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
 
 
 def _sides_of_account(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
-    balance, nonce, code = (_sides(account.get(name)) for name in ("balance", "nonce", "code"))
+    values = [_sides(account.get(name)) for name in ("balance", "nonce", "code")]
     slots = {slot: _sides(change) for slot, change in (account.get("storage") or {}).items()}
-    before, after = ({slot: sides[n] for slot, sides in slots.items()} for n in (0, 1))
-    return (
-        _Account(balance[0], nonce[0], code[0], before),
-        _Account(balance[1], nonce[1], code[1], after),
-    )
+    storages = [{slot: sides[n] for slot, sides in slots.items()} for n in (0, 1)]
+    before, after = map(_Account._make, zip(*values, storages, strict=True))
+    return before, after
 
 
 def _sides(change: Any) -> tuple[Any, Any]:
@@ -316,13 +310,19 @@ def has_changed(
     Nodes have the state before and after a block only, so the result may be False where one block
     changes it twice. It is False, too, where the node does not keep the state.
     """
-    expected = state.get("value", None)
+    expected = state.get("value")
     if expected is None:
         expected = int.from_bytes(words[state["word"]])
+    arguments = b"".join(words[index] for index in state["arguments"])
+    calldata = to_hex(topic_of(state["call"])[:4] + arguments)
+    call = {"to": to_hex(contract), "data": calldata, "gas": hex(CALL_GAS)}
+    reads: list[tuple[str, tuple[object, ...]]] = [("eth_call", (call,))]
+    if "slot" in state:
+        reads.append(("eth_getStorageAt", (to_hex(contract), state["slot"])))
     calls = [
         client.Call(method, (*parameters, hex(number)))
         for number in (block_number, block_number - 1)
-        for method, parameters in _reads(state, to_hex(contract), words)
+        for method, parameters in reads
     ]
     try:
         results = [*map(_number, node.within(TIMEOUT_S).results(calls, MAX_BYTES))]
@@ -333,19 +333,6 @@ def has_changed(
         new == expected and old is not None and old != expected
         for new, old in zip(after, before, strict=True)
     )
-
-
-def _reads(
-    state: Mapping[str, Any], contract: str, words: Sequence[bytes]
-) -> list[tuple[str, tuple[object, ...]]]:
-    """Return the JSON-RPC methods that read the state, with their parameters except the block."""
-    arguments = b"".join(words[index] for index in state["arguments"])
-    calldata = to_hex(topic_of(state["call"])[:4] + arguments)
-    call = {"to": contract, "data": calldata, "gas": hex(CALL_GAS)}
-    slots: list[tuple[str, tuple[object, ...]]] = []
-    if "slot" in state:
-        slots = [("eth_getStorageAt", (contract, state["slot"]))]
-    return [*slots, ("eth_call", (call,))]
 
 
 def _number(result: object) -> int | None:

@@ -345,10 +345,9 @@ def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:
-    token_transfers = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
-    into = sum(
-        int(transfer["value"]) for transfer in token_transfers if transfer["toAddress"] == holder
-    )
-    return into - sum(
-        int(transfer["value"]) for transfer in token_transfers if transfer["fromAddress"] == holder
+    return sum(
+        int(transfer["value"])
+        * ((transfer["toAddress"] == holder) - (transfer["fromAddress"] == holder))
+        for transfer in transfers
+        if transfer["tokenAddress"] == token
     )

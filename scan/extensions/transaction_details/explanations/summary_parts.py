@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.display_text import COIN_DECIMALS, clean, in_units, short
+from scan.extensions.transaction_details.decoding import recorded
 from scan.pages.formatting import exchange_name
 from scan.queries.pages import WITH_AMOUNTS
 
@@ -45,15 +46,8 @@ class Part(NamedTuple):
     larger_namesake: str | None = None
 
     def record(self) -> dict[str, Any]:
-        fields = {
-            "type": self.type,
-            "address": self.address,
-            "tokenId": self.token_id,
-            "value": self.value,
-            "verified": self.verified,
-            "largerNamesake": self.larger_namesake,
-        }
-        return {"text": self.text, **{k: v for k, v in fields.items() if v is not None}}
+        fields = recorded("part", self).items()
+        return {name: value for name, value in fields if value is not None}
 
 
 class Asset(NamedTuple):

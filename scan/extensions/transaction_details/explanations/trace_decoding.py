@@ -9,7 +9,7 @@ from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details.details import MAX_CONTRACTS
-from scan.extensions.transaction_details.explanations.failure_locations import CallPath, Location
+from scan.extensions.transaction_details.explanations.failure_locations import Location
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
@@ -60,36 +60,10 @@ def decode_trace(
     contracts = abis.find_at_or_now(first, block, node, budget, implementations)
     imported = abis.imported_if_needed(_selectors(trace.frames))
     frames = [_decoded(frame, contracts, imported, budget) for frame in trace.frames]
-    return _with_passed_on_reasons(frames)
-
-
-def located_frames(
-    frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
-) -> list[DecodedFrame]:
-    """Return the calls with the lines in which they failed."""
-    return [
-        decoded._replace(location=locations.get(decoded.frame.trace_address)) for decoded in frames
-    ]
-
-
-def trace_with_gas(
-    trace: transaction_traces.TransactionTrace, gas_limit: str | None, gas_used: int
-) -> transaction_traces.TransactionTrace:
-    """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
-    has them there. Nodes differ in that."""
-    first, *others = trace.frames
-    gas = first.gas if gas_limit is None else int(gas_limit)
-    return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])
-
-
-def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
-    """Give a call whose own ABI does not have its error the reason of the call that it passes the
-    error on from, which returned the same data."""
-    reason_of = {
-        decoded.reason.data: decoded.reason
-        for decoded in frames
-        if decoded.reason is not None and decoded.reason.decoded is not None
-    }
+    # A call whose own ABI does not have its error has the reason of the call that it passes the
+    # error on from, which returned the same data.
+    reasons = [decoded.reason for decoded in frames if decoded.reason is not None]
+    reason_of = {reason.data: reason for reason in reasons if reason.decoded is not None}
     return [
         decoded
         if decoded.reason is None or decoded.reason.kind != revert_reasons.UNKNOWN_DATA
@@ -124,7 +98,7 @@ def _decoded(
         declared = function.signature, function.source
         functions = (e for e in entries if (e.signature, e.source) == declared)
         if (entry := next(functions, None)) is not None:
-            result = decoding.decode_result(entry, frame.output, budget=budget)
+            result = decoding.decode_result(entry, frame.output, budget)
     logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
     return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
 

@@ -1,6 +1,7 @@
 """The sentence and the reason on a transaction's page, and its tabs: calls, state changes."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -64,10 +65,10 @@ class ShownTraces(NamedTuple):
                 yield from addresses_in(call_or_event)
 
 
-def _shown(read: Callable[[], ShownTraces]) -> Shown:
+def _shown(read: Callable[[Record], ShownTraces], transaction: Record) -> Shown:
     """Return the values of a tab."""
     try:
-        traces = read()
+        traces = read(transaction)
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
         traces = ShownTraces(problem=error.message)
@@ -134,19 +135,13 @@ def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
     return ShownTraces((), accounts, changes.account_count, len(accounts), is_truncated)
 
 
-def _call_tree(transaction: Record) -> Shown:
-    return _shown(lambda: shown_calls(*explanations.calls(reader(), transaction)))
-
-
-def _state_changes(transaction: Record) -> Shown:
-    return _shown(lambda: shown_accounts(explanations.state_changes(reader(), transaction)))
-
-
+_call_tree = partial(_shown, lambda sent: shown_calls(*explanations.calls(reader(), sent)))
+_state = partial(_shown, lambda sent: shown_accounts(explanations.state_changes(reader(), sent)))
 HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
     add_to_transactions=transaction_failures.add_reasons,
     tabs=(
         TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
-        TransactionTab("state", "State changes", "/state-changes", _state_changes, needs_node=True),
+        TransactionTab("state", "State changes", "/state-changes", _state, needs_node=True),
     ),
 )
