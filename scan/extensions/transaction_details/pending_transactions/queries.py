@@ -2,9 +2,7 @@
 its hash, those of a sender in the node's pool, and what became of one that is gone.
 """
 
-from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from itertools import count
 from typing import Any, NamedTuple
 
 import orjson
@@ -175,14 +173,6 @@ class SenderPool(NamedTuple):
     transactions: list[PendingTransaction]
     reason: str | None = None
 
-    def with_nonce(self, nonce: int) -> PendingTransaction | None:
-        return next((sent for sent in self.transactions if sent.nonce == nonce), None)
-
-    def missing_nonce(self, first: int) -> int:
-        """Return the first nonce from `first` on that none of the transactions has."""
-        nonces = {sent.nonce for sent in self.transactions}
-        return next(nonce for nonce in count(first) if nonce not in nonces)
-
 
 def read_pool(node: NodeSession, address: bytes) -> SenderPool:
     """Read the transactions of a sender, of a node without txpool_contentFrom from its whole pool
@@ -228,17 +218,14 @@ def _of_key(by_sender: Any, address: str) -> Any:
 def _of_sender(answer: Any, address: bytes) -> SenderPool:
     if not isinstance(answer, dict):
         return SenderPool([], NO_POOL)
-    pool = [sent for sent in _listed(answer) if sent.from_address == address]
-    return SenderPool(sorted(pool, key=lambda sent: sent.nonce))
-
-
-def _listed(answer: Mapping[str, Any]) -> Iterator[PendingTransaction]:
-    """Yield the transactions that are well-formed, with whether they are queued."""
+    pool: list[PendingTransaction] = []
     for state in STATES:
         by_nonce = answer.get(state)
         for value in by_nonce.values() if isinstance(by_nonce, dict) else ():
-            if (sent := parsed(value)) is not None:
-                yield sent._replace(is_queued=state == "queued")
+            sent = parsed(value)
+            if sent is not None and sent.from_address == address:
+                pool.append(sent._replace(is_queued=state == "queued"))
+    return SenderPool(sorted(pool, key=lambda sent: sent.nonce))
 
 
 TIMEOUT_S = 1.5
@@ -321,8 +308,8 @@ def _missing_nonce(node: NodeSession, sent: PendingTransaction) -> int | None:
     pool = _pool(node, sent.from_address)
     if pool.reason is not None or sent.next_nonce is None:
         return None
-    missing = pool.missing_nonce(sent.next_nonce)
-    return missing if missing < sent.nonce else None
+    nonces = {pooled.nonce for pooled in pool.transactions}
+    return next((n for n in range(sent.next_nonce, sent.nonce) if n not in nonces), None)
 
 
 def _pool(node: NodeSession, sender: bytes) -> SenderPool:
@@ -354,7 +341,7 @@ def gone(
     pool = _pool(node, sender)
     if pool.reason is not None:
         return Gone(Fate.UNKNOWN, reason=pool.reason)
-    pooled = pool.with_nonce(nonce)
+    pooled = next((sent for sent in pool.transactions if sent.nonce == nonce), None)
     if pooled is None:
         return Gone(Fate.DROPPED)
     if pooled.hash == transaction_hash:
