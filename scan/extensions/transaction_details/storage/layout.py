@@ -9,13 +9,13 @@ layout says: its sizes are bounded.
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
-from scan.errors import ScanError
 from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.verification.languages import language_of_path, vyper
 
@@ -29,6 +29,8 @@ MAX_ENUMS = 500
 MAX_ENUM_MEMBERS = 256
 SLOTS = 2**256
 
+# What a layout raises that is not in its compiler's form.
+MALFORMED_LAYOUT = (ValueError, KeyError, TypeError, AttributeError)
 Kind = Literal["value", "mapping", "array", "dynamic", "bytes", "struct", "unknown"]
 _LENGTH = re.compile(r"\)([0-9]{1,78})_storage\Z", re.ASCII)
 _KINDS: Mapping[str, Kind] = {
@@ -37,10 +39,6 @@ _KINDS: Mapping[str, Kind] = {
     "bytes": "bytes",
     "inplace": "value",
 }
-
-
-class MalformedLayout(ScanError):
-    """A layout is not in its compiler's form."""
 
 
 class Variable(NamedTuple):
@@ -94,19 +92,16 @@ class Layout(NamedTuple):
 
 def read_solidity(text: str) -> Layout:
     """Read a `storageLayout`, with the names that compiler_layouts.py adds. Raises
-    MalformedLayout."""
-    try:
-        compiled = orjson.loads(text)
-        namespaces = compiled.get("namespaces") or {"storage": []}
-        entries = [*compiled["storage"], *namespaces["storage"]]
-        variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
-        types = _types({**(compiled.get("types") or {}), **(namespaces.get("types") or {})})
-        enums = {
-            str(label)[:MAX_LABEL]: [str(name)[:MAX_NAME] for name in names[:MAX_ENUM_MEMBERS]]
-            for label, names in [*(compiled.get("enums") or {}).items()][:MAX_ENUMS]
-        }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise MalformedLayout("The layout of the storage is malformed.") from None
+    MALFORMED_LAYOUT."""
+    compiled = orjson.loads(text)
+    namespaces = compiled.get("namespaces") or {"storage": []}
+    entries = [*compiled["storage"], *namespaces["storage"]]
+    variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
+    types = _types({**(compiled.get("types") or {}), **(namespaces.get("types") or {})})
+    enums = {
+        str(label)[:MAX_LABEL]: [str(name)[:MAX_NAME] for name in names[:MAX_ENUM_MEMBERS]]
+        for label, names in [*(compiled.get("enums") or {}).items()][:MAX_ENUMS]
+    }
     layout = laid_out(variables, types, is_truncated=len(entries) > MAX_VARIABLES)
     return layout._replace(enums=enums)
 
@@ -184,18 +179,11 @@ _VALUE = re.compile(r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal|co
 
 
 def read_vyper(text: str) -> Layout:
-    """Read a `storage_layout`. Raises MalformedLayout."""
+    """Read a `storage_layout`. Raises MALFORMED_LAYOUT."""
     types = _Types()
-    variables: list[Variable] = []
-    is_truncated = False
-    try:
-        for name, entry in _entries(orjson.loads(text), "", 0):
-            if len(variables) == MAX_VARIABLES:
-                is_truncated = True
-                break
-            variables.append(_vyper_variable(name, entry, types))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise MalformedLayout("The layout of the storage is malformed.") from None
+    entries = [*islice(_entries(orjson.loads(text), "", 0), MAX_VARIABLES + 1)]
+    variables = [_vyper_variable(*entry, types) for entry in entries[:MAX_VARIABLES]]
+    is_truncated = len(entries) > MAX_VARIABLES
     return laid_out(variables, types.by_name, is_vyper=True, is_truncated=is_truncated)
 
 
@@ -277,19 +265,13 @@ class KnownLayout(NamedTuple):
     layout: Layout
 
 
-class _Sized(NamedTuple):
-    """A layout, with the characters of its JSON."""
-
-    layout: Layout
-    characters: int
-
-
 class StorageLayouts:
     """A reader of layouts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._layouts: SizedCache[_Sized] = SizedCache(CACHE_BYTES)
+        # Each with the characters of its JSON.
+        self._layouts: SizedCache[tuple[Layout, int]] = SizedCache(CACHE_BYTES)
 
     def of(self, addresses: Sequence[bytes]) -> dict[bytes, KnownLayout]:
         """Return the layouts of those contracts whose verification has one, by address; those last
@@ -300,7 +282,7 @@ class StorageLayouts:
         distinct = sorted({*addresses})
         rows = self._database.rows("contracts/storage_layouts_find", addresses=distinct)
         by_address = {bytes(address): row for address, *row in rows}
-        read: dict[Hashable, _Sized] = {}
+        read: dict[Hashable, Layout] = {}
         layouts: dict[bytes, KnownLayout] = {}
         left = MAX_CHARACTERS
         for address in dict.fromkeys(addresses):
@@ -309,12 +291,12 @@ class StorageLayouts:
             name, path, verified, code_hash, at = by_address[address]
             key = bytes(verified), bytes(code_hash), at
             if key not in read:
-                read[key] = self._layout(key, path)
-                left -= read[key].characters
-            layouts[address] = KnownLayout(address, name, read[key].layout)
+                read[key], characters = self._layout(key, path)
+                left -= characters
+            layouts[address] = KnownLayout(address, name, read[key])
         return layouts
 
-    def _layout(self, key: tuple[bytes, bytes, object], path: str) -> _Sized:
+    def _layout(self, key: tuple[bytes, bytes, object], path: str) -> tuple[Layout, int]:
         """Return the layout of a verification, which is nothing where it is malformed."""
         sized = self._layouts.get(key)
         if sized is None:
@@ -325,9 +307,9 @@ class StorageLayouts:
             read = read_vyper if language_of_path(path) is vyper.VYPER else read_solidity
             try:
                 layout = read(text)
-            except MalformedLayout:
+            except MALFORMED_LAYOUT:
                 layout = EMPTY
-            sized = _Sized(layout, len(text))
+            sized = layout, len(text)
             self._layouts.store(key, sized, 1_000 + BYTES_PER_CHARACTER * len(text))
         return sized
 

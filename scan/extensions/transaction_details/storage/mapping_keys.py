@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
@@ -59,7 +60,6 @@ class Candidates:
         self._words = [*dict.fromkeys(words)][:MAX_WORDS]
         self._texts = [*dict.fromkeys(texts)][:MAX_TEXTS]
         self._by_label: dict[tuple[str, int], Sequence[Key]] = {}
-        self._indices: Sequence[int] = ()
 
     def after(self, hashed: Sequence[bytes]) -> "Candidates":
         """Return candidates with those in values that were hashed, which are likelier: a key and a
@@ -79,13 +79,12 @@ class Candidates:
             self._by_label[label_and_size] = [*self._of(type_, is_vyper)]
         return self._by_label[label_and_size]
 
+    @cached_property
     def indices(self) -> Sequence[int]:
-        """Return places in arrays: the first ones, and those that candidates name."""
-        if not self._indices:
-            numbers = [n for word in self._words if (n := int.from_bytes(word)) < 2**32]
-            near = [n for number in numbers for n in (number, number - 1) if n >= 0]
-            self._indices = [*dict.fromkeys((0, *near, *range(MAX_INDICES)))][:MAX_INDICES]
-        return self._indices
+        """Places in arrays: the first ones, and those that candidates name."""
+        numbers = [n for word in self._words if (n := int.from_bytes(word)) < 2**32]
+        near = [n for number in numbers for n in (number, number - 1) if n >= 0]
+        return [*dict.fromkeys((0, *near, *range(MAX_INDICES)))][:MAX_INDICES]
 
     def _of(self, type_: StorageType, is_vyper: bool) -> Iterator[Key]:
         label = type_.label
@@ -114,17 +113,12 @@ def _is_declared(type_: StorageType) -> bool:
     return type_.kind == "value" and not slots.is_elementary(type_.label)
 
 
-def _fits_any(type_: StorageType, word: bytes) -> bool:
-    """Return whether a word has a value of a declared type, whatever that is."""
-    rest = WORD - min(type_.size, WORD)
-    is_negative = word[:rest] == b"\xff" * rest and word[rest] >= 0x80
-    return not any(word[:rest]) or not any(word[WORD - rest :]) or is_negative
-
-
 def _fits(type_: StorageType, word: bytes) -> bool:
     label, size = type_.label, min(type_.size, WORD)
-    if _is_declared(type_):
-        return _fits_any(type_, word)
+    if _is_declared(type_):  # the word has a value of it, whatever it is
+        rest = WORD - size
+        is_negative = word[:rest] == b"\xff" * rest and word[rest] >= 0x80
+        return not any(word[:rest]) or not any(word[size:]) or is_negative
     if label == "bool":
         return int.from_bytes(word) < 2
     if slots.is_fixed_bytes(label):

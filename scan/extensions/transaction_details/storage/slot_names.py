@@ -5,6 +5,7 @@ computed level by level, within a bound. Pure.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -83,16 +84,13 @@ class _Level:
     def places(self, indices: Sequence[int], most_rank: int) -> Sequence[tuple[Place, int]]:
         """Return the places with the ranks of their regions, of those below `most_rank`."""
         if self._places is None:
-            self._places = [*self._walk(indices, most_rank)]
+            self._places = [
+                (place, root.rank)
+                for root in self._roots
+                if root.rank < most_rank and not self._steps.are_spent
+                for place in hashed_places(self._layout, root, indices, self._steps)
+            ]
         return self._places
-
-    def _walk(self, indices: Sequence[int], most_rank: int) -> Iterator[tuple[Place, int]]:
-        for root in self._roots:
-            if self._steps.are_spent:
-                return
-            if root.rank < most_rank:
-                for place in hashed_places(self._layout, root, indices, self._steps):
-                    yield place, root.rank
 
 
 def names_of_slots(
@@ -122,7 +120,7 @@ def _next(
 ) -> Iterator[Root]:
     """Yield the regions that hashes lead to from these; of values of mappings those alone whose
     keys are likely."""
-    for place, rank in level.places(candidates.indices(), most):
+    for place, rank in level.places(candidates.indices, most):
         if budget.hashes <= 0:
             return
         type_ = layout.types[place.type]
@@ -247,9 +245,6 @@ def content_of(slot: int, word: bytes, words: Mapping[int, bytes]) -> bytes | No
     if length > MAX_TEXT:
         return None
     start = content_start(slot)
-    data: list[bytes] = []
-    for index in range(-(-length // WORD)):
-        if (own := words.get(start + index)) is None:
-            return None
-        data.append(own)
-    return b"".join(data)[:length]
+    in_order = (words.get(start + index, b"") for index in range(-(-length // WORD)))
+    data = b"".join(takewhile(bool, in_order))
+    return data[:length] if len(data) >= length else None

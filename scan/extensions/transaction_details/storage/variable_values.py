@@ -380,6 +380,6 @@ class _Values:
         length = self._content_length(entry) or 0
         if length > MAX_TEXT:
             return None
-        words = [self._words.get(slot) for slot in content_slots(layout, entry, length)]
-        read = [word for word in words if word is not None]
-        return b"".join(read)[:length] if len(read) == len(words) else None
+        words = (self._words.get(slot, b"") for slot in content_slots(layout, entry, length))
+        content = b"".join(words)
+        return content[:length] if len(content) >= length else None

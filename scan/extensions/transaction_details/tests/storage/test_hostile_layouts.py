@@ -14,9 +14,9 @@ from scan.extensions.transaction_details.storage.compiler_layouts import (
     unpacked,
 )
 from scan.extensions.transaction_details.storage.layout import (
+    MALFORMED_LAYOUT,
     MAX_MEMBERS,
     MAX_VARIABLES,
-    MalformedLayout,
     read_solidity,
     read_vyper,
 )
@@ -80,7 +80,7 @@ MALFORMED = (
 
 @pytest.mark.parametrize("text", MALFORMED)
 def test_malformed_layouts_are_refused(text):
-    with pytest.raises(MalformedLayout):
+    with pytest.raises(MALFORMED_LAYOUT):
         read_solidity(text)
 
 
@@ -97,7 +97,7 @@ MALFORMED_OF_VYPER = [
 
 @pytest.mark.parametrize("text", MALFORMED_OF_VYPER)
 def test_malformed_layouts_of_vyper_are_refused(text):
-    with pytest.raises(MalformedLayout):
+    with pytest.raises(MALFORMED_LAYOUT):
         read_vyper(text)
 
 
@@ -239,7 +239,7 @@ def test_candidates_are_bounded():
     own = layout([], t=UINT, s=STRING)
     assert len(candidates.of(own.types["t"], is_vyper=False)) == mapping_keys.MAX_WORDS
     assert len(candidates.of(own.types["s"], is_vyper=False)) == mapping_keys.MAX_TEXTS
-    assert len(candidates.indices()) == mapping_keys.MAX_INDICES
+    assert len(candidates.indices) == mapping_keys.MAX_INDICES
 
 
 @pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])

@@ -7,7 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage import compiler_layouts
-from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
+from scan.extensions.transaction_details.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.support.anvil import calldata
 
@@ -107,7 +107,7 @@ HOSTILE = {
 def test_malformed_names_are_no_layout_or_left_out(names):
     try:
         layout = read_solidity(json.dumps({**PLAIN, **names}))
-    except MalformedLayout:
+    except MALFORMED_LAYOUT:
         return
     assert [variable.name for variable in layout.variables] == ["a"]
     assert all(isinstance(name, str) for members in layout.enums.values() for name in members)
