@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from scan import VERSION
 from scan.errors import ScanError
 from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
-from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json, Tool, tools_of
+from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json, tools_of
 from scan.server.responses import Environ, Headers
 
 MAX_RESULT_BYTES = 256 * 1024  # of text, which a model reads whole
@@ -33,10 +33,6 @@ def result_of(request: ApiRequest, response: ApiResponse) -> types.CallToolResul
         text = TOO_LARGE.format(size=len(response.body), most=MAX_RESULT_BYTES, path=request.path)
         return _result(text, is_error=True)
     return _result(response.body.decode("utf-8", "replace"), is_error=response.status >= 400)
-
-
-def result_of_error(error: ScanError) -> types.CallToolResult:
-    return _result(orjson.dumps(error.body()).decode(), is_error=True)
 
 
 def _result(text: str, *, is_error: bool) -> types.CallToolResult:
@@ -112,10 +108,19 @@ Send = Callable[[ApiRequest], Awaitable[ApiResponse]]
 def make_server(document: Json, send: Send) -> "Server[Any]":
     """Return a server of the document's tools; `send` requests the API, and may raise ScanError."""
     tools = tools_of(document)
-    listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
+    hints = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+    described = [
+        types.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.input_schema,
+            annotations=hints,
+        )
+        for tool in tools.values()
+    ]
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> Any:
-        return listed
+        return types.ListToolsResult(tools=described)
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
@@ -125,7 +130,7 @@ def make_server(document: Json, send: Send) -> "Server[Any]":
             request = tool.request(params.arguments or {})
             return result_of(request, await send(request))
         except ScanError as error:
-            return result_of_error(error)
+            return _result(orjson.dumps(error.body()).decode(), is_error=True)
 
     return Server(
         "scan",
@@ -146,14 +151,3 @@ def serving(server: "Server[Any]") -> Application:
             await manager.handle_request(scope, receive, send)
 
     return application
-
-
-def _listed(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=False
-        ),
-    )

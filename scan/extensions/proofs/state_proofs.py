@@ -110,35 +110,30 @@ def read_account(
         root = item_content(split_list(header, MOST_HEADER_ITEMS)[_STATE_ROOT])
         proof = _nodes(answer["accountProof"])
         value = proven_value(root, keccak256(address), proof)
-        account = _account(block, header, root, value)._replace(proof=proof)
+        nonce, balance, storage_root, code_hash = b"", b"", EMPTY_ROOT, EMPTY_CODE_HASH
+        if value:
+            nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
+        account = ProvenAccount(
+            block,
+            header,
+            root,
+            bool(value),
+            int.from_bytes(balance),
+            int.from_bytes(nonce),
+            code_hash,
+            storage_root,
+            proof,
+        )
         if slot is None:
             return account
         [slot_answer] = answer["storageProof"]
         slot_proof = _nodes(slot_answer["proof"])
-        value = proven_value(account.storage_root, keccak256(_word(slot)), slot_proof)
-        proven = ProvenSlot(slot, int.from_bytes(item_content(value)), slot_proof)
-        return account._replace(slot=proven)
+        value = proven_value(storage_root, keccak256(_word(slot)), slot_proof)
+        return account._replace(slot=ProvenSlot(slot, _number(value), slot_proof))
     except ImproperProof:
         raise
     except (ValueError, TypeError, LookupError) as error:
         raise ImproperProof(f"its proof is malformed ({type(error).__name__})") from None
-
-
-def _account(block: BlockId, header: bytes, root: bytes, value: bytes) -> ProvenAccount:
-    if not value:
-        return ProvenAccount(
-            block=block,
-            header=header,
-            state_root=root,
-            exists=False,
-            balance=0,
-            nonce=0,
-            code_hash=EMPTY_CODE_HASH,
-            storage_root=EMPTY_ROOT,
-        )
-    nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
-    amounts = int.from_bytes(balance), int.from_bytes(nonce)
-    return ProvenAccount(block, header, root, True, *amounts, code_hash, storage_root)
 
 
 def _nodes(texts: Any) -> list[bytes]:

@@ -9,6 +9,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
+from scan.api.renamed_fields import recording
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import served_chain
 from scan.ethereum.request_node import BUDGET_S
@@ -45,6 +46,7 @@ def proven_account(
     return proven
 
 
+recorded = recording(__file__)
 _SLOT = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 
 api_views = Blueprint("proofs", __name__)
@@ -56,21 +58,8 @@ def get_proof(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "slot")
     key, slot = parameters.address(address), _slot(arguments.get("slot"))
     account = proven_account(requests.reader(), key, requests.block_argument(arguments), slot)
-    record = {
-        "address": to_hex(key),
-        "balance": str(account.balance),
-        "nonce": str(account.nonce),
-        "codeHash": to_hex(account.code_hash),
-        "storageRoot": to_hex(account.storage_root),
-        "exists": account.exists,
-        "slot": _record(account.slot),
-        "blockNumber": account.block.number,
-        "blockHash": to_hex(account.block.hash),
-        "stateRoot": to_hex(account.state_root),
-        "header": to_hex(account.header),
-        "proof": [*map(to_hex, account.proof)],
-    }
-    return requests.json_value(record)
+    record = recorded("account", account, slot=_slot_record)
+    return requests.json_value({"address": to_hex(key), **record})
 
 
 def _slot(text: str | None) -> int | None:
@@ -81,12 +70,8 @@ def _slot(text: str | None) -> int | None:
     return int(text, 16)
 
 
-def _record(slot: state_proofs.ProvenSlot | None) -> dict[str, Any] | None:
-    if slot is None:
-        return None
-    words = {"slot": slot.slot.to_bytes(32), "value": slot.value.to_bytes(32)}
-    record = {name: to_hex(word) for name, word in words.items()}
-    return {**record, "proof": [*map(to_hex, slot.proof)]}
+def _slot_record(slot: state_proofs.ProvenSlot | None) -> dict[str, Any] | None:
+    return slot and recorded("slot", slot, word=lambda number: to_hex(number.to_bytes(32)))
 
 
 TIMEOUT_S = 0.5
