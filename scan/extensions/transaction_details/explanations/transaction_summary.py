@@ -73,18 +73,22 @@ class Summary(NamedTuple):
 
 def summarise(facts: Facts, names: Names) -> Summary:
     for rule in (_failed, _created, _without_call, swapped, provided, _wrapped, _moved):
-        recognised = rule(facts, names)
-        if recognised is not None:
-            action, text = FORMS["recognised"][recognised.form]
-            sentence = _filled(text, recognised.values)
-            if recognised.form.startswith("failed"):
-                return Summary(action, merged(sentence))
-            stated = dict(recognised.stated)
-            if not recognised.has_value:
-                sentence += _with_coin(facts, names)
-                stated[COIN] = stated.get(COIN, 0) + _stated_value(facts)
-            return _ended(facts, names, action, sentence, stated)
-    return _event_summary(facts, names) or _method_summary(facts, names) or _called(facts, names)
+        if (recognised := rule(facts, names)) is not None:
+            return _recognised(facts, names, recognised)
+    summary = _event_summary(facts, names) or _method_summary(facts, names)
+    return summary or _recognised(facts, names, _called(facts, names))
+
+
+def _recognised(facts: Facts, names: Names, recognised: Recognised) -> Summary:
+    action, text = FORMS["recognised"][recognised.form]
+    sentence = _filled(text, recognised.values)
+    if recognised.form.startswith("failed"):
+        return Summary(action, merged(sentence))
+    stated = dict(recognised.stated)
+    if not recognised.has_value:
+        sentence += _with_coin(facts, names)
+        stated[COIN] = stated.get(COIN, 0) + _stated_value(facts)
+    return _ended(facts, names, action, sentence, stated)
 
 
 def _ended(
@@ -294,10 +298,9 @@ def _event_summary(facts: Facts, names: Names) -> Summary | None:
         return None
     form, words = event
     if "state" in form and not facts.is_state_changed:
-        action, text = FORMS["recognised"]["emitted"]
-        name = form["event"].partition("(")[0]
-        sentence = _filled(text, {**_call_values(facts, names), "event": [Part(name)]})
-        return _ended(facts, names, action, sentence, {})
+        name = Part(form["event"].partition("(")[0])
+        emitted = Recognised("emitted", {**_call_values(facts, names), "event": [name]}, True)
+        return _recognised(facts, names, emitted)
     values = values_of(form["text"], words, facts.transaction["toAddress"], names)
     sentence = _filled(form["text"], values) + _with_coin(facts, names)
     stated = {COIN: _stated_value(facts)}
@@ -329,22 +332,15 @@ def _method_summary(facts: Facts, names: Names) -> Summary | None:
     return None
 
 
-def _called(facts: Facts, names: Names) -> Summary:
-    """Summarise the transaction by its method and contract, and what the sender gave and got."""
-    stated: Flows = {}
+def _called(facts: Facts, names: Names) -> Recognised:
+    """Recognise a call by its method and contract, or else coin that is sent."""
     if _calls(facts, names):
-        action, text = FORMS["recognised"]["call"]
-        sentence = _filled(text, _call_values(facts, names))
-    elif facts.is_to_itself:
-        action, text = FORMS["recognised"]["own-code"]
-        sentence = _filled(text, {})
-    else:
-        to = str(facts.transaction["toAddress"])
-        action, text = FORMS["recognised"]["coin"]
-        values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
-        sentence = _filled(text, values)
-        stated[COIN] = -facts.value
-    return _ended(facts, names, action, sentence, stated)
+        return Recognised("call", _call_values(facts, names), True)
+    if facts.is_to_itself:
+        return Recognised("own-code", {}, True)
+    to = str(facts.transaction["toAddress"])
+    values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
+    return Recognised("coin", values, True, {COIN: -facts.value})
 
 
 def _call_values(facts: Facts, names: Names) -> Values:
