@@ -1,6 +1,6 @@
 """Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -182,7 +182,9 @@ def _node_events(
     cached = cache.get(key)
     if cached is not None and cached.head == head:
         return cached
-    if cached is None or not _is_before(reader, cached.head, head):
+    # A cached head is of use where it is in the chain before this one.
+    at = head.number if cached is None else cached.head.number
+    if cached is None or at >= head.number or hash_at(reader, at) != cached.head.hash:
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
@@ -203,11 +205,6 @@ def _node_events(
     return read
 
 
-def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.BlockId) -> bool:
-    """Return whether a block is in the chain before its head."""
-    return block.number < head.number and hash_at(reader, block.number) == block.hash
-
-
 def _read_back(
     reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
 ) -> tuple[list[Event], int]:
@@ -226,16 +223,14 @@ def _read_back(
             continue
         logs += sorted(read, reverse=True)
         last = part.first - 1
-    return [*_decoded(logs)], last + 1
-
-
-def _decoded(logs: Iterable[unstored_logs.UnstoredLog]) -> Iterable[Event]:
+    events = []
     for log in logs:
         at = (log.block_number, log.log_index, log.transaction_index)
         topic, *others = log.topics
         event = decode(at, APPROVAL_TOPICS.index(topic), log.address, b"".join(others), log.data)
         if event is not None:
-            yield event
+            events.append(event)
+    return events, last + 1
 
 
 def decode(

@@ -166,6 +166,11 @@ class _Tree:
     of_values: dict[int, "_Tree"] = field(default_factory=dict)
     nested: list["_Tree"] = field(default_factory=list)
 
+    @property
+    def called(self) -> Called:
+        selector = self.call.calldata[: call_description.SELECTOR_BYTES]
+        return Called(data(self.call.to_address, 20), selector)
+
     def all(self) -> Iterator["_Tree"]:
         yield self
         for inner in (*self.of_values.values(), *self.nested):
@@ -220,12 +225,10 @@ class _Describer:
     def described(self, trees: Sequence[_Tree]) -> list[Described]:
         """Return the descriptions, with the names of all addresses that they show."""
         fitting = [inner for tree in trees for inner in tree.all() if inner.format is not None]
-        described_calls = {
+        shown = {
             address for tree in fitting for address in call_description.addresses_in(tree.selected)
         }
-        parties = addresses.parties(
-            self._reader, [data(address, 20) for address in described_calls]
-        )
+        parties = addresses.parties(self._reader, [data(address, 20) for address in shown])
         names = Names(parties, network.coin_symbol(self._reader)) if fitting else Names({}, "")
         descriptions = []
         for tree in trees:
@@ -239,14 +242,14 @@ class _Describer:
 
     def _decode(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the method by which the contract's ABI decodes them."""
-        called = [data(tree.call.to_address, 20) for tree in level]
         node = self._reader.node.within(TIMEOUT_S)
         abis = self._reader.sources.get(contract_abis.ContractAbis)
-        contracts = abis.find_at_or_now({*called}, self._block, node, self._budget)
+        called = {tree.called.address for tree in level}
+        contracts = abis.find_at_or_now(called, self._block, node, self._budget)
         if self._reader.has_node_failed:
             self._reader.do_not_cache()
-        for tree, address in zip(level, called, strict=True):
-            contract = contracts.get(address, contract_abis.NO_CONTRACT)
+        for tree in level:
+            contract = contracts.get(tree.called.address, contract_abis.NO_CONTRACT)
             method = decoding.decode_call(
                 tree.call.calldata, contract.abis, contract.token_type, budget=self._budget
             )
@@ -254,22 +257,12 @@ class _Describer:
 
     def _select(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the descriptors that fit, and the values that they show."""
-        called = [
-            (
-                tree,
-                Called(
-                    data(tree.call.to_address, 20),
-                    tree.call.calldata[: call_description.SELECTOR_BYTES],
-                ),
-            )
-            for tree in level
-            if not tree.is_code_of_sender
-        ]
-        bound = self._bindings.find({call for _, call in called}) if called else {}
-        for tree, call in called:
-            if (descriptor := bound.get(call)) is None:
+        trees = [tree for tree in level if not tree.is_code_of_sender]
+        bound = self._bindings.find({tree.called for tree in trees}) if trees else {}
+        for tree in trees:
+            if (descriptor := bound.get(tree.called)) is None:
                 continue
-            format_ = descriptor.formats[call.selector]
+            format_ = descriptor.formats[tree.called.selector]
             try:
                 selected = call_description.select(format_, tree.call, self._budget)
             except (value_paths.DoesNotFit, abi.AbiError):

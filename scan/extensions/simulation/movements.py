@@ -20,11 +20,13 @@ from scan.ethereum.events import (
 )
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.explanations.summary_exchanges import (
+    APPROVAL,
+    APPROVAL_FOR_ALL,
+)
 from scan.hex import to_hex
 
 SIMULATED_COIN = bytes.fromhex("ee" * 20)  # the emitter in eth_simulateV1 (ERC-7528)
-APPROVAL = bytes.fromhex("8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925")
-APPROVAL_FOR_ALL = bytes.fromhex("17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31")
 MOVING = ("CALL", "SELFDESTRUCT")
 # The type of a token that is not indexed, by the form of its event.
 TYPES = {

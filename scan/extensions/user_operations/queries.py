@@ -46,10 +46,14 @@ class UserOperationDetails(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         is_decoded = self.operation is not None
+        calls = [
+            recorded("call", call) | {"function": function and function.record()}
+            for call, function in self.calls
+        ]
         return {
             "error": None if self.error is None else self.error.record(),
             "operation": recorded("operation", self.operation) if self.operation else None,
-            "calls": [_call_record(*call) for call in self.calls] if is_decoded else None,
+            "calls": calls if is_decoded else None,
             "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
         }
@@ -179,7 +183,3 @@ def _decoded(
     return UserOperationDetails(
         error, operation, [*zip(first_calls, functions, strict=True)], len(calls)
     )
-
-
-def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:
-    return recorded("call", call) | {"function": None if function is None else function.record()}

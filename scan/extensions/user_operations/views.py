@@ -2,6 +2,8 @@
 /transactions/:hash/user-operations; the pages /user-operations, of all or by one address, and
 /user-operation/:hash with its calls."""
 
+from typing import Any
+
 from flask import Blueprint
 
 from scan import parameters
@@ -18,16 +20,17 @@ api_views = Blueprint("user_operations", __name__)
 requests.add_list(api_views, "/user-operations", "user_operations")
 
 
+def _with_hash(operation_hash: bytes) -> list[dict[str, Any]]:
+    records = user_operations.operations_with_hash(requests.reader(), operation_hash)
+    what = "No user operation with this hash is indexed."
+    return requests.reader().indexed(records or None, what)
+
+
 @api_views.get("/user-operations/<operation_hash>")
 def get_user_operation(operation_hash: str) -> requests.Response:
     """Return the newest user operation with the hash, and as `others` the older ones."""
     requests.query_arguments()
-    records = user_operations.operations_with_hash(
-        requests.reader(), parameters.hash32(operation_hash)
-    )
-    if not records:
-        raise requests.reader().not_indexed("No user operation with this hash is indexed.")
-    record, *others = records
+    record, *others = _with_hash(parameters.hash32(operation_hash))
     operation = {
         **record,
         "entryPointVersion": user_operations.version(record),
@@ -69,9 +72,7 @@ def list_user_operations() -> requests.Response:
 
 @page_views.get("/user-operation/<operation_hash>")
 def show_user_operation(operation_hash: str) -> requests.Response:
-    records = user_operations.operations_with_hash(requests.reader(), hash_of(operation_hash))
-    if not records:
-        raise requests.reader().not_indexed("No user operation with this hash is indexed.")
+    records = _with_hash(hash_of(operation_hash))
     record, *others = records
     details = user_operations.details(requests.reader(), record)
     decoded = [function for _, function in details.calls]
