@@ -126,19 +126,8 @@ def get_storage(address: str) -> requests.Response:
         other = parameters.address(arguments["compare"], "compare")
     block = requests.block_argument(arguments)
     storage = variable_values.get(requests.reader(), key, block, variable, other)
-    layouts = [
-        {"address": to_hex(layout.address), "contractName": layout.contract_name}
-        for layout in storage.layouts
-    ]
-    return requests.json_value(
-        {
-            "address": to_hex(key),
-            "blockNumber": storage.block.number,
-            "blockHash": to_hex(storage.block.hash),
-            "layouts": layouts,
-            **decoding.recorded("storage", storage),
-        }
-    )
+    record = decoding.recorded("storage", storage)
+    return requests.json_value({"address": to_hex(key), **record})
 
 
 MAX_LOGS = 100

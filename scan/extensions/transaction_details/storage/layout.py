@@ -16,6 +16,7 @@ import orjson
 
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.verification.languages import language_of_path, vyper
 
@@ -263,6 +264,9 @@ class KnownLayout(NamedTuple):
     address: bytes
     contract_name: str
     layout: Layout
+
+    def record(self) -> dict[str, Any]:
+        return recorded("layout", self)
 
 
 class StorageLayouts:
