@@ -179,6 +179,8 @@ def _amount(text: str, name: str) -> Decimal:
 MOST_COMPARED = 2000  # rows for one page, which may then have fewer than others
 AT_ONCE = 100
 INTERNAL, TRANSFER, TRANSACTION = range(3)  # the ranks of a transaction's rows, ascending
+ENTITIES = ("internal_transfers", "token_transfers", "transactions")  # by rank
+INDEXES: Sequence[Sequence[str]] = (("transferIndex",), ("logIndex", "batchIndex"), ())  # by rank
 CURSOR = ("block_number", "transaction_index")
 OF_TRANSFER = ("token_transfer_index", "token_transfer_batch_index")
 OF_INTERNAL = "internal_transaction_index"
@@ -255,24 +257,20 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[paths.Place, ..
         return None
     block, transaction, of_rank, *row_indexes = place
     if rank == TRANSACTION:
-        return (cursors.ordinal_at(reader(), "transactions", block, transaction),)
-    entity = "token_transfers" if rank == TRANSFER else "internal_transfers"
+        return (cursors.ordinal_at(reader(), ENTITIES[rank], block, transaction),)
     row_index, batch_index = 0, 0
     if rank < of_rank:
         transaction += 1  # all of this transaction follow
     elif rank == of_rank:
         row_index, batch_index = [*row_indexes, 0][:2]
-    at = cursors.ordinal_at(
-        reader(), entity, block, row_index, transaction_index=transaction, batch_index=batch_index
-    )
-    return (at,)
+    more = {"transaction_index": transaction, "batch_index": batch_index}
+    return (cursors.ordinal_at(reader(), ENTITIES[rank], block, row_index, **more),)
 
 
 def _rows(
     rank: int, activity_filter: ActivityFilter, place: tuple[int, ...] | None
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
-    entity = ("internal_transfers", "token_transfers", "transactions")[rank]
     window = pages.Window(
         AT_ONCE,
         0,
@@ -282,7 +280,7 @@ def _rows(
     )
     while True:
         try:
-            page = entities.PAGES[entity](reader(), entity, filters, window)
+            page = entities.PAGES[ENTITIES[rank]](reader(), ENTITIES[rank], filters, window)
         except NotFound:  # internal transactions are not indexed
             return
         yield from _activities(rank, orjson.loads(page.data))
@@ -292,19 +290,12 @@ def _rows(
 
 
 def _activities(rank: int, records: list[paths.Record]) -> Iterator[Activity]:
-    if rank == TRANSACTION:
-        context_of = contexts(reader(), (record["hash"] for record in records))
-        kinds = transaction_lists.move_kinds(records)
-        for record, of_record in zip(records, kinds, strict=True):
-            place = record["blockNumber"], record["transactionIndex"], rank
-            yield Activity(place, record, context_of[record["hash"]], of_record)
-        return
-    context_of = paths.contexts_of(records)
-    moves = transaction_lists.move_kinds(records) if rank == INTERNAL else [[] for _ in records]
-    for record, of_record in zip(records, moves, strict=True):
-        context = context_of[record["transactionHash"]]
-        names = ("transferIndex",) if rank == INTERNAL else ("logIndex", "batchIndex")
-        row_indexes = [record[name] for name in names]
+    hash_name = "hash" if rank == TRANSACTION else "transactionHash"
+    context_of = contexts(reader(), (record[hash_name] for record in records))
+    kinds = [[] for _ in records] if rank == TRANSFER else transaction_lists.move_kinds(records)
+    for record, of_record in zip(records, kinds, strict=True):
+        context = context_of[record[hash_name]]
+        row_indexes = [record[name] for name in INDEXES[rank]]
         place = record["blockNumber"], context["transactionIndex"], rank, *row_indexes
         yield Activity(place, record, context, of_record)
 

@@ -75,12 +75,8 @@ def address_object(address: str, party: Mapping[str, Any], name: str | None) -> 
         "isVerified": contract is not None,
         "primaryName": name,
     }
-    tags = [tag(fields["hash"], label)] if label else []
-    return {**paths.renamed("address", fields), "public_tags": tags}
-
-
-def tag(address: str, label: str) -> paths.Object:
-    return {"address_hash": address, "display_name": label, "label": label}
+    tag = {"address_hash": fields["hash"], "display_name": label, "label": label}
+    return {**paths.renamed("address", fields), "public_tags": [tag] if label else []}
 
 
 ALL_STANDARDS = (*paths.STANDARDS.values(), "ERC-404", "ERC-7984", "ERC-8056")

@@ -10,7 +10,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths, transaction_lists
-from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
+from scan.extensions.blockscout.blocks import block_objects, withdrawals_response
 from scan.extensions.blockscout.decoded_objects import log_objects, log_position
 from scan.extensions.blockscout.paths import Object, renamed, text
 from scan.extensions.logs import queries as logs
@@ -161,8 +161,7 @@ def list_blocks_validated(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")
 def list_withdrawals(address_hash: str) -> Response:
-    items, following = withdrawal_objects(paths.first_window(), paths.path_address(address_hash))
-    return paths.list_response(items, following)
+    return withdrawals_response(paths.first_window(), paths.path_address(address_hash))
 
 
 def _side(address_hash: str) -> dict[str, Any]:

@@ -134,11 +134,13 @@ def _activity(
     created, to = record.get("contractAddress"), record["toAddress"]
     if activity.rank == INTERNAL and CREATION in activity.kinds:
         created, to = to, None
+    # What a move called comes before what it paid.
+    kind = next((k for k in (CREATION, INTERACTION) if k in activity.kinds), COIN_TRANSFER)
     calls = is_transfer or INTERACTION in activity.kinds
     method = activity.context.get("method") if calls and activity.rank != INTERNAL else None
     return {
         "hash": activity.transaction_hash,
-        "type": paths.STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
+        "type": paths.STANDARDS[record["tokenType"]] if is_transfer else kind,
         "method": method,
         "from": objects.of(record["fromAddress"]),
         "to": objects.of_optional(to),
@@ -150,11 +152,6 @@ def _activity(
         "fee": fee,
         **activity.indexes(),
     }
-
-
-def _type(kinds: Sequence[str]) -> str:
-    """Return the kind that is shown of a move: what it called comes before what it paid."""
-    return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
 
 
 def _csv_row(activity: Activity, item: paths.Object) -> list[csv_columns.Cell]:
@@ -176,7 +173,5 @@ def _csv_row(activity: Activity, item: paths.Object) -> list[csv_columns.Cell]:
         *moved,
         item["block_number"],
         item["fee"],
-        None,
-        None,
-        None,
+        *[None] * 3,  # prices
     ]

@@ -15,7 +15,6 @@ from scan.extensions.blockscout import hooks, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.paths import (
     Object,
-    Position,
     Record,
     before_block,
     first_window,
@@ -112,18 +111,9 @@ def _blob_fields(record: Record, transactions_count: int) -> Object:
     }
 
 
-def blob_fees(record: Record) -> Object:
-    """Return the fields of a single block about the price of its blobs."""
-    if record["blobGasUsed"] is None:
-        return {}
-    return {"blob_gas_price": record["blobBaseFee"], "burnt_blob_fees": record["blobFees"] or "0"}
-
-
-def withdrawal_objects(
-    window: pages.Window, address: bytes | None = None
-) -> tuple[list[Object], Position | None]:
-    """Return a page of withdrawals, and the position of the last one where more follow: its index,
-    which counts along the chain, and its block, which Blockscout's positions lack."""
+def withdrawals_response(window: pages.Window, address: bytes | None = None) -> Response:
+    """Return a page of withdrawals. Its position is the index of the last one, which counts along
+    the chain, and its block, which Blockscout's positions lack."""
     last_block = number("block_number")
     if last_block is not None:
         window = window._replace(block_to=min(window.block_to, last_block))
@@ -134,8 +124,9 @@ def withdrawal_objects(
     receivers = AddressObjects(record["address"] for record in listed)
     items = [renamed("withdrawal", record, address=receivers.of_optional) for record in listed]
     if len(rows) <= most:
-        return items, None
-    return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}
+        return list_response(items, None)
+    following = {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}
+    return list_response(items, following)
 
 
 KINDS = """
@@ -161,22 +152,23 @@ def list_blocks() -> Response:
 def get_block(block: str) -> Response:
     record = _indexed(block)
     [fields] = block_objects([record], is_single=True)
-    fields |= blob_fees(record)
-    if "beacon_deposits_count" in fields:
+    if record["blobGasUsed"] is not None:
         counts = (
             part.count_deposits(reader(), record["number"])
             for part in registry.parts(hooks.Blockscout)
         )
-        fields["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
+        fields |= {
+            "beacon_deposits_count": next((n for n in counts if n is not None), None),
+            "blob_gas_price": record["blobBaseFee"],
+            "burnt_blob_fees": record["blobFees"] or "0",
+        }
     return json_value(fields)
 
 
 @blueprint.path("/blocks/<block>/transactions")
 def list_transactions(block: str) -> Response:
     kind, window = one_of("type", KINDS), window_of(block)
-    if kind is not None:
-        return transaction_lists.transactions_of_kind_response(window, kind)
-    return transaction_lists.transactions_response(window)
+    return transaction_lists.transactions_response(window, kind)
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
@@ -186,12 +178,12 @@ def list_internal_transactions(block: str) -> Response:
 
 @blueprint.path("/blocks/<block>/withdrawals")
 def list_withdrawals_of_block(block: str) -> Response:
-    return _withdrawals(window_of(block))
+    return withdrawals_response(window_of(block))
 
 
 @blueprint.path("/withdrawals")
 def list_withdrawals() -> Response:
-    return _withdrawals(first_window())
+    return withdrawals_response(first_window())
 
 
 @blueprint.path("/withdrawals/counters")
@@ -210,11 +202,6 @@ def get_countdown(block: str) -> Response:
     if countdown is None or not countdown.remaining:
         raise NotFound("This block is indexed already, or no block is.")
     return json_value(renamed("countdown", countdown._asdict() | {"target": target}))
-
-
-def _withdrawals(window: pages.Window) -> Response:
-    items, following = withdrawal_objects(window)
-    return list_response(items, following)
 
 
 def window_of(block: str) -> pages.Window:

@@ -77,19 +77,13 @@ def list_contracts() -> Response:
 @blueprint.path("/smart-contracts/counters")
 def get_counters() -> Response:
     """Return counts; contracts created by contracts count as far as their blocks have traces."""
-    totals = network.totals(reader())
-    return json_value(renamed("contract_counters", {**totals, "created": _created_within(DAY_S)}))
-
-
-def _created_within(seconds: int) -> int:
-    """Return how many contracts were created within a time before the newest block."""
-    newest = orjson.loads(blocks.get(reader(), None) or "null")
-    if newest is None:
-        return 0
-    time_s = parameters.time_s(newest["timestamp"], "timestamp")
-    first = blocks.nearest(reader(), max(time_s - seconds, 0)).after
-    [count] = reader().row("queries/contract_creations_count_since", block_number=first)
-    return int(count)
+    totals, created = network.totals(reader()), 0
+    newest = blocks.get(reader(), None)
+    if newest is not None:  # of the day before the newest block
+        time_s = parameters.time_s(orjson.loads(newest)["timestamp"], "timestamp")
+        first = blocks.nearest(reader(), max(time_s - DAY_S, 0)).after
+        [created] = reader().row("queries/contract_creations_count_since", block_number=first)
+    return json_value(renamed("contract_counters", {**totals, "created": created}))
 
 
 @blueprint.path("/smart-contracts/<address_hash>")
@@ -277,11 +271,13 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
     names_language = way.source == STANDARD_JSON and way.language is SOLIDITY  # or Yul
     # Those that are given are compared; they are detected without, too.
     is_detected = fields.get("autodetect_constructor_args") in (True, "true")
+    licence = fields.get("license_type")  # one of Blockscout's names or numbers
+    licence = LICENSE_NUMBERS.get(str(licence), str(licence or "none"))
     settings = {
         "language": None if names_language else way.language.name,
         "compilerVersion": fields.get("compiler_version"),
         "contractName": fields.get("contract_name"),
-        "license": _license(fields.get("license_type")),
+        "license": LICENSE_NAMES[parameters.one_of(licence, "license_type", tuple(LICENSE_NAMES))],
         "constructorArguments": None if is_detected else fields.get("constructor_args"),
     }
     if way.source != STANDARD_JSON:  # which has its own settings
@@ -292,12 +288,6 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
             settings["optimizationUsed"] = is_optimized
             settings["runs"] = fields.get("optimization_runs") if is_optimized not in OFF else None
     return {name: value for name, value in settings.items() if value not in (None, "", {})}
-
-
-def _license(value: object) -> str | None:
-    """Return the SPDX identifier of one of Blockscout's names or numbers of licences."""
-    name = LICENSE_NUMBERS.get(str(value), str(value or "none"))
-    return LICENSE_NAMES[parameters.one_of(name, "license_type", tuple(LICENSE_NAMES))]
 
 
 def _libraries(fields: Mapping[str, Any]) -> object:

@@ -171,17 +171,15 @@ def check_redirect() -> Response:
     result = None if query is None else search.destination_of(query, _matches(query))
     if result is None:
         more = _by_hash(query) or {"type": None}
-        kind, parameter = more["type"], more.get(f"{more['type']}_hash")
-        return json_value({"redirect": kind is not None, "type": kind, "parameter": parameter})
-    kind, value = result["type"], result["value"]
-    if kind in ("address", "token", "contract"):
-        kind, value = "address", display_text.checksummed(value)
-    if kind == "block":
-        value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
-    # A reorganisation may have removed the block meanwhile.
-    is_there = value is not None
-    kind = kind if is_there else None
-    return json_value({"redirect": is_there, "type": kind, "parameter": value})
+        kind, value = more["type"], more.get(f"{more['type']}_hash")
+    else:
+        kind, value = result["type"], result["value"]
+        if kind in ("address", "token", "contract"):
+            kind, value = "address", display_text.checksummed(value)
+        if kind == "block":  # which a reorganisation may have removed meanwhile
+            value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
+            kind = kind if value else None
+    return json_value({"redirect": kind is not None, "type": kind, "parameter": value})
 
 
 def _matches(query: str | None) -> list[paths.Record]:

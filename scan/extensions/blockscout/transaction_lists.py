@@ -171,8 +171,14 @@ def internal_objects(records: Sequence[paths.Record]) -> list[Object]:
     context_of = paths.contexts_of(records)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     return [
-        _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)
-        for record in records
+        {
+            **renamed("internal_transaction", record, address=objects.of_optional),
+            "type": shown_type(record),
+            "transaction_index": context_of[record["transactionHash"]]["transactionIndex"],
+            "to": objects.of_optional(to),
+            "created_contract": objects.of_optional(created),
+        }
+        for record, (to, created) in zip(records, map(parties_of, records), strict=True)
     ]
 
 
@@ -190,17 +196,6 @@ def parties_of(record: paths.Record) -> tuple[str | None, str | None]:
     """Return whom an internal transaction calls, and the contract that it creates."""
     to = record["toAddress"]
     return (None, to) if is_creation(record["type"].upper()) else (to, None)
-
-
-def _internal(record: paths.Record, transaction_index: int, objects: AddressObjects) -> Object:
-    to, created = parties_of(record)
-    return {
-        **renamed("internal_transaction", record, address=objects.of_optional),
-        "type": shown_type(record),
-        "transaction_index": transaction_index,
-        "to": objects.of_optional(to),
-        "created_contract": objects.of_optional(created),
-    }
 
 
 def authorization_object(record: Mapping[str, Any]) -> Object:
@@ -227,9 +222,17 @@ def received(key: bytes) -> dict[str, bytes]:
     return {"to": key} if orjson.loads(sent.data) else {"address": key}
 
 
-def transactions_response(window: Window | None = None, **filters: Any) -> Response:
+def transactions_response(
+    window: Window | None = None, kind: str | None = None, **filters: Any
+) -> Response:
+    """Return transactions, of all kinds or of one."""
+
+    def choose(records: list[paths.Record]) -> list[paths.Record]:
+        kinds = kinds_of(records)
+        return [record for record in records if kind in kinds[record["hash"]]]
+
     read = partial(filtered_page, reader(), "transactions", filters)
-    records, last = paths.read_page("transactions", read, window)
+    records, last = _page("transactions", read, window, choose if kind else None)
     return paths.list_response(transaction_objects(records), last and transaction_position(last))
 
 
@@ -248,23 +251,14 @@ def sorted_transactions_response(window: Window, field: str, **filters: Any) -> 
     return paths.list_response(transaction_objects(listed), following)
 
 
-def transactions_of_kind_response(window: Window, kind: str) -> Response:
-    """Return the transactions of a window that are of a kind."""
-
-    def choose(records: list[paths.Record]) -> list[paths.Record]:
-        kinds = kinds_of(records)
-        return [record for record in records if kind in kinds[record["hash"]]]
-
-    read = partial(filtered_page, reader(), "transactions", {})
-    records, last = _chosen_page("transactions", read, window, choose)
-    return paths.list_response(transaction_objects(records), last and transaction_position(last))
-
-
-def _chosen_page(
-    entity: str, read: Callable[[Window], Page], window: Window, choose: Chooses
+def _page(
+    entity: str, read: Callable[[Window], Page], window: Window | None, choose: Chooses | None
 ) -> tuple[list[paths.Record], paths.Record | None]:
-    """Return a page as read_page() does, of the rows that `choose` leaves of so many as are
-    compared at once: it may have fewer than others where more follow."""
+    """Return a page as read_page() does, of all rows or of those that `choose` leaves of so many as
+    are compared at once: it may have fewer than others where more follow."""
+    if choose is None:
+        return paths.read_page(entity, read, window)
+    window = window or paths.first_window()
     records, last = paths.read_page(entity, read, window._replace(limit=MOST_COMPARED))
     chosen = choose(records)
     listed = chosen[: window.limit]
@@ -281,11 +275,7 @@ def internal_transactions_response(
         pages.append(internal_transfers.page(reader(), window, **filters))
         return pages[0]
 
-    if choose is None:
-        records, last = paths.read_page("internal_transfers", read, window)
-    else:
-        window = window or paths.first_window()
-        records, last = _chosen_page("internal_transfers", read, window, choose)
+    records, last = _page("internal_transfers", read, window, choose)
     meta = _meta(is_pending=bool(pages[0].untraced_blocks))
     following = last and internal_position(last)
     return paths.list_response(internal_objects(records), following, meta=meta)
