@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeTimedOut
 from scan.extensions.names import name_services, node_names
-from scan.extensions.names.node_names import COIN_TYPE, Answer, NameReads, Problem
+from scan.extensions.names.node_names import COIN_TYPE, Answer, Claim, NameReads, Problem
 
-Claims = dict[bytes, str | Problem | None]
+Claims = dict[bytes, Claim]
 _T = TypeVar("_T")
 
 
@@ -49,22 +49,17 @@ class ChainNames:
     def claims(self, addresses: Sequence[bytes]) -> Claims:
         """Return what addresses have chosen and what leads back to them. Raises UpstreamFailed,
         Unavailable of the chain's own node; what Ethereum's did not answer is a problem."""
-        local, claims = self._local, Claims()
-        if local.service.reverse_registrar:
-            registrar = local.service.reverse_registrar
-            claims = node_names.names_in_registrar(local, registrar, addresses)
-        chosen: Claims = {a: claim for a, claim in claims.items() if claim is not None}
+        local, checked = self._local, Claims(dict.fromkeys(addresses))
+        on_l2 = node_names.names_in_registrar(local, addresses)
+        chosen: Claims = {a: claim for a, claim in on_l2.items() if claim is not None}
         missing = [address for address in addresses if address not in chosen]
         local_names = node_names.names_of(local, missing)
         if local.service.interface is name_services.Interface.UNIVERSAL:
-            checked, unchecked = local_names, Claims()
+            checked |= local_names
         else:
-            checked, unchecked = Claims(), local_names
-        chosen |= unchecked
-        missing = [a for a in missing if local_names.get(a) is None]
-        chosen |= self._defaults(missing)
-        nothing: Claims = dict.fromkeys(addresses)
-        return nothing | checked | self._compared(chosen)
+            chosen |= local_names
+        chosen |= self._defaults([a for a in missing if local_names.get(a) is None])
+        return checked | self._compared(chosen)
 
     def _defaults(self, addresses: Sequence[bytes]) -> Claims:
         if self._l1 is None or not addresses:
@@ -100,7 +95,7 @@ class ChainNames:
             return otherwise
 
 
-def _claim(name: str, target: Answer, address: bytes) -> str | Problem | None:
+def _claim(name: str, target: Answer, address: bytes) -> Claim:
     if isinstance(target, Problem):
         return target
     return name if target == address else None

@@ -68,6 +68,7 @@ class Request(NamedTuple):
 
 _Key = TypeVar("_Key")
 Answer = bytes | Problem | None  # None: the contract has none
+Claim = str | Problem | None  # the name that an address has chosen, which may be any text
 
 
 class GatewayReads:
@@ -162,7 +163,7 @@ def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[st
     return {name: _bytes(answer, most) for name, answer in _answers(reads, requests).items()}
 
 
-def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | Problem | None]:
+def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, Claim]:
     """Return the names that addresses have chosen, which may be any text. Those of a universal
     resolver lead back to the address, others are to be compared. Raises UpstreamFailed,
     Unavailable."""
@@ -178,28 +179,26 @@ def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | 
             for key in addresses
         }
         answers = _answers(reads, requests)
-    return {key: _text(_bytes(answer, MAX_BYTES)) for key, answer in answers.items()}
+    return {key: _text(answer) for key, answer in answers.items()}
 
 
-def names_in_registrar(
-    reads: NameReads, registrar: bytes, addresses: Sequence[bytes]
-) -> dict[bytes, str | Problem | None]:
-    """Return the names that addresses have chosen on an L2 (ENSIP-19), which are to be compared.
-    Raises UpstreamFailed, Unavailable."""
+def names_in_registrar(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, Claim]:
+    """Return the names that addresses have chosen on an L2 (ENSIP-19), which are to be compared;
+    none without a registrar. Raises UpstreamFailed, Unavailable."""
+    registrar = reads.service.reverse_registrar
+    if registrar is None:
+        return {}
     requests = {key: Request(registrar, NAME_OF + key.rjust(WORD, b"\0")) for key in addresses}
-    answers = _answers(reads, requests)
-    return {key: _text(_bytes(answer, MAX_BYTES)) for key, answer in answers.items()}
+    return {key: _text(answer) for key, answer in _answers(reads, requests).items()}
 
 
-def default_names_of(
-    reads: NameReads, addresses: Sequence[bytes]
-) -> dict[bytes, str | Problem | None]:
+def default_names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, Claim]:
     """Return the names that addresses have chosen for all chains (ENSIP-19), which are to be
     compared, by a universal resolver. Raises UpstreamFailed, Unavailable."""
     names = {key: f"{key.hex()}.default.reverse" for key in addresses}
     calls = {name: NAME + namehash(name) for name in names.values()}
     answers = resolved(reads, calls, MAX_ANSWER_BYTES)
-    return {key: _text(_bytes(answers[name], MAX_BYTES)) for key, name in names.items()}
+    return {key: _text(answers[name]) for key, name in names.items()}
 
 
 def _by_registry(
@@ -312,10 +311,11 @@ def _bytes(answer: Answer, most: int) -> Answer:
     return answer[start : start + length] if length <= min(most, len(answer) - start) else None
 
 
-def _text(answer: Answer) -> str | Problem | None:
-    if not isinstance(answer, bytes):
-        return answer
+def _text(answer: Answer) -> Claim:
+    name = _bytes(answer, MAX_BYTES)
+    if not isinstance(name, bytes):
+        return name
     try:
-        return answer.decode() or None
+        return name.decode() or None
     except UnicodeDecodeError:
         return Problem.NOT_NORMALIZED

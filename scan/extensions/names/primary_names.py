@@ -36,15 +36,7 @@ CACHE_BYTES = 4 * 1024 * 1024
 ENTRY_BYTES = 600  # some 7,000 addresses
 
 
-class Primary(NamedTuple):
-    """The primary name of an address: None without one, or where `problem` says why it is not
-    known or not shown."""
-
-    name: str | None
-    problem: node_names.Problem | None = None
-
-
-UNREAD = Primary(None, node_names.Problem.UNREAD)
+UNREAD = AddressName(None, node_names.Problem.UNREAD.value)
 
 
 class Resolved(NamedTuple):
@@ -62,7 +54,7 @@ class Resolved(NamedTuple):
 class _Kept(NamedTuple):
     """What an address had chosen at a block: a text, a problem or nothing."""
 
-    claim: str | node_names.Problem | None
+    claim: node_names.Claim
     block_hash: bytes
     read_at: float  # time.monotonic()
     is_hosted: bool = False  # other hosts were asked
@@ -88,6 +80,7 @@ class Names(AddressNames):
         self.normalizer = normalization.Normalizer()
         self._settings = settings
         self._hosts = hosts
+        self.asks_gateways = hosts is not None
         self._l1 = l1
         self._kept: SizedCache[_Kept] = SizedCache(CACHE_BYTES)
         self._hosted: SizedCache[_Hosted] = SizedCache(CACHE_BYTES // 4)
@@ -96,16 +89,10 @@ class Names(AddressNames):
         self._lists = ConcurrencyLimit(2, places_per_client=1, **limits)
         self._pause_until = 0.0
 
-    @property
-    def asks_gateways(self) -> bool:
-        return self._hosts is not None
-
     def service(self, reader: Reader) -> NameService | None:
         """Return the name service of the indexed chain, None where there is none."""
-        chosen = self._settings.choice.service
-        if chosen == "off":
-            return None
-        return service_of(chosen, reader.sources.chain_id.read(), has_l1=self._l1 is not None)
+        chosen, chain_id = self._settings.choice.service, reader.sources.chain_id.read()
+        return service_of(chosen, chain_id, has_l1=self._l1 is not None)
 
     def resolve(self, reader: Reader, service: NameService, text: str) -> Resolved:
         """Return the address of a name. Raises NotNormalizable, NotChecked, UpstreamFailed,
@@ -177,9 +164,9 @@ class Names(AddressNames):
         if self.service(reader) is None:
             return None
         primary = self.primary(reader, addresses)
-        return {key: address_name(primary.get(key, Primary(None))) for key in addresses}
+        return {key: primary.get(key, AddressName()) for key in addresses}
 
-    def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, Primary]:
+    def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, AddressName]:
         """Return the primary names of the addresses that a request is about, of the newest block;
         none where the chain has no service."""
         service, block = self._service_and_head(reader)
@@ -192,13 +179,11 @@ class Names(AddressNames):
                 of_chain = self._chain_names(reader, reader.node, ONE_S, service, block)
                 claims |= self._keep(of_chain.claims(missing), block)
             claims |= self._read_hosted(reader, service, claims, block)
-        names: dict[bytes, Primary] = {}
-        for address in addresses:
-            names[address] = UNREAD
-            if address in claims:
-                with suppress(normalization.NotChecked, UpstreamFailed, Unavailable):
-                    names[address] = self._checked(reader, claims[address])
-        if any(name.problem is node_names.Problem.UNREAD for name in names.values()):
+        names = dict.fromkeys(addresses, UNREAD)
+        for address, claim in claims.items():
+            with suppress(normalization.NotChecked, UpstreamFailed, Unavailable):
+                names[address] = self._checked(reader, claim)
+        if UNREAD in names.values():
             reader.do_not_cache()
         return names
 
@@ -267,7 +252,7 @@ class Names(AddressNames):
             self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
         return read_claims
 
-    def _known(self, claims: Mapping[bytes, str | node_names.Problem | None]) -> dict[bytes, str]:
+    def _known(self, claims: Claims) -> dict[bytes, str]:
         """Return claims that are normalised names, without those whose check would wait."""
         names = {}
         for address, claim in claims.items():
@@ -276,15 +261,15 @@ class Names(AddressNames):
                     names[address] = claim
         return names
 
-    def _checked(self, reader: Reader, claim: str | node_names.Problem | None) -> Primary:
+    def _checked(self, reader: Reader, claim: node_names.Claim) -> AddressName:
         """Return a claim where it is a normalised name. Raises NotChecked, UpstreamFailed,
         Unavailable."""
         if not isinstance(claim, str):
-            return Primary(None, claim)
+            return AddressName(None, claim and str(claim.value))
         with suppress(normalization.NotNormalizable):
             if self._normalized(reader, claim) == claim:
-                return Primary(claim)
-        return Primary(None, node_names.Problem.NOT_NORMALIZED)
+                return AddressName(claim)
+        return AddressName(None, node_names.Problem.NOT_NORMALIZED.value)
 
     def _normalized(self, reader: Reader, text: str) -> str:
         """Return a name, normalised; the process that others wait for takes one of the places of
@@ -294,7 +279,3 @@ class Names(AddressNames):
             return normalized_name
         with reader.sources.gateway.place(reader.client, is_optional=False):
             return self.normalizer.normalized(text)
-
-
-def address_name(primary: Primary) -> AddressName:
-    return AddressName(primary.name, primary.problem and str(primary.problem.value))

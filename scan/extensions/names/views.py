@@ -15,7 +15,7 @@ from scan.hex import to_hex
 from scan.http import hooks, request_state, requests
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from scan.pages.hooks import AddressSection, Pages
-from scan.queries.addresses import Address, AddressNames
+from scan.queries.addresses import Address, AddressName, AddressNames
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
 NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."
@@ -47,7 +47,7 @@ def get_name(name: str) -> requests.Response:
         is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
     claims = names.primary(requests.reader(), [resolved.address])
-    primary = primary_names.address_name(claims.get(resolved.address, primary_names.Primary(None)))
+    primary = claims.get(resolved.address, AddressName())
     record = {
         "name": resolved.name,
         "address": to_hex(resolved.address),
@@ -74,7 +74,7 @@ def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
     """Return the values of primary_name.html."""
     names = requests.reader().sources.get(primary_names.Names)
     primary = names.primary(requests.reader(), [key])
-    return {"primary": primary.get(key, primary_names.Primary(None))}
+    return {"primary": primary.get(key, AddressName())}
 
 
 HOOKS = (
