@@ -9,7 +9,7 @@ on positions of metadata where embedded contracts have some, too.
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -44,6 +44,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 
 Selection = Mapping[str, tuple[str, ...]]  # selected members by field; () where it has none
+ALL: Selection = {**FIELDS, **dict.fromkeys(USUAL, ())}
 
 
 def selected(arguments: Mapping[str, str]) -> Selection:
@@ -54,7 +55,7 @@ def selected(arguments: Mapping[str, str]) -> Selection:
     if omit:
         return _all_fields_but(omit.split(","))
     if fields == "all":
-        return {**FIELDS, **dict.fromkeys(USUAL, ())}
+        return ALL
     return _selected_fields(fields.split(",") if fields else [])
 
 
@@ -70,7 +71,7 @@ def _selected_fields(names: list[str]) -> Selection:
 
 
 def _all_fields_but(names: list[str]) -> Selection:
-    selection = {**FIELDS, **dict.fromkeys(USUAL, ())}
+    selection = {**ALL}
     for name in names:
         top, member = _field_and_member(name)
         if member and top in selection:
@@ -118,19 +119,6 @@ def creation_bytecode(stored: Contract, creation: bytes | None) -> dict[str, Any
 Layout = Mapping[str, Any]
 
 
-class Replacement(NamedTuple):
-    """Bytes at an offset in which deployed code differs, or may differ, from compiled code.
-
-    `reason` is library, immutable, cborAuxdata or callProtection; `id` says which of them.
-    """
-
-    reason: str
-    id: str
-    offset: int
-    deployed: bytes
-    compiled: bytes
-
-
 def _bytecode(
     stored: Contract, kind: str, code: bytes | None, arguments: bytes, *, is_same: bool
 ) -> dict[str, Any]:
@@ -143,62 +131,45 @@ def _bytecode(
     }
     bytecode["onchainBytecode"] = None if code is None else to_hex(code)
     if layout and is_known and is_same and code is not None:
-        compiled = code.removesuffix(arguments)
-        replaced = _replacements(layout, compiled)
-        recompiled = bytearray(compiled)
-        for _, _, offset, present, other in replaced:
-            recompiled[offset : offset + len(present)] = other
-        bytecode["recompiledBytecode"] = to_hex(bytes(recompiled))
-        bytecode["transformations"] = [*map(_transformation, replaced)]
-        bytecode["transformationValues"] = _values(replaced)
+        deployed = code.removesuffix(arguments)
+        recompiled = bytearray(deployed)
+        transformations: list[dict[str, Any]] = []
+        values: dict[str, Any] = {}
+        for reason, id_, offset, compiled in _replacements(layout):
+            present = deployed[offset : offset + len(compiled)]
+            if reason == "cborAuxdata" and present == compiled:
+                continue
+            recompiled[offset : offset + len(present)] = compiled
+            transformation = {"type": "replace", "reason": reason, "offset": offset}
+            transformations.append({**transformation, "id": id_} if id_ else transformation)
+            if id_:
+                values.setdefault(_GROUPS[reason], {})[id_] = to_hex(present)
+            else:
+                values[reason] = to_hex(present)
         if arguments:
-            inserted = {"type": "insert", "reason": "constructorArguments", "offset": len(compiled)}
-            bytecode["transformations"].append(inserted)
-            bytecode["transformationValues"]["constructorArguments"] = to_hex(arguments)
+            inserted = {"type": "insert", "reason": "constructorArguments", "offset": len(deployed)}
+            transformations.append(inserted)
+            values["constructorArguments"] = to_hex(arguments)
+        bytecode["recompiledBytecode"] = to_hex(bytes(recompiled))
+        bytecode["transformations"] = transformations
+        bytecode["transformationValues"] = values
     return bytecode
 
 
-def _replacements(layout: Layout, deployed: bytes) -> list[Replacement]:
-    """Return what replaces bytes of the compiled code, without metadata that is the same."""
-    made = [
-        Replacement(reason, name, start, deployed[start : start + length], bytes(length))
-        for reason, name, start, length in _zeros(layout)
-    ]
-    for number, auxdata in (layout["cborAuxdata"] or {}).items():
-        compiled, offset = data(auxdata["value"]), auxdata["offset"]
-        present = deployed[offset : offset + len(compiled)]
-        if present != compiled:
-            made.append(Replacement("cborAuxdata", number, offset, present, compiled))
-    return made
-
-
-def _zeros(layout: Layout) -> Iterator[tuple[str, str, int, int]]:
-    """Yield reason, id, start and length of what is zero in compiled code."""
+def _replacements(layout: Layout) -> Iterator[tuple[str, str, int, bytes]]:
+    """Yield what may replace bytes of the compiled code: reason, id, offset and these bytes. The
+    reason is library, immutable, callProtection or cborAuxdata; the id says which of them."""
     for path, libraries in layout["linkReferences"].items():
         for name, references in libraries.items():
             for reference in references:
-                yield "library", f"{path}:{name}", reference["start"], reference["length"]
+                yield "library", f"{path}:{name}", reference["start"], bytes(reference["length"])
     for name, references in layout["immutableReferences"].items():
         for reference in references:
-            yield "immutable", name, reference["start"], reference["length"]
+            yield "immutable", name, reference["start"], bytes(reference["length"])
     if layout["isCallGuarded"]:
-        yield "callProtection", "", 1, ADDRESS_BYTES
-
-
-def _transformation(replaced: Replacement) -> dict[str, Any]:
-    transformation = {"type": "replace", "reason": replaced.reason, "offset": replaced.offset}
-    return transformation | ({"id": replaced.id} if replaced.id else {})
-
-
-def _values(replaced: Sequence[Replacement]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for replacement in replaced:
-        value = to_hex(replacement.deployed)
-        if replacement.reason in _GROUPS:
-            values.setdefault(_GROUPS[replacement.reason], {})[replacement.id] = value
-        else:
-            values[replacement.reason] = value
-    return values
+        yield "callProtection", "", 1, bytes(ADDRESS_BYTES)
+    for number, auxdata in (layout["cborAuxdata"] or {}).items():
+        yield "cborAuxdata", number, auxdata["offset"], data(auxdata["value"])
 
 
 _CUSTOM_CODES = {

@@ -33,7 +33,6 @@ from scan.verification.metadata_request import check_number, member, request_of,
 def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a submission's body from a standard JSON input, the compiler's version and the
     contract's `path:Name`."""
-    _check_transaction_hash(body)
     standard_input = member(body, "stdJsonInput")
     sources = standard_input.get("sources")
     check_number(sources if isinstance(sources, dict) else {})
@@ -48,20 +47,6 @@ def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
         "compilerVersion": text_member(body, "compilerVersion"),
         "contractName": identifier,
     }
-
-
-def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a submission's body from the compiler's metadata file and the sources that it
-    lists, by path or by hash."""
-    _check_transaction_hash(body)
-    return request_of(address, member(body, "metadata"), member(body, "sources"))
-
-
-def _check_transaction_hash(body: Mapping[str, Any]) -> None:
-    """Raise InvalidParameter for a malformed hash; it has no other use, since the index has the
-    creating transaction."""
-    if body.get("creationTransactionHash") is not None:
-        parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
 
 
 MOST_LISTED = 200
@@ -130,7 +115,9 @@ def verify(chain_id: str, address: str) -> requests.Response:
 
 @blueprint.post("/v2/verify/metadata/<chain_id>/<address>")
 def verify_metadata(chain_id: str, address: str) -> requests.Response:
-    return _submit(chain_id, address, from_metadata(address, _body()))
+    body = _body()
+    submission = request_of(address, member(body, "metadata"), member(body, "sources"))
+    return _submit(chain_id, address, submission)
 
 
 @blueprint.get("/v2/verify/<verification_id>")
@@ -152,8 +139,12 @@ def list_chains() -> requests.Response:
 
 
 def _body() -> dict[str, object]:
+    """Return the body; a creation's hash has no use, since the index has the transaction."""
     request.max_content_length = MAX_SOURCES_BYTES
-    return requests.json_object()
+    body = requests.json_object()
+    if body.get("creationTransactionHash") is not None:
+        parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
+    return body
 
 
 def _require_own_chain(chain_id: str) -> str:
