@@ -4,7 +4,6 @@ import argparse
 import csv
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from tqdm import tqdm
 
@@ -35,13 +34,6 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     export.add_argument("file", type=Path, metavar="FILE.csv")
 
 
-class Label(NamedTuple):
-    """An address's label; an empty text removes the label."""
-
-    address: bytes
-    text: str
-
-
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, "scan-labels") as database:
         try:
@@ -51,11 +43,11 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError(f"{options.file}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ScanError(f"{options.file}: not a text file in UTF-8") from None
-        stored = [label for label in labels if label.text]
+        stored = [(address, text) for address, text in labels.items() if text]
         with database.transaction() as tx:
             removed = tx.execute(
                 "commands/labels_delete",
-                addresses=[label.address for label in labels if not label.text],
+                addresses=[address for address, text in labels.items() if not text],
             )
             # With `disable=None` the bar is shown only on a terminal.
             with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
@@ -90,12 +82,13 @@ def _stored(settings: Settings) -> list[Row]:
         return database.rows("commands/labels_list")
 
 
-def read(lines: Iterable[str]) -> list[Label]:
-    """Read rows `address,label`. Raises InvalidParameter with the line number.
+def read(lines: Iterable[str]) -> dict[bytes, str]:
+    """Read rows `address,label`; an empty label removes one. Raises InvalidParameter with the line
+    number.
 
     Of several rows of an address the last counts. A first row without an address is a heading.
     """
-    labels: dict[bytes, Label] = {}
+    labels: dict[bytes, str] = {}
     rows = csv.reader(lines, strict=True)
     try:
         for row in rows:
@@ -105,8 +98,7 @@ def read(lines: Iterable[str]) -> list[Label]:
                 text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
                 if not text.isprintable():
                     raise InvalidParameter("label must be printable.")
-                label = Label(parameters.address(row[0].strip()), text)
-                labels[label.address] = label
+                labels[parameters.address(row[0].strip())] = text
     except (InvalidParameter, csv.Error) as error:
         raise InvalidParameter(f"line {rows.line_num}: {error}") from None
-    return list(labels.values())
+    return labels

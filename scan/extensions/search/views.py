@@ -98,8 +98,7 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     """Return the records that extensions find, those of search(), and those that come last: at most
     MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
-    extension_results = registry.merged(part.results for part in registry.parts(Search)).values()
-    listed = [results for results in extension_results if not results.template]
+    listed = [results for results in _all_results().values() if not results.template]
     first, last = (
         [record for r in listed if r.is_last == is_last for record in r.records(reader, text)]
         for is_last in (False, True)
@@ -216,7 +215,10 @@ def show_search() -> Response:
     content = hash_or_address(text)
     # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
     if content and not any(result["type"] in RESULTS for result in results):
-        return _redirect(_path_of_unindexed(content), to_hex(content))
+        if len(content) == ADDRESS_BYTES:
+            return _redirect(RESULTS["address"].path, to_hex(content))
+        of_hash = (kind.path for kind in _all_results().values() if kind.has(reader(), content))
+        return _redirect(next(of_hash, RESULTS["transaction"].path), to_hex(content))
     return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
 
 
@@ -232,16 +234,6 @@ def suggest() -> Response:
 
 def _redirect(path: str, value: str) -> Response:
     return flask.Response(status=302, headers={"Location": f"{path}{quote(value)}"})
-
-
-def _path_of_unindexed(content: bytes) -> str:
-    """Return the path of the page for an address, or for a hash of no block or transaction."""
-    if len(content) == ADDRESS_BYTES:
-        return RESULTS["address"].path
-    of_hash = (
-        results.path for results in _all_results().values() if results.has(reader(), content)
-    )
-    return next(of_hash, RESULTS["transaction"].path)
 
 
 @cache

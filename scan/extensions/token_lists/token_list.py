@@ -171,30 +171,21 @@ class LogoFetcher:
         self._gateway = ipfs_gateway
         self._gateway_networks = gateway_networks
 
-    def get_all(self, uris: Sequence[str]) -> dict[str, Logo | str]:
-        """Return the logo at each URI, or the reason why there is none."""
-        with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
-            return dict(zip(uris, threads.map(self._get_or_reason, uris), strict=True))
-
-    def _get_or_reason(self, uri: str) -> Logo | str:
+    def get(self, uri: str) -> Logo | str:
+        """Return the logo at a URI, or the reason why there is none, which quotes no content."""
         try:
-            return self.get(uri)
+            content = item_metadata.from_data_uri(uri, MAX_LOGO_BYTES)
+            if content is None:
+                remote = item_metadata.remote_url(uri, self._gateway)
+                allowed = self._gateway_networks if remote.is_of_gateway else ()
+                content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
+            picture = item_metadata.picture(content)
+            if picture.content_type != SVG and not (
+                0 < pictures.pixels(content, picture.content_type) <= MAX_PIXELS
+            ):
+                return f"The picture has more than {MAX_PIXELS} pixels, or none."
         except (NotFetched, BadContent) as error:
             return str(error)
-
-    def get(self, uri: str) -> Logo:
-        """Return the logo at a URI. Raises NotFetched, and BadContent where the content is no logo;
-        neither quotes the content."""
-        content = item_metadata.from_data_uri(uri, MAX_LOGO_BYTES)
-        if content is None:
-            remote = item_metadata.remote_url(uri, self._gateway)
-            allowed = self._gateway_networks if remote.is_of_gateway else ()
-            content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
-        picture = item_metadata.picture(content)
-        if picture.content_type != SVG and not (
-            0 < pictures.pixels(content, picture.content_type) <= MAX_PIXELS
-        ):
-            raise BadContent(f"The picture has more than {MAX_PIXELS} pixels, or none.")
         return Logo(sha256(content).digest(), picture.content_type, content)
 
 
@@ -232,12 +223,6 @@ def remove(database: Database, name: str) -> int:
     return removed
 
 
-def missing_logos(database: Database, name: str) -> list[str]:
-    """Return the URIs of a list's logos that are not stored."""
-    rows = database.rows("token_lists/listed_tokens_list_without_logo", list=name)
-    return [str(uri) for (uri,) in rows]
-
-
 def fetch_logos(
     database: Database, fetcher: LogoFetcher, uris: Sequence[str], failures: Counter[str]
 ) -> Iterator[int]:
@@ -245,33 +230,23 @@ def fetch_logos(
     batches stay. `failures` counts the reasons of URIs without a logo."""
     for first in range(0, len(uris), BATCH_LOGOS):
         batch = uris[first : first + BATCH_LOGOS]
-        results = fetcher.get_all(batch)
-        failures.update(reason for reason in results.values() if isinstance(reason, str))
-        _put(database, {uri: logo for uri, logo in results.items() if isinstance(logo, Logo)})
+        with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
+            results = [*zip(batch, threads.map(fetcher.get, batch), strict=True)]
+        failures.update(reason for _, reason in results if isinstance(reason, str))
+        if logos := {uri: logo for uri, logo in results if isinstance(logo, Logo)}:
+            database.rows(
+                "token_lists/logos_put",
+                uris=[*logos],
+                digests=[logo.digest for logo in logos.values()],
+                content_types=[logo.content_type for logo in logos.values()],
+                contents=[logo.content for logo in logos.values()],
+            )
         yield len(batch)
 
 
-def _put(database: Database, logos: dict[str, Logo]) -> None:
-    if not logos:
-        return
-    with database.transaction() as tx:
-        tx.execute(
-            "token_lists/logos_put",
-            uris=[*logos],
-            digests=[logo.digest for logo in logos.values()],
-            content_types=[logo.content_type for logo in logos.values()],
-            contents=[logo.content for logo in logos.values()],
-        )
-
-
-class StoredLogo(NamedTuple):
-    content_type: str
-    content: bytes
-
-
-def get(reader: Reader, digest: bytes) -> StoredLogo:
+def get(reader: Reader, digest: bytes) -> Logo:
     """Return the logo with this SHA-256; raises NotFound."""
     content_type, content = reader.row("queries/logos_get", digest=digest)
     if content is None:
         raise NotFound("There is no such logo.")
-    return StoredLogo(content_type, bytes(content))
+    return Logo(digest, content_type, bytes(content))

@@ -11,7 +11,7 @@ from tqdm import tqdm
 from scan import parameters
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
-from scan.database import connection, transaction
+from scan.database import connection
 from scan.errors import ScanError
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
@@ -99,7 +99,8 @@ def _fetch_logos(settings: Settings, database: connection.Database, name: str) -
         settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
     )
-    uris = token_list.missing_logos(database, name)
+    rows = database.rows("token_lists/listed_tokens_list", list=name)
+    uris = sorted({uri for *_, uri, has_logo in rows if uri and not has_logo})
     failures: Counter[str] = Counter()
     # With `disable=None` the bar is shown only on a terminal.
     with tqdm(total=len(uris), unit=" logos", disable=None, leave=False) as bar:
@@ -111,18 +112,22 @@ def _fetch_logos(settings: Settings, database: connection.Database, name: str) -
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    for address, name, token, symbol, _, _, has_logo in _stored(settings, None):
+    with connected(settings, NAME) as database:
+        rows = database.rows("token_lists/listed_tokens_list", list=None)
+    for address, name, token, symbol, _, _, has_logo in rows:
         print(address, f"{symbol}, {token} ({name}){'' if has_logo else ', no logo'}")
     return 0
 
 
 def export_list(settings: Settings, options: argparse.Namespace) -> int:
+    with connected(settings, NAME) as database:
+        rows = database.rows("token_lists/listed_tokens_list", list=options.list)
+        chain_id = _chain_id(database)
     tokens = [
         token_list.ListedToken(parameters.address(address), name, symbol, decimals, uri)
-        for address, _, name, symbol, decimals, uri, _ in _stored(settings, options.list)
+        for address, _, name, symbol, decimals, uri, _ in rows
     ]
-    with connected(settings, NAME) as database:
-        content = token_list.write(tokens, _chain_id(database), datetime.now(UTC))
+    content = token_list.write(tokens, chain_id, datetime.now(UTC))
     try:
         options.file.write_bytes(content)
     except OSError as error:
@@ -135,8 +140,3 @@ def remove_list(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
         print(f"{token_list.remove(database, options.name)} tokens removed")
     return 0
-
-
-def _stored(settings: Settings, name: str | None) -> list[transaction.Row]:
-    with connected(settings, NAME) as database:
-        return database.rows("token_lists/listed_tokens_list", list=name)
