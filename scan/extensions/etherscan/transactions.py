@@ -7,6 +7,7 @@ them is not stored.
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import orjson
@@ -234,22 +235,15 @@ _MOST = 2**31
 _LEGACY_CHAIN = 35  # the least `v` of a transaction for one chain alone (EIP-155)
 
 
-def transaction(transaction_hash: str) -> dict[str, Any] | None:
-    """Return what eth_getTransactionByHash does; None where the node has to be asked."""
-    return _made(transaction_hash, _transaction)
-
-
-def transaction_at(block: str, index: str) -> dict[str, Any] | None:
-    """Return what eth_getTransactionByBlockNumberAndIndex does; None as transaction() does."""
+def _transaction_at(block: str, index: str) -> dict[str, Any] | None:
     number, position = _number(block), _number(index)
     if number is None or position is None:
         return None
     [row] = logs.rows_at(reader(), [(number, position)])
-    return None if row is None else transaction(row["hash"])
+    return None if row is None else _made(_transaction, row["hash"])
 
 
-def transaction_count(block: str) -> str | None:
-    """Return what eth_getBlockTransactionCountByNumber does; None as transaction() does."""
+def _transaction_count(block: str) -> str | None:
     number = _number(block)
     with suppress(NotFound):
         if number is not None:
@@ -263,13 +257,8 @@ def _number(text: str) -> int | None:
     return number if number < _MOST else None
 
 
-def receipt(transaction_hash: str) -> dict[str, Any] | None:
-    """Return what eth_getTransactionReceipt does; None as transaction() does."""
-    return _made(transaction_hash, _receipt)
-
-
 def _made(
-    transaction_hash: str, make: Callable[[Record, StoredTransaction], dict[str, Any]]
+    make: Callable[[Record, StoredTransaction], dict[str, Any]], transaction_hash: str
 ) -> dict[str, Any] | None:
     text = transactions.get(reader(), data(transaction_hash, 32))
     if text is None:
@@ -356,8 +345,8 @@ def _created(record: Record, nonce: int) -> str:
 
 # The results of calls from what is stored; None where the node has to be asked.
 MADE: Mapping[str, Callable[..., object]] = {
-    "eth_getBlockTransactionCountByNumber": transaction_count,
-    "eth_getTransactionByHash": transaction,
-    "eth_getTransactionByBlockNumberAndIndex": transaction_at,
-    "eth_getTransactionReceipt": receipt,
+    "eth_getBlockTransactionCountByNumber": _transaction_count,
+    "eth_getTransactionByHash": partial(_made, _transaction),
+    "eth_getTransactionByBlockNumberAndIndex": _transaction_at,
+    "eth_getTransactionReceipt": partial(_made, _receipt),
 }
