@@ -21,7 +21,6 @@ from scan.extensions.contract_details.source_highlighting import highlighted_lin
 from scan.pages.formatting import file_anchor, visible, visible_block
 from scan.queries import contracts
 from scan.queries.reader import Reader
-from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.languages import language_of_path
 from scan.verification.languages import standard_input as input_of
 
@@ -180,12 +179,8 @@ def get(reader: Reader, address: bytes) -> contracts.Contract:
 
 def standard_input(contract: contracts.Contract) -> bytes:
     """Return the compiler's standard JSON input; its settings are those of the metadata."""
-    settings: dict[str, Any] = json.loads(contract.settings or "{}")
-    libraries = settings.get("libraries")
-    if isinstance(libraries, dict):
-        settings["libraries"] = libraries_by_file(libraries)
     sources = orjson.Fragment(contract.sources or "{}")
-    return orjson.dumps(input_of(contracts.language_of(contract), sources, settings))
+    return orjson.dumps(input_of(contract.path, sources, json.loads(contract.settings or "{}")))
 
 
 def archive(contract: contracts.Contract) -> bytes:

@@ -18,7 +18,6 @@ from scan.http.request_state import services
 from scan.http.requests import client_address, reader
 from scan.queries import contracts
 from scan.queries.pages import Window
-from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
 
@@ -110,11 +109,9 @@ def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> s
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
-    # With libraries by file, and an output selection.
-    libraries = libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
-    whole = {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}
-    standard = standard_input(language_of_path(contract.path).name, sources, whole)
+    added = {"libraries": settings.get("libraries", {}), "outputSelection": {"*": {"*": outputs}}}
+    standard = standard_input(contract.path, sources, {**settings, **added})
     return f"{{{orjson.dumps(standard).decode()}}}"
 
 

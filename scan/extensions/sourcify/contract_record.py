@@ -21,9 +21,13 @@ from scan.http.requests import json_fragment
 from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.verification import verifier
-from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.languages import language_of_path, solidity, standard_input
+from scan.verification.languages import (
+    language_of_path,
+    solidity,
+    standard_input,
+    standard_settings,
+)
 
 # Sourcify's names of proxies; it has none of other kinds.
 PROXY_TYPES = {
@@ -126,22 +130,15 @@ def _compilation(stored: contracts.Contract) -> dict[str, Any]:
         "language": language.name,
         "compiler": language.kind.name,
         "compilerVersion": stored.compiler_version,
-        "compilerSettings": _settings(stored),
+        "compilerSettings": standard_settings(orjson.loads(stored.settings or "{}")),
         "name": stored.name,
         "fullyQualifiedName": f"{stored.path}:{stored.name}",
     }
 
 
-def _settings(stored: contracts.Contract) -> dict[str, Any]:
-    """Return the settings as in standard JSON, where libraries are grouped by file."""
-    settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
-    libraries = libraries_by_file(settings.get("libraries", {}))
-    return {**settings, "libraries": libraries} if libraries else settings
-
-
 def _standard_input(stored: contracts.Contract) -> dict[str, Any]:
-    language = language_of_path(stored.path).name
-    return standard_input(language, json_fragment(stored.sources), _settings(stored))
+    settings = orjson.loads(stored.settings or "{}")
+    return standard_input(stored.path, json_fragment(stored.sources), settings)
 
 
 def _standard_output(record: _Record) -> dict[str, Any]:

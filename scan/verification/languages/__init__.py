@@ -7,6 +7,7 @@ into the form of solc's standard JSON, so that the comparison is the same for al
 from collections.abc import Mapping
 from typing import Any
 
+from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.languages.solidity import SOLIDITY, YUL, Language
 from scan.verification.languages.vyper import STORAGE_LAYOUTS, VYPER
 
@@ -21,8 +22,16 @@ def language_of_path(path: str) -> Language:
     return next(others, SOLIDITY)
 
 
-def standard_input(language: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a standard JSON input of sources and settings as verification stores them."""
+def standard_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings as verification stores them with libraries by file, as in standard JSON."""
+    libraries = settings.get("libraries")
+    return {**settings, "libraries": libraries_by_file(libraries)} if libraries else settings
+
+
+def standard_input(path: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a standard JSON input of the contract in the file `path`, of sources and settings as
+    verification stores them."""
     beside = {name: settings[name] for name in BESIDE_SETTINGS if name in settings}
-    inside = {name: value for name, value in settings.items() if name not in beside}
+    inside = {name: v for name, v in standard_settings(settings).items() if name not in beside}
+    language = language_of_path(path).name
     return {"language": language, "sources": sources, "settings": inside, **beside}

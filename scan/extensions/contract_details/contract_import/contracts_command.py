@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from tqdm import tqdm
 
@@ -30,34 +29,14 @@ from scan.files import whole_file
 from scan.hex import to_hex
 from scan.observability.logs import escape
 from scan.settings import Settings
-from scan.verification import compiler_store, request
+from scan.verification import request
 from scan.verification.verifier import Verifier, add_findings
 
 NO_MAP = "the compiler gives no source map for it"
 
 
-class Outcome(NamedTuple):
-    """What came of one contract; `reason` is None where it has a source map now."""
-
-    address: str
-    reason: str | None
-
-
-def add_missing(verifier: Verifier) -> Iterator[Outcome]:
-    """Yield the outcome for each verified contract without a source map, by address."""
-    after = b""
-    while rows := verifier.database.rows(
-        "contract_import/verified_contracts_list_unmapped",
-        after=after,
-        limit=importer.FILE_BATCH_ROWS,
-    ):
-        for row in rows:
-            address, *_ = row
-            after = bytes(address)
-            yield Outcome(to_hex(after), _add(verifier, row))
-
-
-def _add(verifier: Verifier, row: tuple[object, ...]) -> str | None:
+def _add_map(verifier: Verifier, row: tuple[object, ...]) -> str | None:
+    """Return why a verified contract has no source map now; None where it has one."""
     try:
         submission = request.parse(importer.record_of(row, None).submission())
         compilers = verifier.compilers.of(submission.language.kind)
@@ -133,9 +112,7 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
         name = source.name if source else f"file {Path(options.input).name}"
-        compilers = compiler_store.CompilerStore(settings)
-        verifier = importer.make_verifier(settings, database)
-        contracts = importer.ContractImport(verifier, compilers, name)
+        contracts = importer.ContractImport(importer.make_verifier(settings, database), name)
         if options.again:
             contracts.forget()
         try:
@@ -151,12 +128,14 @@ def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
     startup.require_node(settings)
     with startup.connected(settings, NAME) as database:
         counts: Counter[bool] = Counter()
-        outcomes = add_missing(importer.make_verifier(settings, database))
+        verifier = importer.make_verifier(settings, database)
+        unmapped = importer.verified_rows(database, is_unmapped=True)
         try:
-            for outcome in tqdm(outcomes, unit=" contracts", disable=None, leave=False):
-                counts[outcome.reason is None] += 1
-                if outcome.reason is not None:
-                    print(f"{outcome.address}: {escape(outcome.reason)}")
+            for row in tqdm(unmapped, unit=" contracts", disable=None, leave=False):
+                reason = _add_map(verifier, row)
+                counts[reason is None] += 1
+                if reason is not None:
+                    print(f"{to_hex(bytes(row[0]))}: {escape(reason)}")
         except KeyboardInterrupt:
             raise ScanError("interrupted; the same command goes on") from None
     print(f"{counts[True]} source maps added, {counts[False]} contracts left without one")

@@ -39,12 +39,11 @@ from scan.extensions.contract_details.verification_jobs.jobs import Verification
 from scan.hex import to_hex
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
-from scan.verification.bytecode_comparison import libraries_by_file
 from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creations import CreationReader
-from scan.verification.languages import LANGUAGES, language_of_path, standard_input
+from scan.verification.languages import LANGUAGES, standard_input
 from scan.verification.request import parse
 from scan.verification.verifier import StoredBytes, Verifier, indexed_contract, verify
 
@@ -90,10 +89,9 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
 class ContractImport:
     """An import from one source."""
 
-    def __init__(self, verifier: Verifier, compilers: CompilerStore, name: str) -> None:
+    def __init__(self, verifier: Verifier, name: str) -> None:
         self._verifier = verifier
         self._database = verifier.database
-        self._compilers = compilers
         self._name = name
 
     def forget(self) -> None:
@@ -123,7 +121,7 @@ class ContractImport:
             return False
         try:
             version = language.kind.parse_version(record.compiler_version)
-            return self._compilers.of(language.kind).find(version) is not None
+            return self._verifier.compilers.of(language.kind).find(version) is not None
         except (InvalidParameter, Unavailable):
             return False
 
@@ -225,26 +223,29 @@ def read_records(path: Path) -> Iterator[source_records.Record]:
                 raise InvalidParameter(message) from None
 
 
+def verified_rows(database: Database, *, is_unmapped: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Yield every verified contract whose code is still at its address, by address; `is_unmapped`:
+    only those without a source map."""
+    statement, after = "contract_import/verified_contracts_list", b""
+    query = partial(database.rows, statement, is_unmapped=is_unmapped, limit=FILE_BATCH_ROWS)
+    while rows := query(after=after):
+        yield from rows
+        after = bytes(rows[-1][0])
+
+
 def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> int:
     """Write every verified contract whose code is still at its address. Return their number."""
-    after, count = b"", 0
-    while rows := database.rows(
-        "contract_import/verified_contracts_list", after=after, limit=FILE_BATCH_ROWS
-    ):
-        for row in rows:
-            file.write(msgspec.json.encode(record_of(row, chain_id)) + b"\n")
-        after, count = bytes(rows[-1][0]), count + len(rows)
+    count = 0
+    for row in verified_rows(database):
+        file.write(msgspec.json.encode(record_of(row, chain_id)) + b"\n")
+        count += 1
     return count
 
 
 def record_of(row: tuple[Any, ...], chain_id: str | None) -> source_records.Record:
     """Return a row of contract_import/verified_contracts_list as a line of the file."""
     address, match, creation, name, path, version, license_, settings, sources, arguments = row
-    compiled_with = orjson.loads(str(settings))
-    if libraries := compiled_with.get("libraries"):
-        compiled_with["libraries"] = libraries_by_file(libraries)
-    language = language_of_path(str(path)).name
-    files = orjson.loads(str(sources))
+    files, compiled_with = orjson.loads(sources), orjson.loads(settings)
     return source_records.Record(
         address=to_hex(bytes(address)) if address else "",
         chain_id=chain_id,
@@ -253,7 +254,7 @@ def record_of(row: tuple[Any, ...], chain_id: str | None) -> source_records.Reco
         contract_name=f"{path}:{name}",
         compiler_version=version,
         license=license_,
-        source_code=standard_input(language, files, compiled_with),
+        source_code=standard_input(path, files, compiled_with),
         constructor_arguments=None if arguments is None else to_hex(bytes(arguments)),
     )
 
