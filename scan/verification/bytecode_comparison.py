@@ -20,7 +20,8 @@ PUSH0, PUSH1, PUSH20, PUSH32 = 0x5F, 0x60, 0x73, 0x7F
 # which may be a JUMPDEST or a PUSH of older code, they are invalid and have none.
 STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = b"\x5b"
-_NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
+# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
+HALTS = bytes.fromhex("0056f3fdfeff")
 _HASH_KEYS = ("ipfs", "bzzr1", "bzzr0", INTEGRITY)
 # How the CBOR of a hash begins in code: the key as text, then a byte string's head.
 HASH_PREFIXES = (b"dipfsX\x22\x12\x20", b"ebzzr1X\x20", b"ebzzr0X\x20")
@@ -251,7 +252,7 @@ def uses_push0(code: bytes) -> bool:
         if opcode == PUSH0:
             return True
         position += 1 + operand_size(code, position)
-        if opcode in _NOTHING_FOLLOWS and code[position : position + 1] != JUMPDEST:
+        if opcode in HALTS and code[position : position + 1] != JUMPDEST:
             return False
     return False
 

@@ -82,8 +82,6 @@ def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[in
         or amounts.get(str(r["number"]), {}).get("withdrawals") is not None
     }
     mined = [record for record in records if record["number"] not in nonces]
-    if not mined:
-        return nonces
     calls = [Call("eth_getBlockByHash", (record["hash"], False)) for record in mined]
     try:
         answers = reader().node.within(TIMEOUT_S).results(calls)

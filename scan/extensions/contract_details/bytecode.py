@@ -22,12 +22,10 @@ from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.verification import bytecode_metadata, contract_match
-from scan.verification.bytecode_comparison import STACK_OPERANDS, masked_hash, operand_size
+from scan.verification.bytecode_comparison import HALTS, STACK_OPERANDS, masked_hash, operand_size
 
 MAX_CODE_BYTES = 65_536  # EIP-7954
 JUMPDEST = 0x5B
-# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
-_HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
 
 
 class Instruction(NamedTuple):
@@ -51,13 +49,9 @@ def opcodes() -> dict[int, str]:
     return {int(code, 16): name for names in forks.values() for code, name in names.items()}
 
 
-def disassemble(code: bytes, most: int = MAX_CODE_BYTES) -> Iterator[Instruction]:
-    """Yield at most `most` instructions of the code's first MAX_CODE_BYTES."""
-    return islice(_instructions(code[:MAX_CODE_BYTES]), most)
-
-
-def _instructions(code: bytes) -> Iterator[Instruction]:
-    names = opcodes()
+def disassemble(code: bytes) -> Iterator[Instruction]:
+    """Yield the instructions of the code's first MAX_CODE_BYTES."""
+    code, names = code[:MAX_CODE_BYTES], opcodes()
     offset = 0
     while offset < len(code):
         opcode, size = code[offset], operand_size(code, offset)
@@ -79,7 +73,7 @@ def can_reach(code: bytes, offset: int) -> bool:
         position += 1 + operand_size(code, position)
         if runs and position > offset:
             return True
-        runs = runs and opcode not in _HALTS
+        runs = runs and opcode not in HALTS
     return False
 
 
@@ -176,7 +170,7 @@ def bytecode_page(key: bytes) -> Response:
     except (NotFound, UpstreamFailed, Unavailable) as error:
         missing = error.message
     code = held.code[: held.instructions_end] if held else b""
-    instructions = list(disassemble(code, MAX_SHOWN_INSTRUCTIONS + 1))
+    instructions = [*islice(disassemble(code), MAX_SHOWN_INSTRUCTIONS + 1)]
     related = filter(None, (held.delegate, held.similar_to) if held else ())
     head = addresses_and_tokens.address_head(key, "bytecode", more=map(to_hex, related))
     return page(

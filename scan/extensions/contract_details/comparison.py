@@ -4,7 +4,7 @@ may be of strangers, and comparing lines takes quadratic time or more: the steps
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import Match, SequenceMatcher
 from itertools import zip_longest
 from pathlib import PurePosixPath
@@ -85,6 +85,15 @@ class Source(NamedTuple):
     main_path: str
 
 
+# By what files belong together, the surest first; nothing by an empty text.
+KEYS: Sequence[Callable[[Source, str], str]] = (
+    lambda _, path: path,
+    lambda source, path: source.files[path],
+    lambda source, path: "own" if path == source.main_path else "",
+    lambda _, path: PurePosixPath(path).name,
+)
+
+
 def compare(source: Source, other: Source) -> list[FilePair]:
     """Return the files of two sources in pairs, those that differ first."""
     pairs = _pairs(source, other)
@@ -111,7 +120,7 @@ def _pairs(source: Source, other: Source) -> dict[str, str]:
     the contracts' own, and those of the same name."""
     pairs: dict[str, str] = {}
     paired: set[str] = set()
-    for key in (_path, _content, _own, _name):
+    for key in KEYS:
         waiting: dict[str, str] = {}
         for path in other.files:
             if path not in paired and (of := key(other, path)):
@@ -122,22 +131,6 @@ def _pairs(source: Source, other: Source) -> dict[str, str]:
                 pairs[path] = waiting.pop(of)
                 paired.add(pairs[path])
     return pairs
-
-
-def _path(_: Source, path: str) -> str:
-    return path
-
-
-def _content(source: Source, path: str) -> str:
-    return source.files[path]
-
-
-def _own(source: Source, path: str) -> str:
-    return "own" if path == source.main_path else ""
-
-
-def _name(_: Source, path: str) -> str:
-    return PurePosixPath(path).name
 
 
 def _lines(text: str) -> list[str]:

@@ -59,10 +59,6 @@ class Function(NamedTuple):
     anchor: str
 
     @property
-    def is_read_only(self) -> bool:
-        return self.mutability in READ_ONLY
-
-    @property
     def name(self) -> str:
         return self.signature.partition("(")[0]
 

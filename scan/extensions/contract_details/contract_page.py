@@ -69,14 +69,12 @@ COLUMNS = {
 
 class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
-    a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
-    the view "code", `functions` and `values` of the others, where the latter also name the units of
-    amounts. `gas` is what calls of the functions that write took, by selector;
-    `replaced` says that the node returned another code. `modifiers` are those in the source by the
-    functions' anchors, each with a link to its line."""
+    a blueprint (ERC-5202) has no functions to call. `files` are of the view "code", `functions` and
+    `values` of the others, where the latter also name the units of amounts. `gas` is what calls of
+    the functions that write took, by selector; `replaced` says that the node returned another code.
+    `modifiers` are those in the source by the functions' anchors, each with a link to its line."""
 
     view: str
-    has_code: bool
     code_size: int = 0
     is_blueprint: bool = False
     verified: contracts.Contract | None = None
@@ -84,9 +82,7 @@ class ShownContract(NamedTuple):
     settings: Any = None
     files: source_files.SourceFiles | None = None
     functions: Functions = Functions((), ())
-    proxy_kind: str | None = None
-    proxy_warning: str | None = None
-    implementations: Sequence[str] = ()
+    proxy: Proxy | None = None
     values: ContractValues | None = None
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
@@ -100,8 +96,12 @@ class ShownContract(NamedTuple):
         """Return whether another source may match better: not where runtime and creation code match
         fully, and not where the source is of another address with the same code."""
         if self.verified is None or self.verified.match == contract_match.RUNTIME:
-            return self.has_code
+            return self.code_size > 0
         return self.verified.verifier is None and not self.verified.is_full_match
+
+    @property
+    def implementations(self) -> Sequence[str]:
+        return [*map(to_hex, self.proxy.implementations)] if self.proxy else []
 
     @property
     def addresses(self) -> Sequence[str | None]:
@@ -144,48 +144,38 @@ def read_contract(
     address: bytes, view: str, *, shown: source_files.Shown | None = None
 ) -> ShownContract:
     """Return the contract as a view of the tab shows it; raises NotFound for an unknown file."""
-    contract, lookup = contracts.get_with_proxy(reader(), address, COLUMNS[view])
+    contract, (proxy, _) = contracts.get_with_proxy(reader(), address, COLUMNS[view])
     if not contract.code:
-        return ShownContract(view, has_code=False)
-    proxy = lookup.proxy
+        return ShownContract(view)
+    code, arguments = bytes(contract.code), contract.constructor_arguments
     abi = json.loads(contract.interface or contract.abi or "[]")
-    implementation_abi: list[Any] = []
-    functions = Functions((), ())
-    is_blueprint = creation_comparison.preamble_of(bytes(contract.code)) is not None
-    can_be_called = view != "code" and not is_blueprint
-    if can_be_called:
-        abis = contract_values.implementation_abis(reader(), proxy)
-        implementation_abi = [entry for entries in abis for entry in entries]
-        functions = functions_of([abi, implementation_abi], read_only=view == "read")
-    arguments, similar = contract.constructor_arguments, None
-    claims: Sequence[Mapping[str, Any]] = ()
-    if not contract.is_verified:
-        similar = bytecode.similar_to(reader(), bytes(contract.code))
-        claims = of(reader(), address)
-    gas = gas_of_calls.contract_gas(reader(), address) if view == "write" and can_be_called else ()
-    files = None
-    if view == "code":
-        files = source_files.shown_files(contract.sources, contract.path, shown)
-    return ShownContract(
+    similar = None if contract.is_verified else bytecode.similar_to(reader(), code)
+    shown_contract = ShownContract(
         view,
-        has_code=True,
-        code_size=len(contract.code),
-        is_blueprint=is_blueprint,
+        code_size=len(code),
+        is_blueprint=creation_comparison.preamble_of(code) is not None,
         verified=contract if contract.is_verified else None,
         abi=abi,
         settings=json.loads(contract.settings or "{}"),
-        files=files,
-        functions=functions,
-        proxy_kind=proxy.kind if proxy else None,
-        proxy_warning=proxy.warning if proxy else None,
-        implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
-        values=_values(address, [abi, implementation_abi], proxy) if can_be_called else None,
+        proxy=proxy,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
-        claims=claims,
-        gas={of.method_id: of for of in gas if of.method_id},
-        modifiers=_modifiers(address, contract, proxy) if can_be_called else {},
+        claims=[] if contract.is_verified else of(reader(), address),
         replaced=None if contract.replaced_at is None else contract.not_verified,
+    )
+    if view == "code":
+        files = source_files.shown_files(contract.sources, contract.path, shown)
+        return shown_contract._replace(files=files)
+    if shown_contract.is_blueprint:
+        return shown_contract
+    lent = contract_values.implementation_abis(reader(), proxy)
+    abis = [abi, [entry for entries in lent for entry in entries]]
+    gas = gas_of_calls.contract_gas(reader(), address) if view == "write" else ()
+    return shown_contract._replace(
+        functions=functions_of(abis, read_only=view == "read"),
+        values=_values(address, abis, proxy),
+        gas={of.method_id: of for of in gas if of.method_id},
+        modifiers=_modifiers(address, contract, proxy),
     )
 
 

@@ -147,8 +147,6 @@ def _role_admins(
 def _call_all(
     reader: Reader, address: bytes, calldata: Sequence[bytes], block: BlockId
 ) -> list[Any]:
-    if not calldata:
-        return []
     gas = hex(TOTAL_GAS // max(len(calldata), 10))
     calls = [
         client.Call("eth_call", ({"to": to_hex(address), "data": to_hex(sent), "gas": gas}, block))

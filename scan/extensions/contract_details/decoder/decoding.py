@@ -128,8 +128,6 @@ def decode(reader: Reader, encoded: Encoded) -> Decoding:
     reader.do_not_cache()
     if encoded.typed_data is not None:
         return _message(reader, encoded)
-    if len(encoded.data) > MAX_BYTES:
-        raise InvalidParameter(f"data must be at most {MAX_BYTES:,} bytes.", field="data")
     if len(encoded.data) > LARGE_BYTES:
         reader.hold_processor()
     if encoded.kind == CONSTRUCTOR:
@@ -261,17 +259,15 @@ class _Decoder:
         then, now = self._contracts([*addresses])
         verified = self._abis.of_verified_contracts(selectors)
         imported = self._abis.imported(selectors)
-        return [
-            _Known(
-                _sources(
-                    then.get(address or b"", contract_abis.NO_CONTRACT), now.get(address or b"")
-                ),
-                then.get(address or b"", contract_abis.NO_CONTRACT).token_type,
-                verified.get(selector, ()),
-                imported.get(selector, ()),
-            )
-            for address, selector in calls
-        ]
+        known = []
+        for address, selector in calls:
+            own = then.get(address or b"", contract_abis.NO_CONTRACT)
+            lent = now.get(address or b"", own).abis[len(own.abis) :]  # of implementations
+            abis = [(abi, VERIFIED) for abi in own.abis]
+            abis += [(abi, IMPLEMENTATION) for abi in lent]
+            signatures = verified.get(selector, ()), imported.get(selector, ())
+            known.append(_Known(abis, own.token_type, *signatures))
+        return known
 
     def _contracts(
         self, addresses: Sequence[bytes]
@@ -352,14 +348,6 @@ class _Decoder:
         if self._is_cut or self._budget.is_exceeded:
             return CUT
         return NO_NODE if self._reader.has_node_failed else None
-
-
-def _sources(
-    own: contract_abis.Contract, now: contract_abis.Contract | None
-) -> list[tuple[AbiIndex, str]]:
-    """Return the ABIs of a contract, and those of its present implementations, with sources."""
-    lent = now.abis[len(own.abis) :] if now is not None else ()
-    return [*((abi, VERIFIED) for abi in own.abis), *((abi, IMPLEMENTATION) for abi in lent)]
 
 
 def _from(decoded: Decoded | None, source: str) -> Decoded | None:

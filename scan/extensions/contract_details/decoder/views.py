@@ -5,7 +5,7 @@ the calldata of a function, by its typed signature or by the verified ABI of an 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
@@ -108,16 +108,6 @@ def _data(value: object) -> bytes:
 FUNCTION_FIELD = "functionName"
 
 
-class EncodedCall(NamedTuple):
-    """A call; `address` is None where it is of no certain contract."""
-
-    prepared: read_calls.PreparedCall
-    address: bytes | None
-
-    def record(self) -> dict[str, Any]:
-        return contract_functions.recorded("encoded_call", self)
-
-
 def entry_of(signature: str) -> dict[str, Any]:
     """Return a typed signature as an ABI's entry; raises InvalidParameter."""
     try:
@@ -129,22 +119,20 @@ def entry_of(signature: str) -> dict[str, Any]:
 
 def encode(
     reader: Reader, function: str, arguments: Sequence[object], address: bytes | None = None
-) -> EncodedCall:
+) -> read_calls.PreparedCall:
     """Encode a call of `function`: a signature, or of an address also the name of a function.
 
     Raises InvalidParameter, NotFound for an address without a verified source, Unavailable.
     """
     if address is not None:
-        encoded = contract_functions.encode(reader, address, function, arguments)
-        return EncodedCall(encoded.prepared, address)
+        return contract_functions.encode(reader, address, function, arguments).prepared
     entry = entry_of(function)
     try:
-        prepared = read_calls.prepare([entry], entry["name"], arguments, read_only=False)
+        return read_calls.prepare([entry], entry["name"], arguments, read_only=False)
     except abi_json.NoSuchFunction as error:
         raise InvalidParameter(f"{error}.", field=FUNCTION_FIELD) from None
     except AbiError as error:
         raise InvalidParameter(f"{str(error)[:2000]}.", field="args") from None
-    return EncodedCall(prepared, None)
 
 
 api_views = Blueprint("decoder", __name__)
@@ -181,7 +169,10 @@ def encode_any_call() -> requests.Response:
     reader().do_not_cache()
     function, arguments = function_and_arguments(body)
     address = parameters.optional_address(body, "address")
-    return requests.json_value(encode(reader(), function, arguments, address).record())
+    encoded = contract_functions.recorded(
+        "encoded_call", encode(reader(), function, arguments, address)
+    )
+    return requests.json_value({"to": None if address is None else to_hex(address), **encoded})
 
 
 LONGEST_LINK = 6000  # characters; the server reads 8 kB of a request's first line
@@ -265,7 +256,7 @@ def _encoded(
     function: contract_functions.Function,
     arguments: Sequence[str],
     units: contract_functions.AmountUnits,
-) -> EncodedCall:
+) -> read_calls.PreparedCall:
     if len(arguments) != len(function.inputs):
         raise InvalidParameter(f"The function takes {len(function.inputs)} arguments.")
     converted = [

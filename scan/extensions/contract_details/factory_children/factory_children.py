@@ -16,7 +16,7 @@ from scan.extensions.contract_details.contract_import.importer import record_of
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 from scan.verification.creations import CreationReader
-from scan.verification.verifier import IndexedContract, indexed_contract
+from scan.verification.verifier import indexed_contract
 
 MAX_CREATIONS = 50  # the newest, which are looked at in a step
 MAX_FACTORIES = 10  # those verified last, whose MAX_CREATIONS newest creations are looked at, too
@@ -83,8 +83,10 @@ class FactoryChildren:
         submitted = self._submitted[factory.code_hash]
         if end in submitted or len(submitted) >= MAX_OF_FACTORY:
             return
-        if not self._contains(factory, end):
-            return
+        if end not in factory.code:  # nor in its constructor, which the node gives
+            creation = self._creations.input_of(factory.address, factory.block_number)
+            if creation is None or end not in creation:
+                return
         row = self._database.row(
             "factory_children/verified_contracts_get",
             address=factory.address,
@@ -96,11 +98,3 @@ class FactoryChildren:
         del body["contractName"]  # the factory's
         self._jobs.submit(body, CLIENT)
         submitted.add(end)
-
-    def _contains(self, factory: IndexedContract, end: bytes) -> bool:
-        """Return whether a factory's code has these bytes: the code it runs, or its constructor,
-        which the node gives."""
-        if end in factory.code:
-            return True
-        creation = self._creations.input_of(factory.address, factory.block_number)
-        return creation is not None and end in creation
