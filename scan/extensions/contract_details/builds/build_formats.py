@@ -129,8 +129,9 @@ class _ApeSource(msgspec.Struct):
         return self.content or ""
 
 
-class BuildFile(msgspec.Struct, rename="camel"):
-    """All fields that are read of a build's file, of whatever form."""
+class BuildFile(_ApeType, rename="camel"):
+    """All fields that are read of a build's file, of whatever form. Ape's are a type alone,
+    or have several."""
 
     solc_long_version: str = ""
     solc_version: str = ""
@@ -138,19 +139,14 @@ class BuildFile(msgspec.Struct, rename="camel"):
     output: _Output | None = None
     contracts: _Contracts | None = None
     compiler: str | dict[str, Any] | None = None
-    contract_name: str = ""
     source_name: str | None = None
     source_path: str | None = None
-    source_id: str | None = None
-    abi: msgspec.Raw = msgspec.Raw(b"[]")
     bytecode: str | Code | None = None
     deployed_bytecode: str | Code | None = None
     link_references: Links | None = None
     deployed_link_references: Links | None = None
     immutable_references: dict[str, list[Reference]] | None = None
     method_identifiers: dict[str, str] | None = None
-    deployment_bytecode: _ApeCode | None = None
-    runtime_bytecode: _ApeCode | None = None
     metadata: str | dict[str, Any] | None = None
     raw_metadata: str | None = None
     contract_types: dict[str, _ApeType] | None = None
@@ -221,10 +217,7 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
             compiler = metadata_of(contract.metadata).get("compiler", {})
             version = stated or str(compiler.get("version") or "")
             creation = contract.evm.bytecode or Code()
-            if language_name == VYPER.name:
-                runtime = _vyper_code(creation.object, code.object, version)
-            else:
-                runtime = linked(code)
+            runtime = _runtime(language_name, creation.object, code, version)
             at = file, COMPILATION, path, name, language_name, version
             selectors = contract.evm.method_identifiers
             yield BuiltContract(*at, runtime, bytes(contract.abi), creation, selectors)
@@ -252,13 +245,7 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
 def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     types = dict(decoded.contract_types or {})
     if decoded.runtime_bytecode is not None:
-        types[decoded.contract_name] = _ApeType(
-            decoded.contract_name,
-            decoded.source_id,
-            decoded.abi,
-            decoded.deployment_bytecode,
-            decoded.runtime_bytecode,
-        )
+        types[decoded.contract_name] = decoded
     for name, type_ in types.items():
         text = _text(type_.runtime_bytecode)
         if not text.removeprefix("0x"):
@@ -267,10 +254,9 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         version = compiler.version if compiler else ""
         path = type_.source_id or name
         language = _language_of(path)
-        is_vyper = language == VYPER.name
         abi = bytes(type_.abi)
         creation = _text(type_.deployment_bytecode)
-        runtime = _vyper_code(creation, text, version) if is_vyper else linked(Code(text))
+        runtime = _runtime(language, creation, Code(text), version)
         yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
 
 
@@ -290,11 +276,10 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
             contract = json_decoder(_Combined).decode(member)
             if contract.bytecode_runtime.removeprefix("0x"):
                 name, abi = PurePosixPath(path).stem, bytes(contract.abi)
-                runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
-                creation = Code(contract.bytecode)
-                yield BuiltContract(
-                    file, COMBINED, path, name, VYPER.name, version, runtime, abi, creation
-                )
+                creation, code = Code(contract.bytecode), Code(contract.bytecode_runtime)
+                runtime = _runtime(VYPER.name, creation.object, code, version)
+                at = file, COMBINED, path, name, VYPER.name, version
+                yield BuiltContract(*at, runtime, abi, creation)
 
 
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -376,10 +361,15 @@ def _reserved(code: bytes) -> Iterator[bytecode_comparison.ByteRange]:
         offset = end
 
 
-def _vyper_code(creation: str, runtime: str, version: str) -> bytecode_comparison.LinkedCode:
-    """Return Vyper's runtime code with a range for the immutables that follow it. Raises ValueError
-    where they are longer than the code, which would be equal to any code that begins like it."""
-    linked_code = linked(Code(runtime, immutable_references={}))
+def _runtime(
+    language: str, creation: str, code: Code, version: str
+) -> bytecode_comparison.LinkedCode:
+    """Return runtime code, that of Vyper with a range for the immutables that follow it. Raises
+    ValueError as linked() does, and where these are longer than the code, which would be equal to
+    any code that begins like it."""
+    if language != VYPER.name:
+        return linked(code)
+    linked_code = linked(Code(code.object, immutable_references={}))
     end = len(linked_code.code)
     size = immutable_size(creation.removeprefix("0x"), None, _numbers(version))
     if not 0 <= size <= end:
