@@ -7,16 +7,10 @@ from flask import current_app
 
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.extensions.blockscout import paths
+from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects, transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
-from scan.extensions.blockscout.transaction_lists import (
-    name_methods,
-    parties_of,
-    received,
-    shown_type,
-)
 from scan.extensions.exports import csv_columns
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -41,7 +35,9 @@ def get_limits() -> Response:
 @blueprint.path("/addresses/<address_hash>/transactions/csv")
 def export_transactions(address_hash: str) -> Response:
     records = _of_address("transactions", address_hash)
-    name_methods(records, AddressObjects(record["toAddress"] for record in records))
+    transaction_lists.name_methods(
+        records, AddressObjects(record["toAddress"] for record in records)
+    )
     rows = ({"method": None, **r, "direction": _direction(r, address_hash)} for r in records)
     return _file("transactions_csv", rows)
 
@@ -81,10 +77,12 @@ def export_internal_transactions(address_hash: str) -> Response:
     rows = (
         {
             **record,
-            **dict(zip(("recipient", "created"), parties_of(record), strict=True)),
+            **dict(
+                zip(("recipient", "created"), transaction_lists.parties_of(record), strict=True)
+            ),
             "transactionIndex": context_of[record["transactionHash"]]["transactionIndex"],
-            "type": shown_type(record),
-            "callType": "call" if shown_type(record) == "call" else None,
+            "type": transaction_lists.shown_type(record),
+            "callType": "call" if transaction_lists.shown_type(record) == "call" else None,
         }
         for record in records
     )
@@ -125,7 +123,7 @@ def _of_address(entity: str, address_hash: str) -> list[paths.Record]:
     paths.one_of("filter_type", ("address",))
     side, key = paths.one_of("filter_value", ("to", "from")), paths.path_address(address_hash)
     if (side, entity) == ("to", "transactions"):
-        return _rows(entity, **received(key))
+        return _rows(entity, **transaction_lists.received(key))
     return _rows(entity, **{side or "address": key})
 
 

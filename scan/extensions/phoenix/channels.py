@@ -12,15 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import orjson
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import (
-    AcceptConnection,
-    BytesMessage,
-    CloseConnection,
-    Ping,
-    Request,
-    TextMessage,
-)
+from wsproto import ConnectionType, WSConnection, events
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
@@ -106,9 +98,9 @@ class Socket:
         ]
         try:
             self._protocol.initiate_upgrade_connection(headers, environ["PATH_INFO"])
-            if not any(isinstance(event, Request) for event in self._protocol.events()):
+            if not any(isinstance(event, events.Request) for event in self._protocol.events()):
                 raise RemoteProtocolError("no request")
-            return self._protocol.send(AcceptConnection())
+            return self._protocol.send(events.AcceptConnection())
         except (LocalProtocolError, RemoteProtocolError, UnicodeError):
             raise InvalidParameter("This path takes the handshake of a WebSocket.") from None
 
@@ -130,7 +122,7 @@ class Socket:
             self._send_message(joined[1], None, joined[0], event, payload)
 
     def disconnect(self, reason: CloseReason = CloseReason.GOING_AWAY) -> None:
-        self._send(CloseConnection(code=reason))
+        self._send(events.CloseConnection(code=reason))
         if self._sink is not None:
             self._sink.end()
 
@@ -141,22 +133,22 @@ class Socket:
         try:
             with self._lock:
                 self._protocol.receive_data(received)
-                events = [*self._protocol.events()]
-            for event in events:
+                arrived = [*self._protocol.events()]
+            for event in arrived:
                 self._receive_event(event)
         except (LocalProtocolError, RemoteProtocolError):
             self.disconnect(CloseReason.PROTOCOL_ERROR)
 
     def _receive_event(self, event: object) -> None:
-        if isinstance(event, Ping):
+        if isinstance(event, events.Ping):
             self._send(event.response())
-        elif isinstance(event, CloseConnection):
+        elif isinstance(event, events.CloseConnection):
             self._send(event.response())
             if self._sink is not None:
                 self._sink.end()
-        elif isinstance(event, BytesMessage):
+        elif isinstance(event, events.BytesMessage):
             self.disconnect(CloseReason.UNSUPPORTED_DATA)
-        elif isinstance(event, TextMessage):
+        elif isinstance(event, events.TextMessage):
             self._text += event.data
             if len(self._text) > MAX_MESSAGE_BYTES:
                 self.disconnect(CloseReason.MESSAGE_TOO_BIG)
@@ -205,7 +197,7 @@ class Socket:
         self, join_ref: object, ref: object, topic: str, event: str, payload: bytes
     ) -> None:
         head = orjson.dumps([join_ref, ref, topic, event])
-        self._send(TextMessage((head[:-1] + b"," + payload + b"]").decode()))
+        self._send(events.TextMessage((head[:-1] + b"," + payload + b"]").decode()))
 
     def _send(self, event: Any) -> None:
         with self._lock:
