@@ -62,17 +62,18 @@ class Dispatcher:
         database = Database(
             settings.database_url, statement_timeout_ms=30_000, name="scan-deliver", session=session
         )
+        self._connects: Mapping[str, Connect | None] = {
+            scheme: connect(settings, database)
+            for part in registry.parts(hooks.Deliveries)
+            for scheme, connect in part.connect.items()
+        }
         self._queues = DeliveryQueues(
             database,
             confirmations=settings.confirmations,
             finality=settings.finality,
             retry_steps_s=options.retry_steps_s,
+            without_hosts=[scheme for scheme, connect in self._connects.items() if connect is None],
         )
-        self._connects: Mapping[str, Connect] = {
-            scheme: connect(settings, database)
-            for part in registry.parts(hooks.Deliveries)
-            for scheme, connect in part.connect.items()
-        }
         listening = Database(settings.database_url, statement_timeout_ms=30_000, name="scan-listen")
         self._listener = Listener(listening, CHANNEL)
         self._waker = Waker()

@@ -11,5 +11,6 @@ from scan.webhooks.queues import Connect
 class Deliveries(Part, module="deliveries"):
     """Webhooks that are not HTTP requests."""
 
-    connect: Mapping[str, Callable[[Settings, Database], Connect]]
-    """What connects to receivers, by the scheme of their URLs."""
+    connect: Mapping[str, Callable[[Settings, Database], Connect | None]]
+    """What connects to receivers, by the scheme of their URLs, which their queues have for a host;
+    None where the settings allow no delivery, which is left to processes that can."""

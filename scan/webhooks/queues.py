@@ -4,7 +4,7 @@ when a failed delivery is tried again.
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
@@ -91,8 +91,11 @@ class DeliveryQueues:
         finality: int,
         retry_steps_s: tuple[float, ...] = RETRY_STEPS_S,
         lease_s: float = LEASE_S,
+        without_hosts: Sequence[str] = (),
     ) -> None:
+        """Queues of receivers at the hosts `without_hosts` are left to others."""
         self._database = database
+        self._without_hosts = list(without_hosts)
         self._confirmations = confirmations
         self._finality = finality
         self._retry_steps_s = retry_steps_s
@@ -114,6 +117,7 @@ class DeliveryQueues:
             lease=lease_id,
             lease_holder=self.holder,
             leased_until=now + self._lease,
+            without_hosts=self._without_hosts,
         )
         if not rows:
             return None

@@ -210,10 +210,15 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
     """Return a page of stored records without events; raises NotFound if some are not stored."""
-    scope = _scope(reader, log_filter.topics[0])
-    if not scope.has_stored(log_filter):
+    if not are_stored(reader, log_filter):
         raise NotFound(NOT_STORED)
+    scope = _scope(reader, log_filter.topics[0])
     return _stored_page(reader, window, log_filter, scope, has_total=False)
+
+
+def are_stored(reader: Reader, log_filter: LogFilter) -> bool:
+    """Return whether all logs that a filter matches are stored."""
+    return _scope(reader, log_filter.topics[0]).has_stored(log_filter)
 
 
 def stored_selection(reader: Reader) -> str | None:

@@ -44,7 +44,9 @@ def list_events() -> Response:
     log_list = filtered_lists.entity_list("logs", "/events", "/logs")
     values = _decode(log_list.records)
     names = names_of(log_list.records, *values)
-    return log_list.response("event_list.html", shown=log_list, names=names)
+    log_filter = logs.read_filter(reader(), {} if log_list.error else log_list.api_arguments)
+    has_file = logs.are_stored(reader(), log_filter)
+    return log_list.response("event_list.html", shown=log_list, names=names, has_file=has_file)
 
 
 def events_page(key: bytes) -> flask.Response:

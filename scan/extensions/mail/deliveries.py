@@ -17,8 +17,10 @@ ACCEPTED = 250
 log = logging.getLogger(__name__)
 
 
-def connect(settings: Settings, database: Database) -> queues.Connect:
+def connect(settings: Settings, database: Database) -> queues.Connect | None:
     mails = mailer(settings)
+    if mails.server is None:
+        return None
     return lambda lease: nullcontext(MailConnection(mails, database, lease))
 
 

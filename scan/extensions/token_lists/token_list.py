@@ -71,8 +71,8 @@ class _Token(msgspec.Struct):
 def read(content: bytes, chain_id: int) -> TokenList:
     """Return the list's tokens on a chain. Of several entries of an address, the last counts.
 
-    Raises InvalidParameter where the content is no token list, or has no tokens of the chain, or
-    too many.
+    Raises InvalidParameter where the content is no token list, or has no valid tokens of the chain,
+    or too many.
     """
     try:
         file = json_decoder(_File).decode(content)
@@ -92,6 +92,9 @@ def read(content: bytes, chain_id: int) -> TokenList:
             tokens[token.address] = token
         except InvalidParameter as error:
             refused.append((index, str(error)))
+    if not tokens:
+        index, reason = refused[0]
+        raise InvalidParameter(f"the list has no valid token: token {index}: {reason}")
     name = _text(file.name, "name of the list", MAX_LIST_NAME)
     return TokenList(name, [*tokens.values()], refused)
 

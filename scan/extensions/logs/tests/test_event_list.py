@@ -1,5 +1,7 @@
 """The page of events of all contracts."""
 
+import re
+
 from tests.support.indexing import Indexing
 
 
@@ -31,3 +33,6 @@ def test_a_block_counts_its_events_where_all_are_stored(client, scenario, postgr
         assert own.get(f"/api/v1/blocks/{number}").json["logCount"] == count
         assert f"{link}{count}</a>" in own.get(f"/block/{number}").text
         assert own.get("/api/v1/blocks/0").json["logCount"] == 0
+        assert "format=csv" not in client.get("/events").text
+        [link] = re.findall(r'href="(/api/v1/logs\?format=csv)"', own.get("/events").text)
+        assert own.get(link).status_code == 200

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import time
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import ANNA, BERT, SITE, TO
 from scan.setting_kinds import read_variables
 from tests.support import made_blocks, serving
+from tests.support.webhooks import QUICK
 
 
 def test_events_are_mailed_once_confirmed_until_left(mail):
@@ -79,6 +81,18 @@ def test_a_mail_is_retried_and_a_refused_address_is_left_alone(mail, monkeypatch
         mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
         serving.wait_until(lambda: not mail.webhooks.pending())
     assert len(mail.inbox.mails) == 2
+
+
+def test_a_process_without_a_server_leaves_mails_to_others(mail):
+    mail.subscribed()
+    mail.webhooks.chain.append([])
+    with mail.webhooks.delivering(of_extensions={}):
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
+        time.sleep(3 * QUICK.poll_s)
+        holders = mail.webhooks.execute("SELECT lease_holder FROM delivery_queues")
+        assert (holders, mail.webhooks.pending()) == ([(None,)], 1)
+        with mail.webhooks.delivering():
+            serving.wait_until(lambda: len(mail.inbox.mails) == 2)
 
 
 def test_a_busy_address_is_mailed_so_often_a_day(mail, monkeypatch):

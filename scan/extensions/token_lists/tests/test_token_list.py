@@ -69,6 +69,7 @@ NO_LISTS = [
     content("a token"),
     content(entry(chainId="1")),
     content(entry(chainId=2)),
+    content(entry(address="0x12"), entry(chainId=2)),
     content(entry(), name="evil\u202e"),
     content(*[entry()] * (MAX_TOKENS + 1)),
 ]
