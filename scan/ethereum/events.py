@@ -154,7 +154,8 @@ def pool_event(log: EventLog) -> PoolEvent | None:
 
 def transfer_event(log: EventLog) -> TransferEvent | None:
     """Return the transfer that a log has the form of, or None: also where sender or recipient is no
-    address, padded with 12 zeros. Whether the emitter is a token is not known here."""
+    address, padded with 12 zeros, or nothing moves, as in a batch of no ids. Whether the emitter is
+    a token is not known here."""
     topics, data = log.topics, log.data
     if not topics or topics[0] not in _TRANSFERS:
         return None
@@ -182,7 +183,7 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     elif topic == TRANSFER_BATCH and form[0] == 4:
         shape, parties = TransferShape.MULTI, topics[2:]
         ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
-        if ids is None or values is None or len(ids) != len(values):
+        if not ids or values is None or len(ids) != len(values):
             return None
         words = tuple(zip(ids, values, strict=True))
     elif topic == TRANSFER_OF_ID and form == (4, 64) and data.startswith(_DIRTY):

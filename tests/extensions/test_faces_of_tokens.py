@@ -3,8 +3,9 @@ way the blocks are indexed."""
 
 import pytest
 
-from scan.ethereum.events import ERC20_TRANSFER, ERC721_TRANSFER
+from scan.ethereum.events import ERC20_TRANSFER, ERC721_TRANSFER, TRANSFER, TRANSFER_BATCH
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
@@ -127,6 +128,18 @@ def test_an_erc1155_that_logs_amounts_too_counts_once(anvil, index):
     assert get(twice.address)["type"] == "BEP1155"
     assert holders(get, twice) == {me: 100}
     assert values(get, twice) == [(100, "7", "BEP1155")]
+
+
+def test_a_batch_of_no_ids_says_nothing_of_what_its_contract_is(anvil, index):
+    me = anvil.accounts[0]
+    empty, coin = (anvil.deploy(me, "RawLogs") for _ in range(2))
+    for raw in (empty, coin):
+        do(anvil, raw, "log", [TRANSFER_BATCH, *map(topic, (me, ZERO, me))], data(64, 96, 0, 0))
+    do(anvil, coin, "log", [TRANSFER, topic(ZERO), topic(me)], data(100))
+    get = index()
+    assert "error" in get(empty.address)
+    assert get(coin.address)["type"] == "BEP20"
+    assert holders(get, coin) == {me: 100}
 
 
 def test_an_indexed_value_of_a_token_with_decimals_is_an_amount(anvil, index):

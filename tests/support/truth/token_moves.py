@@ -101,7 +101,7 @@ def read_batch(log):
         ids, values = decode(["uint256[]", "uint256[]"], log.data)
     except (DecodingError, OverflowError):
         return None
-    if len(ids) != len(values):
+    if not ids or len(ids) != len(values):
         return None
     return move_of(log, "erc1155", log.topics[2:4], list(zip(ids, values, strict=True)))
 
