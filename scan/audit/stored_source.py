@@ -17,6 +17,7 @@ from scan.ethereum.blocks import StoredBody
 from scan.ethereum.forms.form import BURN, Credit, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
+from scan.ethereum.transaction_checks import with_signers
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_rows import FetchedBlock
 
@@ -120,7 +121,8 @@ class StoredSource:
             has_statuses = has_statuses and sent.receipt.status is not None
             if sent.fields.get("type") == _SET_CODE:
                 chain_id = column_types.UNSIGNED.read(sent.fields["chainId"])
-                lists.append((index, sent.fields.get("authorizationList") or (), chain_id))
+                entries = with_signers(sent.fields.get("authorizationList") or ())
+                lists.append((index, entries, chain_id))
             if self._proves and (encoded := stored.encoded(index)) is not None:
                 transaction = _proven(transaction, sent, gas)
                 if row["unproven"] is None:  # test nodes send without signatures, by other hashes

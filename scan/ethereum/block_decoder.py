@@ -10,6 +10,7 @@ from msgspec.structs import astuple
 from scan.ethereum import blocks, column_types
 from scan.ethereum.forms import form as forms
 from scan.ethereum.forms import matching
+from scan.ethereum.transaction_checks import with_signers
 from scan.hex import BadHex, data, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
@@ -91,7 +92,7 @@ def _block(
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
         authorization_lists=tuple(
-            (index, entries or (), column_types.UNSIGNED.read(sent["chainId"][index]))
+            (index, with_signers(entries or ()), column_types.UNSIGNED.read(sent["chainId"][index]))
             for index, (entries, transaction) in authorizations
             if transaction.type == blocks.SET_CODE
         ),

@@ -48,8 +48,9 @@ DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code i
 
 
 SET_CODE = b"\4"  # the type of transactions that have an authorizationList (EIP-7702)
-# A transaction's index, the entries of its authorizationList as JSON, and its chain id as UNSIGNED.
-AuthorizationList = tuple[int, Sequence[Any], bytes]
+# A transaction's index, the entries of its authorizationList as JSON, each with its signer, None
+# where the signature is invalid, and its chain id as UNSIGNED.
+AuthorizationList = tuple[int, Sequence[tuple[Any, bytes | None]], bytes]
 
 
 # A transaction's index, and the first MAX_TEXT_BYTES of its input.

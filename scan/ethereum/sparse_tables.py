@@ -49,8 +49,7 @@ class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
     addresses has no row. Columns that are `filled_later` are of no record: the chain's state after
-    a row's block tells them. The code of the addresses in the column `changed` may be another from
-    a row's block on."""
+    a row's block tells them."""
 
     def __init__(
         self,
@@ -59,13 +58,11 @@ class SparseTable:
         *,
         emitters: Collection[bytes] | None = None,
         filled_later: Collection[str] = (),
-        changed: str | None = None,
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
         self.filled_later = filled_later
-        self.changed = changed
 
     @cached_property
     def columns(self) -> Mapping[str, column_types.Column]:

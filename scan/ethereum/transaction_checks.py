@@ -6,7 +6,7 @@ Also the signers of signatures on secp256k1, those of wallets' messages and of a
 """
 
 from binascii import unhexlify
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.hex import data, json_object
+from scan.hex import data, json_object, quantity
 
 FIRST_V = 27  # of signatures that cover no chain id
 _WORD = 32  # bytes
@@ -272,6 +272,23 @@ class Signature(NamedTuple):
     def to_bytes(self) -> bytes:
         """Return its 65 bytes: r, s and the parity."""
         return self.r.to_bytes(32) + self.s.to_bytes(32) + bytes([self.y_parity])
+
+
+def with_signers(authorizations: Iterable[Any]) -> list[tuple[Any, bytes | None]]:
+    """Return entries of an authorizationList (EIP-7702) in JSON, each with who signed it, or None
+    where the signature is invalid. Raises BadHex, KeyError and TypeError."""
+    signed = []
+    for entry in authorizations:
+        chain_id, nonce, *numbers = (
+            quantity(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
+        )
+        parts = as_unsigned(chain_id), data(entry["address"], 20), as_unsigned(nonce)
+        items = b"".join(map(rlp_and_tries.bytes_item, parts))
+        message = b"\5" + rlp_and_tries.list_prefix_bytes(len(items)) + items
+        hashed, signature = rlp_and_tries.keccak256(message), Signature(*numbers)
+        is_valid = signature.is_in_range
+        signed.append((entry, recover_signer(hashed, signature.to_bytes()) if is_valid else None))
+    return signed
 
 
 def recover_signer(hashed: bytes, signature: bytes) -> bytes | None:

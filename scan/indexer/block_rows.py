@@ -196,15 +196,14 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     contract_emitters = (log.address for log in block.contract_logs)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed, pools = _events(block, internal_transfers)
+    signed = (entry for _, entries, _ in block.authorization_lists for entry in entries)
+    authorities = [authority for _, authority in signed if authority]
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     creations = list(_creations(block, internal_transfers))
     of_extensions: dict[str, Rows] = {}
     for name, table in WRITTEN.items():
         has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
-        rows = of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
-        if rows and table.changed is not None:
-            column = [*table.columns].index(table.changed)
-            changed |= {row[column] for row in rows if row[column] is not None}
+        of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
     return TableRows(
         block={name: getattr(block, name) for name in blocks.BLOCK_COLUMNS}
         | {
@@ -238,7 +237,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             *dict.fromkeys((*created, *fetched.destroyed, *called, *contract_emitters)),
         ),
         created=frozenset(created),
-        changed=changed.union(fetched.destroyed),
+        changed=changed.union(fetched.destroyed, authorities),
         transfers=transfers,
         swaps=swaps,
         pools=pools,

@@ -13,7 +13,7 @@ from scan.hex import data
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing, authorizations, database, faulty_node, serving, solidity
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, index_apart
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -358,6 +358,11 @@ def test_an_account_is_a_token_no_longer_than_its_delegation(
         serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
         require_transfer_in_all_forms(forms, anvil.accounts[1])
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+    with postgres.cloned(template) as without_extensions:
+        index_apart(without_extensions, anvil, "none")
+        lives = "SELECT address, ended_in, earlier_lives FROM tokens ORDER BY address"
+        stored = database.execute(without_extensions, lives)
+        assert stored == database.execute(database_url, lives)
 
 
 def require_transfer_in_all_forms(forms, recipient):

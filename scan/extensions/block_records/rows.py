@@ -30,9 +30,8 @@ from scan.ethereum.column_types import (
     Column,
 )
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.sparse_tables import SparseTable
-from scan.ethereum.transaction_checks import Signature, recover_signer
 from scan.hex import BadHex, data
 from scan.indexer.hooks import BlockRange, Derived, DerivedTable, Rows
 
@@ -138,7 +137,6 @@ def messages_in(block: DecodedBlock) -> tuple[MessageToL1, ...]:
 
 
 MAX_NONCE = 2**64 - 1  # the largest nonce of an account (EIP-2681)
-_MAGIC = "05"  # the first byte of the signed message
 
 
 class Authorization(NamedTuple):
@@ -161,21 +159,16 @@ class Authorization(NamedTuple):
     fault: Annotated[str | None, Column(TEXT, COMPUTED)]
 
 
-def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
+def _read(entry: Any, authority: bytes | None, chain_id: bytes) -> tuple[Any, ...]:
     """Return the fields of an Authorization from `chain_id` on."""
     numbers = {
         name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
     }
     if len(numbers["nonce"]) > 8 or len(numbers["yParity"]) > 1:
         raise BadHex("an authorization's nonce or yParity is out of range")
-    delegate = data(entry["address"], 20)
-    signature = Signature(*(int.from_bytes(numbers[name]) for name in ("yParity", "r", "s")))
-    authority = None
-    if signature.is_in_range:
-        authority = recover_signer(_signed_hash(entry), signature.to_bytes())
     return (
         numbers["chainId"],
-        delegate,
+        data(entry["address"], 20),
         *(numbers[name] for name in ("nonce", "yParity", "r", "s")),
         authority,
         _fault(numbers, authority, chain_id),
@@ -191,23 +184,17 @@ def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) 
     return "invalid_signature" if authority is None else None
 
 
-def _signed_hash(entry: Any) -> bytes:
-    chain_id, nonce = quantity_item(entry["chainId"]), quantity_item(entry["nonce"])
-    return keccak256(
-        bytes.fromhex(_MAGIC + list_item(chain_id + string_item(entry["address"]) + nonce))
-    )
-
-
 def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     """Return the authorizations of a block in their order. Raises MalformedBlock."""
     ordinals = count(block.number << PLACE_BITS)
     try:
         authorizations = [
             Authorization(
-                next(ordinals), block.number, index, authorization_index, *_read(entry, chain_id)
+                *(next(ordinals), block.number, index, authorization_index),
+                *_read(entry, authority, chain_id),
             )
             for index, entries, chain_id in block.authorization_lists
-            for authorization_index, entry in enumerate(entries)
+            for authorization_index, (entry, authority) in enumerate(entries)
         ]
     except (BadHex, KeyError, TypeError) as error:
         raise MalformedBlock(f"block {block.number}: {type(error).__name__}: {error}") from error
@@ -332,7 +319,6 @@ HOOKS = (
                 Authorization,
                 lambda block, _: authorizations_in(block),
                 filled_later=("authority_nonce", "is_valid"),
-                changed="authority",
             ),
             "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
             "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),

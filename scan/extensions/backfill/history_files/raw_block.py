@@ -32,7 +32,7 @@ from scan.ethereum.rlp_and_tries import (
     whole_list,
 )
 from scan.ethereum.stored_blocks import slim_receipt, transaction_item
-from scan.ethereum.transaction_checks import signer
+from scan.ethereum.transaction_checks import signer, with_signers
 from scan.extensions.backfill.history_files.e2store import BadFile, Parts
 from scan.hex import to_hex
 
@@ -224,7 +224,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
                 encoded_parts.entry_object(block_encoding.AUTHORIZATION, entry)
                 for entry in fields["authorizationList"]
             ]
-            authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
+            authorizations.append((index, with_signers(entries), fields["chainId"].lstrip(b"\0")))
     return block_decoder.assembled(
         header,
         form,
