@@ -29,6 +29,20 @@ class Mortals(namedtuple("Mortals", "anvil cradle address")):
         self.do(self.cradle, "bear", made.runtime)
         return Contract(self.address, made)
 
+    def live_for_a_block(self, name, *amounts):
+        """Let a contract begin, mint amounts to the second account, and end in one block."""
+        made = solidity.artifact(name, EVM)
+        mortal = Contract(self.address, made)
+        sent = [
+            self.anvil.transact(self.anvil.accounts[0], contract, *call, gas=4_000_000)
+            for contract, *call in (
+                (self.cradle, "bear", made.runtime),
+                *((mortal, "mint", self.anvil.accounts[1], amount) for amount in amounts),
+                (mortal, "end"),
+            )
+        ]
+        assert {self.anvil.receipt_of(hash_)["status"] for hash_ in sent} == {"0x1"}
+
     def do(self, contract, function, *args):
         anvil = self.anvil
         sent = anvil.transact(anvil.accounts[0], contract, function, *args, gas=8_000_000)
@@ -238,23 +252,9 @@ def test_what_ends_in_the_block_of_its_first_event_is_no_token(
     mortals, database_url, postgres, template, tmp_path, traces
 ):
     anvil = mortals.anvil
-    me, you, *_ = anvil.accounts
-
-    def live_for_a_block(name, *amounts):
-        made = solidity.artifact(name, EVM)
-        mortal = Contract(mortals.address, made)
-        sent = [
-            anvil.transact(me, contract, function, *args, gas=4_000_000)
-            for contract, function, *args in (
-                (mortals.cradle, "bear", made.runtime),
-                *((mortal, "mint", you, amount) for amount in amounts),
-                (mortal, "end"),
-            )
-        ]
-        assert {anvil.receipt_of(hash_)["status"] for hash_ in sent} == {"0x1"}
-
+    you = anvil.accounts[1]
     anvil.mine()
-    live_for_a_block("MortalCoin", 5, 6)
+    mortals.live_for_a_block("MortalCoin", 5, 6)
     with Indexing(database_url, anvil.url, until=anvil.head(), traces=traces) as indexing:
         forms = Forms(indexing.settings, mortals.address)
 
@@ -268,7 +268,7 @@ def test_what_ends_in_the_block_of_its_first_event_is_no_token(
 
         ended = [("6", "", "BEP20"), ("5", "", "BEP20")]
         is_shown(None, set(), *ended)
-        live_for_a_block("MortalItems", 7)
+        mortals.live_for_a_block("MortalItems", 7)
         is_shown(None, set(), ("1", "", "BEP721"), *ended)
         coin = mortals.bear("SecondCoin")
         mortals.do(coin, "mint", you, 8)
@@ -284,6 +284,21 @@ def test_what_ends_in_the_block_of_its_first_event_is_no_token(
             anvil.mine()
             is_shown(None, set(), *transfers)
             assert digest(database_url) == fresh_digest(postgres, template, anvil, traces=traces)
+
+
+def test_an_address_without_code_has_no_end(mortals, database_url, postgres, template, tmp_path):
+    """In another of the ranges of a bulk backfill, after the end of a token that moved before."""
+    anvil = mortals.anvil
+    coin = mortals.bear("MortalCoin")
+    mortals.do(coin, "mint", anvil.accounts[1], 5)
+    mortals.do(coin, "end")
+    anvil.mine(16)
+    mortals.live_for_a_block("MortalCoin")
+    anvil.mine(2)
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+    ends = "SELECT count(*) FROM contracts WHERE code_hash IS NULL"
+    assert database.execute(database_url, ends) == [(1,)]
 
 
 def test_of_a_pruned_state_no_end_is_concluded(mortals, database_url):

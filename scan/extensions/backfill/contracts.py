@@ -70,7 +70,9 @@ class RangeInspector:
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
         later_events = self._transfers(blocks, {end.address for end in second.ends})
-        third = self._inspector.inspect(_blocks([], later_events, [], [], hashes))
+        of_events = _blocks([], later_events, [], [], hashes)
+        # Their code is of earlier blocks than what is known of it.
+        third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
         return second._replace(
             codes=first.codes + second.codes,
             tokens=second.tokens + third.tokens,
