@@ -1,12 +1,14 @@
 """The derived tables, and the differences of their rows from those that all blocks determine."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
 from scan.database.transaction import Row, Transaction
 from scan.indexer.hooks import Derived, DerivedTable
+
+_Columns = Mapping[str, Any]
 
 OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
     lambda: registry.merged(part.tables for part in registry.parts(Derived))
@@ -42,25 +44,6 @@ OF_KEPT_ROWS = LazySequence(
 )
 
 
-class Difference(NamedTuple):
-    """A difference of a row. `stored` and `expected` have the differing fields; None is no row."""
-
-    row_name: str
-    stored: dict[str, Any] | None
-    expected: dict[str, Any] | None
-
-    def __str__(self) -> str:
-        if self.stored is None or self.expected is None:
-            missing = "is missing" if self.stored is None else "should not exist"
-            return f"{self.row_name} {missing}"
-        fields = (
-            f"{name} is {self.stored.get(name)}, should be {value}"
-            for name, value in self.expected.items()
-            if self.stored.get(name) != value
-        )
-        return f"{self.row_name}: {'; '.join(fields)}"
-
-
 def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) -> list[Row]:
     """Return the broken rules where rows before `first_block` are removed: each rule, how many rows
     break it, and one of them. `span` has the remaining rows."""
@@ -86,9 +69,20 @@ def expect(tx: Transaction, table: str, first_block: int = 0) -> None:
         tx.execute("audit/derived_expect", table=table)
 
 
-def row_name(table: str, row: Mapping[str, Any]) -> str:
+def difference(
+    table: str, row: _Columns, stored: _Columns | None, expected: _Columns | None
+) -> str:
+    """Return in words how a row differs; None is no row."""
     values = {
         name: value.replace("\\x", "0x").replace("+00:00", "Z") if isinstance(value, str) else value
         for name, value in row.items()
     }
-    return DERIVED[table].format_map(values)
+    row_name = DERIVED[table].format_map(values)
+    if stored is None or expected is None:
+        return f"{row_name} {'is missing' if stored is None else 'should not exist'}"
+    fields = (
+        f"{name} is {stored.get(name)}, should be {value}"
+        for name, value in expected.items()
+        if stored.get(name) != value
+    )
+    return f"{row_name}: {'; '.join(fields)}"

@@ -25,7 +25,6 @@ MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
 LOCK_WAIT_S = 2.0
 RANGE_BLOCKS = 1000
-SHOW_EVERY_S = 5.0  # between lines of progress
 # Memory for sorts and joins of whole tables.
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
@@ -148,7 +147,7 @@ def _audit_blocks(
         for line in comparison.compare(start, end) if comparison else ():
             differences += 1
             _write_line(f"  {line}")
-        if time.monotonic() - shown_at > SHOW_EVERY_S and end < last:
+        if time.monotonic() - shown_at > long_work.SHOW_EVERY_S and end < last:
             shown_at = time.monotonic()
             _write_line(
                 f"blocks {first} to {end}: {differences} differ; go on with --from {end + 1}"
@@ -214,10 +213,7 @@ def _audit_table(tx: transaction.Transaction, table: str, first_block: int) -> i
     began = time.monotonic()
     rows = derived_tables.differing_rows(tx, table, MAX_SHOWN, first_block)
     count = int(rows[0][3]) if rows else 0
-    lines = [
-        str(derived_tables.Difference(derived_tables.row_name(table, row), *others))
-        for row, *others, _ in rows
-    ]
+    lines = [derived_tables.difference(table, *compared) for *compared, _ in rows]
     _write_section(f"{table} differ", count, began, lines)
     if count > len(rows):
         _write_line(f"  and {count - len(rows)} more")

@@ -108,7 +108,7 @@ def test_they_are_not_repaired(copied, capsys):
 
 def test_every_range_of_an_exact_index_is_exact(finished, monkeypatch, capsys):
     monkeypatch.setattr(audit, "RANGE_BLOCKS", 7)
-    monkeypatch.setattr(audit, "SHOW_EVERY_S", 0.0)
+    monkeypatch.setattr(audit.long_work, "SHOW_EVERY_S", 0.0)
     assert run(finished, first=0) == audit.EXACT
     assert "go on with --from 14" in capsys.readouterr().out
     assert run(finished, first=30, last=33, node=True) == audit.EXACT
