@@ -95,9 +95,7 @@ requests.add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("make
 
 @blueprint.get("/tokens/<address>/transfers")
 def list_transfers_of_token(address: str) -> requests.Response:
-    tokens.get(
-        requests.reader(), parameters.address(address)
-    )  # raises NotFound for an unknown token
+    tokens.get(requests.reader(), parameters.address(address))  # raises NotFound
     return requests.entity_list("token_transfers", tokenAddress=address)
 
 

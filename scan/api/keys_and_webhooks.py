@@ -63,7 +63,7 @@ def create_key() -> requests.Response:
 @blueprint.delete("/keys/<key_id>")
 def delete_key(key_id: str) -> requests.Response:
     requests.query_arguments()
-    number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
+    number = _id(key_id)
     key = requests.api_key()
     if key is None:
         raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")

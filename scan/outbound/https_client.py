@@ -187,13 +187,6 @@ class Document(NamedTuple):
         return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 
-class _Response(NamedTuple):
-    """A server's response. `location` is set for a redirect."""
-
-    body: bytes
-    location: str | None
-
-
 class DocumentFetcher:
     """A fetcher of documents over https, each with all its redirects within one deadline."""
 
@@ -216,12 +209,12 @@ class DocumentFetcher:
         with self._deadlines.deadline(min(self._timeouts.total_s, most_s)) as deadline:
             try:
                 for _ in range(1 + MAX_REDIRECTS):
-                    response = self._request(url, most_bytes, allowed, deadline, posted)
+                    body, location = self._request(url, most_bytes, allowed, deadline, posted)
                     if deadline.is_over:
                         raise NotFetched("The server did not respond in time.")
-                    if response.location is None:
-                        return response.body
-                    url, allowed = urljoin(url, response.location), ()
+                    if location is None:
+                        return body
+                    url, allowed = urljoin(url, location), ()
             except allowed_urls.RefusedUrl as error:
                 raise NotFetched(f"The URL is not allowed: {error}.") from None
             except allowed_urls.NotResolved as error:
@@ -237,7 +230,8 @@ class DocumentFetcher:
         allowed: Sequence[Network],
         deadline: Deadline,
         posted: bytes | None,
-    ) -> _Response:
+    ) -> tuple[bytes, str | None]:
+        """Return the body, and the location of a redirect."""
         if not url.lower().startswith("https://"):
             raise allowed_urls.RefusedUrl("it must start with https://")
         outbound = Outbound(self._deadlines, self._context, allowed, self._timeouts)
@@ -250,7 +244,7 @@ class DocumentFetcher:
             )
             response = connection.getresponse()
             if response.status in REDIRECTS:
-                return _Response(b"", response.headers.get("Location", ""))
+                return b"", response.headers.get("Location", "")
             if response.status != 200:
                 raise NotFetched(
                     f"The server responded with status {response.status}.", response.status
@@ -262,7 +256,7 @@ class DocumentFetcher:
             connection.close()
         if len(body) > most_bytes:
             raise NotFetched("The document is too large.")
-        return _Response(body, None)
+        return body, None
 
 
 SVG = "image/svg+xml"

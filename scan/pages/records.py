@@ -134,15 +134,11 @@ def address_of(text: str, parse: Callable[[str], bytes] = parameters.address) ->
         ) from None
 
 
-# The functions of ERC-20 that take an amount in the token's units, with the argument's position.
-ERC20_ARGUMENTS = {
+# Functions, events and errors of ERC-20 with amounts in the token's units, by their positions.
+TOKEN_AMOUNTS = {
     "transfer(address,uint256)": (1,),
     "transferFrom(address,address,uint256)": (2,),
     "approve(address,uint256)": (1,),
-}
-# Functions, events and errors of ERC-20 tokens with an amount, by its positions.
-TOKEN_AMOUNTS = {
-    **ERC20_ARGUMENTS,
     "increaseAllowance(address,uint256)": (1,),
     "decreaseAllowance(address,uint256)": (1,),
     "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)": (2,),

@@ -109,7 +109,6 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
     )
 
 
-TEMPLATES_FOLDER = Path(__file__).parent
 # Every template has their macros by these names, and these files those of the files before them.
 MACROS = {"m": "macros.html", "p": "prices.html", "t": "tables.html", "f": "filters.html"}
 POLICY = (
@@ -302,7 +301,7 @@ def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
     not an empty string."""
     environment = Environment(
-        loader=FileSystemLoader([TEMPLATES_FOLDER / "templates", *registry.folders("templates")]),
+        loader=FileSystemLoader([FOLDER.with_name("templates"), *registry.folders("templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

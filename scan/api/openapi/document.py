@@ -51,10 +51,8 @@ def query_schemas() -> Json:
     return {
         **{f"{name}Query": _query(entity) for entity, name in names.items()},
         **{f"{name}Answer": _answer(entity, name) for entity, name in names.items()},
-        "Query": _entity_union("A query.", {e: f"{name}Query" for e, name in names.items()}),
-        "QueryAnswer": _entity_union(
-            "The result of a query.", {e: f"{name}Answer" for e, name in names.items()}
-        ),
+        "Query": _entity_union("A query.", names, "Query"),
+        "QueryAnswer": _entity_union("The result of a query.", names, "Answer"),
     }
 
 
@@ -95,8 +93,8 @@ def _answer(entity: str, name: str) -> Json:
     )
 
 
-def _entity_union(description: str, names: dict[str, str]) -> Json:
-    schemas = {entity: ref(name) for entity, name in names.items()}
+def _entity_union(description: str, names: dict[str, str], suffix: str) -> Json:
+    schemas = {entity: ref(f"{name}{suffix}") for entity, name in names.items()}
     mapping = {entity: schema["$ref"] for entity, schema in schemas.items()}
     return {
         "description": description,
