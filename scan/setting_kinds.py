@@ -143,12 +143,18 @@ def integer(least: int, most: int) -> Kind[int]:
     return Kind("integer", f"a whole number from {least} to {most}", parse)
 
 
-def one_of(*words: str) -> Kind[str]:
+def _text_kind(name: str, right: str, is_right: Callable[[str], object]) -> Kind[str]:
+    """Return the kind of texts that a condition holds for."""
+
     def parse(text: str) -> str:
-        require(text in words)
+        require(is_right(text))
         return text
 
-    return Kind("word", f"one of {', '.join(words)}", parse)
+    return Kind(name, right, parse)
+
+
+def one_of(*words: str) -> Kind[str]:
+    return _text_kind("word", f"one of {', '.join(words)}", words.__contains__)
 
 
 def switch(true: str, false: str) -> Kind[bool]:
@@ -158,11 +164,8 @@ def switch(true: str, false: str) -> Kind[bool]:
 
 
 def short_text(max_characters: int) -> Kind[str]:
-    def parse(text: str) -> str:
-        require(len(text) <= max_characters and text.isprintable())
-        return text
-
-    return Kind("text", f"a text of at most {max_characters} printable characters", parse)
+    right = f"a text of at most {max_characters} printable characters"
+    return _text_kind("text", right, lambda t: len(t) <= max_characters and t.isprintable())
 
 
 def url_parts(url: str, *schemes: str) -> SplitResult:
@@ -292,11 +295,6 @@ def _certificates(text: str) -> str:
     return text
 
 
-def _rate(text: str) -> str:
-    require(_RATE.fullmatch(text))
-    return text
-
-
 def _storage_url(text: str) -> str:
     match = _STORAGE.fullmatch(text)
     require(match)
@@ -328,7 +326,7 @@ folder = Kind("folder", "a folder, which need not exist yet", _folder, absolute_
 certificates = Kind(
     "certificates", "a file or folder of certificates in PEM", _certificates, absolute_path
 )
-rate = Kind("rate", "a rate such as 10/minute or 1000 per 2 hours", _rate)
+rate = _text_kind("rate", "a rate such as 10/minute or 1000 per 2 hours", _RATE.fullmatch)
 storage_url = Kind("storage", _STORAGES, _storage_url, absolute_parameters)
 networks = Kind(
     "networks", "networks such as 10.0.0.0/8 or fd00::/8, separated by commas", _networks

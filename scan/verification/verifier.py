@@ -61,9 +61,8 @@ class StoredBytes:
 
     def add(self, client: str | None, size: int) -> None:
         """Count the bytes, and delete the entries that are older than a day."""
-        now = self._now()
-        self._database.rows("verification/stored_bytes_insert", now=now, client=client, bytes=size)
-        self._database.rows("verification/stored_bytes_sweep", stored_before=now - DAY)
+        statement, now = "verification/stored_bytes_insert", self._now()
+        self._database.rows(statement, now=now, client=client, bytes=size)
 
 
 _EOF = b"\xef"
