@@ -44,6 +44,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         first, head = database.row("audit/blocks_get_ends") or (0, -1)
         last = head - settings.finality if options.block_to is None else options.block_to
         era = -(-max(first, options.block_from or 0) // BLOCKS_OF_FILE)
+        if last < 0:
+            raise ScanError(f"no block is final (SCAN_FINALITY={settings.finality}): give --to")
         if last > head or last < era * BLOCKS_OF_FILE:
             raise ScanError(f"blocks {era * BLOCKS_OF_FILE} to {last} are not indexed")
         network = NETWORKS.get(source.chain_id()) or f"chain{source.chain_id()}"

@@ -181,15 +181,11 @@ def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
     listed = [f"{'0' * 64}  {name}" for name in (*others, "notes.txt")]
     (tmp_path / "checksums.txt").write_text("\n".join(listed))
     indexing.Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
+    urls = {"DATABASE_URL": database_url, "RPC_URL": chain.node.url}
+    done = scan("export", "history", f"--output={tmp_path}", **urls)
+    assert done.returncode == 1 and "no block is final (SCAN_FINALITY=" in done.stderr
     for last in (40, chain.head - 20, chain.head - 20):
-        done = scan(
-            "export",
-            "history",
-            f"--output={tmp_path}",
-            f"--to={last}",
-            DATABASE_URL=database_url,
-            RPC_URL=chain.node.url,
-        )
+        done = scan("export", "history", f"--output={tmp_path}", f"--to={last}", **urls)
         assert done.returncode == 0, done.stderr
         [path] = tmp_path.glob(f"{of_chain}-00000-*.ere")
         digest_ = hashlib.sha256(path.read_bytes()).hexdigest()
