@@ -71,6 +71,7 @@ _VANITY_BYTES = 32
 _CALL = ("gas", "to", "value", "input")
 _FEES = ("maxPriorityFeePerGas", "maxFeePerGas")
 _SIGNATURE = ("yParity", "r", "s")
+_PARITIES = {"0x1b": "0x0", "0x1c": "0x1"}  # by v
 _BLOBS = ("maxFeePerBlobGas", "blobVersionedHashes")
 TRANSACTION_FIELDS: Mapping[int, Sequence[str]] = {
     0: ("nonce", "gasPrice", *_CALL, "v", "r", "s"),
@@ -175,8 +176,8 @@ def encode_transactions(
     for transaction in transactions:
         if transaction.blobs:
             raise Unencodable(BLOBS_INSIDE)
-        if transaction.yParity is None:
-            transaction.yParity = transaction.v  # some nodes return only v
+        if transaction.yParity is None:  # some nodes return only v
+            transaction.yParity = _PARITIES.get(transaction.v, transaction.v)
     forms: list[tuple[Any, ...]] = [(t.type,) for t in transactions]
     if encodings:
         forms = [(type_, encodings.get(type_number(type_))) for (type_,) in forms]

@@ -117,3 +117,27 @@ def test_a_fork_is_followed(kind, postgres, template):
         assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
         assert run(indexing.settings, node=kind is not Hardhat) == EXACT
+
+
+IMPERSONATED = "0x" + "dd" * 20
+
+
+def test_transactions_in_another_accounts_name_are_indexed(postgres, template):
+    """Of each type: Hardhat's node has the sender's address in place of their signatures."""
+    with Hardhat() as node, postgres.cloned(template) as url:
+        node.call("hardhat_impersonateAccount", IMPERSONATED)
+        node.call("hardhat_setBalance", IMPERSONATED, hex(10**18))
+        delegation = {"chainId": "0x7a69", "address": STRANGERS[1], "nonce": "0x0"}
+        delegation |= dict.fromkeys(("yParity", "r", "s"), "0x1")
+        for fields in (
+            {"gasPrice": 10**10},
+            {"gasPrice": 10**10, "accessList": []},
+            {},
+            {"authorizationList": [delegation]},
+        ):
+            node.send(IMPERSONATED, STRANGERS[0], value=5, **fields)
+        with Indexing(url, node.url, until=4) as indexing:
+            sent = everything(indexing.client(), "transactions")
+            assert [(s["type"], s["fromAddress"], s["unproven"]) for s in sent] == [
+                (type_, IMPERSONATED, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
+            ]
