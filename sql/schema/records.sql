@@ -40,6 +40,7 @@ LANGUAGE sql STABLE AS $$
         WHEN reason ^@ 'receipts and ' OR reason ^@ 'prices of blobs'
             THEN n.fees
         WHEN reason ^@ 'uncles' THEN ARRAY['size', 'miningReward']
+        WHEN reason ^@ 'parentHash' THEN ARRAY['parentHash']
         ELSE n.body || n.fees END AS block_fields,
         CASE
         WHEN of_type <> own_type THEN '{}'
@@ -57,7 +58,7 @@ LANGUAGE sql STABLE AS $$
             THEN ARRAY['fee']
         WHEN reason ^@ 'status and price of ' THEN ARRAY['status', 'gasPrice', 'fee']
         WHEN reason ^@ 'prices of blobs' THEN CASE WHEN t.blob_gas_price IS NULL THEN '{}' ELSE ARRAY['fee'] END
-        WHEN reason ^@ 'uncles' THEN '{}'
+        WHEN reason ^@ 'uncles' OR reason ^@ 'parentHash' THEN '{}'
         WHEN reason ^@ 'a state sync' AND NOT (t.gas_used = 0 AND t.gas_limit = '' AND t.type = '') THEN '{}'
         ELSE n.sent END AS own_fields) AS f
     LEFT JOIN LATERAL (

@@ -7,7 +7,7 @@ from scan.ethereum import block_encoding, block_validation, column_types, transa
 from scan.ethereum.fork_schedule import PRICES
 from scan.extensions.block_records.uncles.block_completion import UNCLES
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
+from scan.indexer.block_check import OWN_HEADER, PARENT, SAID_WHERE, UPDATE, stored_values
 from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute
@@ -100,6 +100,7 @@ REASONS = {
     PRICES: (FEES, set(), {"fee"}),
     block_validation.STATUSES: (set(), {"status", "contractAddress"}, set()),
     UNCLES: ({"size", "miningReward"}, set(), set()),
+    PARENT: ({"parentHash"}, set(), set()),
     "a state sync": (BODY, set(), set()),
     f"{transaction_checks.SENDERS}; {PRICES}": (FEES, OF_SENDER, OF_SENDER | {"fee"}),
     "a reason that a later version wrote": (BODY, SENT, SENT),

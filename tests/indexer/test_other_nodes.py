@@ -141,3 +141,21 @@ def test_transactions_in_another_accounts_name_are_indexed(postgres, template):
             assert [(s["type"], s["fromAddress"], s["unproven"]) for s in sent] == [
                 (type_, IMPERSONATED, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
             ]
+
+
+def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
+    """Most of them have neither their parent's hash nor the root of no transactions."""
+    with Hardhat() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        snapshot = node.call("evm_snapshot")
+        node.call("hardhat_mine", "0x32")
+        indexing.wait_for(50)
+        parents = [block["parentHash"] for block in everything(indexing.client(), "blocks")]
+        assert int(node.call("eth_getBlockByNumber", "0x1e", False)["parentHash"], 16) == 0
+        hashes = [node.call("eth_getBlockByNumber", hex(n), False)["hash"] for n in range(50)]
+        assert parents == [*hashes[::-1], "0x" + 64 * "0"]
+        node.call("evm_revert", snapshot)
+        node.send(node.accounts[0], STRANGERS[0], value=1)
+        node.call("hardhat_mine", "0x28", "0x3c")
+        indexing.wait_for(41)
+        assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
+        assert run(indexing.settings) == EXACT
