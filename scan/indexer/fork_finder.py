@@ -9,6 +9,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError, RpcError
 from scan.indexer import block_rows, block_source, writer
+from scan.indexer.block_check import DEVELOPMENT_CHAINS
 from scan.indexer.node_reader import NodeHead, read_hash
 
 MAX_BACKOFF_S = 60.0
@@ -46,9 +47,9 @@ class ForkFinder:
         return read_hash(self._source.node, node.number) in (None, self._hash_at(node.number))
 
     def _is_turned_back(self, node_head: int) -> bool:
-        """Return whether the blocks after the node's head were taken back (evm_revert, anvil_reset)
-        rather than the node being behind, which looks the same: a development node's
-        hardhat_metadata, which Anvil and Hardhat have, names that head too."""
+        """Return whether the blocks after the node's head were taken back (evm_revert,
+        anvil_rollback) rather than the node being behind, which looks the same: a development
+        node's hardhat_metadata, which Anvil and Hardhat have, names that head too."""
         try:
             metadata = self._source.node.is_single and self._source.node.call("hardhat_metadata")
         except (RpcError, NodeError):
@@ -81,7 +82,9 @@ class ForkFinder:
     def _search(self, head: writer.IndexedHead, node_head: int) -> int:
         # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
-        lowest = max(self._start_block - 1, oldest - 1, head.number - self._finality)
+        lowest = max(self._start_block - 1, oldest - 1)
+        if not (self._source.chain_id() in DEVELOPMENT_CHAINS and self._is_turned_back(node_head)):
+            lowest = max(lowest, head.number - self._finality)
         differs, step = min(head.number, max(node_head + 1, self._start_block)), 1
         same = max(differs - step, lowest)
         # Block `differs` is never shared. At the end `same` is shared and right before it.

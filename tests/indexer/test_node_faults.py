@@ -183,7 +183,29 @@ def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):
     assert "unwinding" not in caplog.text
 
 
-def test_a_fork_past_finality_stops_with_advice(anvil, database_url):
+def test_a_development_node_is_followed_past_finality(anvil, database_url, postgres, template):
+    """Whether it is still behind the index, or beyond it again."""
+    anvil.mine(2)
+    with Indexing(database_url, anvil.url, until=2, finality=5) as indexing:
+        for mined in (0, 20):
+            snapshot = anvil.call("evm_snapshot")
+            anvil.mine(12)
+            indexing.wait_for(14)
+            anvil.call("evm_revert", snapshot)
+            anvil.call("anvil_setCoinbase", anvil.accounts[3])
+            anvil.mine(mined)
+            indexing.wait_for(2 + mined)
+            assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+@pytest.fixture
+def other_chain():
+    with Anvil("--chain-id", "7") as anvil:
+        yield anvil
+
+
+def test_a_fork_past_finality_stops_with_advice(other_chain, database_url):
+    anvil = other_chain
     anvil.mine(12)
     with Indexing(database_url, anvil.url, until=12, finality=5) as indexing:
         before = digest(database_url)

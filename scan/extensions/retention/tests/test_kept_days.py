@@ -178,6 +178,7 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
 def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
     number, url = followed.chain.number, followed.settings.database_url
     source = block_source.BlockSource(Node([NOWHERE]))
+    source.expect(1)
     monkeypatch.setattr(fork_finder, "read_hash", lambda node, number: number.to_bytes(32))
     with closing(Database(url, statement_timeout_ms=0)) as database:
         for finality, advice in (
