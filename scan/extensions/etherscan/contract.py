@@ -172,7 +172,10 @@ VYPER_PREFIX = "vyper:"  # of a compiler's version; then a single file is Vyper,
 PENDING = "Pending in queue"
 VERIFIED = "Pass - Verified"
 FAILED = "Fail - Unable to verify. "
-WRONG_ARGUMENTS = FAILED + "These are not the correct constructor arguments: "
+WRONG_ARGUMENTS = (
+    FAILED + "These are not the correct constructor arguments."
+    " The contract is verified with those of the creating transaction."
+)
 UNKNOWN = "Unknown UID"
 NO_IMPLEMENTATION = (
     "A corresponding implementation contract was unfortunately not detected for the proxy address."
@@ -212,7 +215,7 @@ def verification_status(parameters: Parameters) -> Reply:
     if job.status == "failed" or job.match == RUNTIME:
         raise Failure(FAILED + (job.message or ""))
     if job.warning:
-        raise Failure(WRONG_ARGUMENTS + job.warning)
+        raise Failure(WRONG_ARGUMENTS)
     return Reply(VERIFIED)
 
 

@@ -121,7 +121,7 @@ def test_hardhat_verify(served, provider):
         (address, number, 7),
     )
     assert "Fail - Unable to verify" in str(wrong)
-    assert "correct constructor arguments" in str(others)
+    assert "is verified with those of the creating transaction" in str(others)
     assert (result["before"], result["after"], result["success"]) == (False, True, True)
     assert result["message"] == "Pass - Verified"
     assert (again["before"], again["success"]) == (True, True)
