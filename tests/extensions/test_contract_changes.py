@@ -5,6 +5,7 @@ from collections import namedtuple
 
 import pytest
 
+from scan.commands import main
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
@@ -183,3 +184,23 @@ def test_a_refused_contract_is_tried_again_at_later_events(
         )
         assert all(count <= 3 for _, count in tries) and len(tries) == 2
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
+    anvil, database_url, monkeypatch, capsys
+):
+    me = anvil.accounts[0]
+    named = anvil.deploy(me, "WideCoin")
+    for call in ("label", "Old", "OLD"), ("mint", me, 5):
+        anvil.receipt_of(anvil.transact(me, named, *call))
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        token = indexing.client().get(f"/api/v1/tokens/{named.address}").json
+        assert token["readBlock"] == anvil.head()
+        execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
+        assert auditing.run(indexing.settings, node=True) == auditing.DIFFERS
+        assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out
+        monkeypatch.setenv("DATABASE_URL", database_url)
+        assert main(["tokens", "refresh", named.address]) == auditing.EXACT
+        indexing.wait_for(anvil.head())
+        assert auditing.run(indexing.settings, node=True) == auditing.EXACT
+        assert main(["tokens", "refresh", me]) == auditing.DIFFERS

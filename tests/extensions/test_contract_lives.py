@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from app import create_app
-from scan.commands import audit, main
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.hex import data
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
@@ -390,24 +390,3 @@ def require_transfer_in_all_forms(forms, recipient):
         assert (item["token_type"], item["token"]["symbol"]) == ("ERC-20", "FIRST"), path
     for path in ("advanced-filters", f"addresses/{recipient}/token-transfers/csv"):
         assert "FIRST" in forms.get(f"/api/v2/{path}").text, path
-
-
-def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
-    anvil, database_url, monkeypatch, capsys
-):
-    me = anvil.accounts[0]
-    named = anvil.deploy(me, "WideCoin")
-    coins = Mortals(anvil, named, named.address)
-    coins.do(named, "label", "Old", "OLD")
-    coins.do(named, "mint", me, 5)
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        forms = Forms(indexing.settings, named.address)
-        assert forms.get("/api/v1/tokens/:a").get_json()["readBlock"] == anvil.head()
-        database.execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
-        assert auditing.run(indexing.settings, node=True) == audit.DIFFERS
-        assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out
-        monkeypatch.setenv("DATABASE_URL", database_url)
-        assert main(["tokens", "refresh", named.address]) == audit.EXACT
-        indexing.wait_for(anvil.head())
-        assert auditing.run(indexing.settings, node=True) == audit.EXACT
-        assert main(["tokens", "refresh", me]) == audit.DIFFERS
