@@ -130,7 +130,7 @@ class Maintenance(Part, module="maintenance"):
     """A task that is advanced after commits, with the head."""
 
 
-class PrunedHistory(Part, module="pruned_history"):
+class PrunedHistory(Part, module="indexing"):
     """Blocks that an empty index needs and the node has pruned."""
 
     cure: str

@@ -10,7 +10,9 @@ from scan.commands.hooks import AutomaticBackfill, Indexing
 from scan.commands.long_work import DONE, run_to_end
 from scan.extensions.backfill.backfill_command import INSTALL, PACKAGES, REFUSED
 from scan.extensions.backfill.body_backfill import run_beside
+from scan.extensions.backfill.history_files.settings import Settings as HistorySettings
 from scan.indexer.chain_indexer import BackfillEnd
+from scan.indexer.hooks import PrunedHistory
 from scan.settings import Settings
 
 GRACE_S = 5.0
@@ -32,4 +34,11 @@ def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
     return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
 
 
-HOOKS = (Indexing(run=run_beside), AutomaticBackfill(run=run))
+HOOKS = (
+    Indexing(run=run_beside),
+    AutomaticBackfill(run=run),
+    PrunedHistory(
+        cure="set SCAN_HISTORY to a folder or URL with era1 or ere files",
+        has_blocks=lambda settings: bool(settings.of(HistorySettings).history),
+    ),
+)
