@@ -103,6 +103,7 @@ def _parse(text: str, parameter: Mapping[str, Any], depth: int) -> AbiType:
     # Libraries take contracts and enums. solc says which since 0.5.11; before, enums were always
     # declared in contracts.
     internal = str(parameter.get("internalType", "enum" if "." in text else "contract"))
+    internal = internal.partition("[")[0]
     kind = {"enum": "uint", "contract": "address"}.get(internal.partition(" ")[0], "unknown")
     if _NAMED.fullmatch(text) or (internal.endswith(f" {text}") and kind != "unknown"):
         return AbiType(kind, text, 256 if kind == "uint" else None)

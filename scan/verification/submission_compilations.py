@@ -1,116 +1,29 @@
-"""Compilations of one submission with different settings, the compiler's output, and the interface
-of a contract in it: its ABI and what the compiler says beside it, by which calls, logs and errors
-are decoded.
-
-A library's functions are not hashed by the types of its ABI: structures, enums and contracts are
-named, and since solc 0.5 functions that take pointers to storage are in `methodIdentifiers` alone.
-What a library emits in another contract is in that one's ABI since 0.8.21, and where it is linked
-in none.
-"""
+"""Compilations of one submission with different settings, and the compiler's output."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi import STATED, AbiError, AbiType, parse_signature, parse_types, signature
-from scan.contracts.abi_decoding import LIBRARY
 from scan.errors import Unavailable, VerificationFailed
 from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_run import RunningPlace, compile_source
+from scan.verification.contract_interface import (
+    UNREADABLE,
+    Entries,
+    declared_in,
+    interface_of,
+    library_entries,
+    library_functions,
+)
 from scan.verification.creation_comparison import as_deployed, preamble_of
 from scan.verification.languages import solidity, vyper
 from scan.verification.request import INTERFACE_SUFFIX, Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings, dotted
-
-_LIBRARY = re.compile(r"\blibrary\s+([A-Za-z_$][\w$]*)", re.ASCII)
-
-Entries = Sequence[Mapping[str, Any]]  # of an ABI
-Parameter = Mapping[str, Any]
-
-
-def interface_of(abi: Entries, selectors: Mapping[str, str]) -> Entries:
-    """Return an ABI's entries, those of functions with the compiler's signature where that is not
-    of their types, and the functions that the ABI lacks. `selectors` are by signature, as in
-    `methodIdentifiers`."""
-    signatures = [_signature(entry) for entry in abi]
-    left: defaultdict[str, list[str]] = defaultdict(list)  # by name, in the order of selectors
-    for text in sorted({*selectors} - {*signatures}, key=selectors.__getitem__):
-        left[text.partition("(")[0]].append(text)
-    entries = []
-    for entry, computed in zip(abi, signatures, strict=True):
-        # An ABI has overloads in the order of their selectors, too.
-        overloads = left[str(entry.get("name"))] if computed and computed not in selectors else []
-        stated = next((t for t in overloads if re.fullmatch(_pattern(entry), t)), None)
-        if stated is not None:
-            overloads.remove(stated)
-        entries.append(entry if stated is None else {**entry, STATED: stated})
-    declared = dict(_declared(parameter for entry in abi for parameter in _parameters(entry)))
-    return [*entries, *(_function(text, declared) for texts in left.values() for text in texts)]
-
-
-def library_entries(
-    contracts: Mapping[str, Mapping[str, Mapping[str, Any]]], sources: Mapping[str, str]
-) -> list[Mapping[str, Any]]:
-    """Return the events and errors of a compilation's libraries, each with its library's name."""
-    return [
-        {**entry, LIBRARY: name}
-        for path, of_file in contracts.items()
-        for name in _LIBRARY.findall(sources.get(path, ""))
-        for entry in (of_file.get(name) or {}).get("abi") or ()
-        if entry.get("type") in ("event", "error")
-    ]
-
-
-def _signature(entry: Mapping[str, Any]) -> str | None:
-    """Return the signature of a function by its ABI's types; None of all else."""
-    if entry.get("type", "function") != "function":
-        return None
-    try:
-        return signature(str(entry.get("name")), parse_types(entry.get("inputs", [])))
-    except AbiError:
-        return None
-
-
-def _pattern(entry: Mapping[str, Any]) -> str:
-    """Return a pattern of signatures in which structures have names."""
-    types = ",".join(map(_type_pattern, parse_types(entry.get("inputs", []))))
-    return rf"{re.escape(str(entry.get('name')))}\({types}\)"
-
-
-def _type_pattern(abi_type: AbiType) -> str:
-    if abi_type.kind == "array":
-        [item] = abi_type.items
-        return _type_pattern(item) + re.escape(abi_type.name[len(item.name) :])
-    return r"[\w$.]+" if abi_type.kind == "tuple" else re.escape(abi_type.name)
-
-
-def _parameters(entry: Mapping[str, Any]) -> list[Parameter]:
-    return [*(entry.get("inputs") or ()), *(entry.get("outputs") or ())]
-
-
-def _declared(parameters: Iterable[Parameter]) -> Iterator[tuple[str, Parameter]]:
-    """Yield the types that have names, with a parameter of each."""
-    for parameter in parameters:
-        yield str(parameter.get("internalType")).partition(" ")[2].partition("[")[0], parameter
-        yield from _declared(parameter.get("components") or ())
-
-
-def _function(text: str, declared: Mapping[str, Parameter]) -> Mapping[str, Any]:
-    """Return a function by its signature and the types that others of the ABI have."""
-    entry = parse_signature(text)
-    for parameter in entry["inputs"]:
-        name, bracket, suffix = parameter["type"].partition("[")
-        if name in declared:
-            type_ = declared[name]
-            base = "tuple" if "components" in type_ else name
-            parameter |= {**type_, "name": "", "type": base + bracket + suffix}
-    return {"type": "function", **entry, STATED: text}
-
 
 MAX_ABI_BYTES = 1024 * 1024
 OUTPUTS = """
@@ -131,14 +44,15 @@ Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
-    are the compilation's, by the numbers that its source map has; `library_entries` are those of
-    its libraries."""
+    are the compilation's, by the numbers that its source map has. `functions` are those of a
+    library, `library_entries` the events and errors of the compilation's libraries."""
 
     path: str
     name: str
     output: Mapping[str, Any]
     runtime: LinkedCode
     files: Mapping[int, str] = {}
+    functions: Entries = ()
     library_entries: Entries = ()
 
     def abi_json(self) -> str:
@@ -156,7 +70,8 @@ class CompiledContract(NamedTuple):
         """Return the contract's interface as JSON; None where its ABI is all of it, or where it is
         too large."""
         abi, selectors = self.output.get("abi", []), self.output["evm"].get("methodIdentifiers")
-        interface = [*interface_of(abi, selectors or {}), *self.library_entries]
+        functions = interface_of(abi, selectors or {}, self.functions)
+        interface = [*functions, *self.library_entries]
         try:
             text = orjson.dumps(interface).decode()
         except orjson.JSONEncodeError:
@@ -182,6 +97,7 @@ class Compilations:
         self._preamble = preamble_of(deployed)
         self._place = place
         self._outputs = {} if outputs is None else outputs
+        self._trees: dict[str, Any] | None = None
         self.count = 0
 
     def is_time_left(self) -> bool:
@@ -213,6 +129,26 @@ class Compilations:
             if len(self._outputs) < MAX_OUTPUTS:
                 self._outputs[key] = output
         return output if self._preamble is None else as_deployed(output, self._preamble)
+
+    def trees(self, settings: CompilerSettings) -> dict[str, Any]:
+        """Return the output with the syntax trees and ABIs of what matched with these settings."""
+        if self._trees is None:
+            self._trees = self.run(settings, {"*": {"": ["ast"], "*": ["abi"]}})
+        return self._trees
+
+    def with_libraries(
+        self, contract: CompiledContract, settings: CompilerSettings
+    ) -> CompiledContract:
+        """Return what matched with what syntax trees say of libraries. The source has matched, so
+        that nothing here may fail the verification: what cannot be read of them is left out."""
+        has_any = any("library" in text for text in self.submission.sources.values())
+        if has_any and self.submission.language.has_trees:
+            with suppress(VerificationFailed, Unavailable, *UNREADABLE):
+                declared = [*declared_in(output := self.trees(settings))]
+                contract = contract._replace(library_entries=library_entries(output, declared))
+                functions = library_functions(declared, contract.path, contract.name)
+                return contract._replace(functions=functions)
+        return contract
 
 
 def compilable(submission: Submission) -> Submission:
@@ -250,10 +186,9 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
         for path, source in (output.get("sources") or {}).items()
         if isinstance(source.get("id"), int)
     }
-    libraries = library_entries(output.get("contracts", {}), submission.sources)
     contracts = [
         CompiledContract(
-            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files, libraries
+            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files
         )
         for path, contracts_of_file in output.get("contracts", {}).items()
         for name, contract in contracts_of_file.items()

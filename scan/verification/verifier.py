@@ -187,6 +187,8 @@ def _compiled(
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = MatchSearch(compilations, code).run()
             compilations.submission = match.submission
+            contract = compilations.with_libraries(match.contract, match.settings)
+            match = match._replace(contract=contract)
             stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]
             return match, match.contract.abi_json(), stores
 

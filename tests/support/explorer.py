@@ -248,8 +248,7 @@ def compilation(version, standard, selection=None):
 
 def compiled(version, standard, path, name):
     """One contract, selected as a verification selects it, which then has not to be compiled."""
-    selection = {"*": {"*": ["abi"]}, path: {name: OUTPUTS}}
-    contract = compilation(version, standard, selection)["contracts"][path][name]
+    contract = compilation(version, standard, {path: {name: OUTPUTS}})["contracts"][path][name]
     evm = contract["evm"]
     return Compiled(
         contract.get("abi", []),  # Yul has neither

@@ -96,9 +96,6 @@ def _candidates(
     return candidate_settings(accepted_settings(requested, version), version, inferred)
 
 
-_LIBRARIES = {"*": {"*": ["abi"]}}  # of other contracts than the selected ones
-
-
 def input_of(
     language: str, sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
 ) -> CompilerInput:
@@ -106,7 +103,7 @@ def input_of(
     standard = {
         "language": language,
         "sources": {path: {"content": content} for path, content in sources.items()},
-        "settings": {**settings, "outputSelection": {**_LIBRARIES, **selection}},
+        "settings": {**settings, "outputSelection": selection},
     }
     return CompilerInput(standard)
 

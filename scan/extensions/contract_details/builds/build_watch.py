@@ -27,9 +27,10 @@ from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations, MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
+from scan.verification.contract_interface import interface_of
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.request import Submission, parse
-from scan.verification.submission_compilations import MAX_ABI_BYTES, Outputs, interface_of
+from scan.verification.submission_compilations import MAX_ABI_BYTES, Outputs
 from scan.verification.verifier import Verified, Verifier, verify
 
 MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last is kept

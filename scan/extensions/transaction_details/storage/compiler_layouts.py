@@ -22,6 +22,7 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import Unavailable, VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.verification.contract_interface import UNREADABLE, Declared, Node, declared_in
 from scan.verification.contract_match import Match
 from scan.verification.submission_compilations import Compilations, errors
 
@@ -54,8 +55,6 @@ def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any
     return {} if layout is None else orjson.loads(unpacked(bytes(layout)))
 
 
-Node = Mapping[str, Any]  # of a syntax tree
-_Declared = tuple[str, Node | None, Node]
 WITHOUT_SELECTOR = ("receive", "fallback")
 _RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
@@ -65,9 +64,6 @@ MAX_MODIFIERS = 500
 MAX_REFERENCES = 20_000  # of functions that calls may run
 MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
-MAX_NODES = 20_000  # contracts of all files, and what they declare
-# What a tree of a form that is not known may raise.
-UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 _LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\Z)")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
@@ -94,8 +90,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
         return layout
     try:
-        output = compilations.run(match.settings, {"*": {"": ["ast"]}})
-        declared = [*_declared(output)]
+        declared = [*declared_in(compilations.trees(match.settings))]
         key = (match.contract.path, None, match.contract.name)
         [contract] = [
             node for path, around, node in declared if (path, around, node.get("name")) == key
@@ -118,21 +113,7 @@ def slot_of(namespace: str) -> int:
     return int.from_bytes(keccak256((inner % 2**256).to_bytes(32))) & ~0xFF
 
 
-def _declared(output: Mapping[str, Any]) -> Iterator[_Declared]:
-    """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
-    left = MAX_NODES
-    for path, file in (output.get("sources") or {}).items():
-        for node in (file.get("ast") or {}).get("nodes") or ():
-            is_contract = node.get("nodeType") == "ContractDefinition"
-            inside = (node.get("nodes") or ()) if is_contract else ()
-            for declared in ((path, None, node), *((path, node, inner) for inner in inside)):
-                left -= 1
-                if left < 0:  # another enum of the same name may follow
-                    raise ValueError("too many declarations")
-                yield declared
-
-
-def _enums(declared: Sequence[_Declared]) -> dict[str, list[str]]:
+def _enums(declared: Sequence[Declared]) -> dict[str, list[str]]:
     """Return the members of enums by the labels of types; none of names that two files declare."""
     enums: dict[str, list[str]] = {}
     for _, _, node in declared:
@@ -146,7 +127,7 @@ def _enums(declared: Sequence[_Declared]) -> dict[str, list[str]]:
     return {label: members for label, members in enums.items() if members}
 
 
-def _called(declared: Sequence[_Declared], contract: Node) -> dict[str, tuple[str, Node]]:
+def _called(declared: Sequence[Declared], contract: Node) -> dict[str, tuple[str, Node]]:
     """Return the functions, and variables with a getter, that calls of a contract run, by selector,
     which trees have since 0.6, or the kind of those without one. Of functions that override each
     other, the last."""
@@ -183,7 +164,7 @@ def _modifiers(
 
 
 def _functions(
-    declared: Sequence[_Declared], called: Mapping[str, tuple[str, Node]]
+    declared: Sequence[Declared], called: Mapping[str, tuple[str, Node]]
 ) -> dict[str, Any]:
     """Return `spans`, path, start and length of functions, modifiers and variables, and `reached`:
     by selector the numbers of those that a call may run, beginning with the called one. A call of
@@ -239,7 +220,7 @@ def _span(node: Node) -> tuple[int, int]:
     return start, length
 
 
-def _namespaces(declared: Sequence[_Declared], contract: Node) -> list[_Namespace]:
+def _namespaces(declared: Sequence[Declared], contract: Node) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
     namespaces: dict[str, _Namespace] = {}

@@ -9,6 +9,7 @@ from eth_utils import keccak
 from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.extensions.transaction_details.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.transaction_details.tests.storage.conftest import deploy
+from scan.verification import contract_interface
 from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -71,11 +72,11 @@ def test_enums_of_one_name_have_no_members_however_many_there_are():
     enums = compiler_layouts._enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
     assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_ENUMS - 1
     with pytest.raises(ValueError, match="too many"):
-        _of_files(enum("E", "A"), *[{}] * compiler_layouts.MAX_NODES, enum("E", "B"))
+        _of_files(enum("E", "A"), *[{}] * contract_interface.MAX_NODES, enum("E", "B"))
 
 
 def _of_files(*nodes):
-    return [*compiler_layouts._declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
+    return [*contract_interface.declared_in({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
 
 
 @pytest.mark.check

@@ -1,0 +1,159 @@
+"""The interface of a contract: its ABI and what the compiler says beside it, by which calls, logs
+and errors are decoded.
+
+A library's functions are not hashed by the types of its ABI: structures, enums and contracts are
+named. Since solc 0.5 its ABI lacks those that change state or take pointers to storage: they are in
+`methodIdentifiers` and in the syntax tree, which has their types. What a library emits in another
+contract is in that one's ABI since 0.8.21, and where it is linked in none.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from scan.contracts.abi import STATED, STORAGE, AbiError, parse_signature, parse_types, signature
+from scan.contracts.abi_decoding import LIBRARY, MAX_TYPES
+
+Entries = Sequence[Mapping[str, Any]]  # of an ABI
+Node = Mapping[str, Any]  # of a syntax tree
+Declared = tuple[str, Node | None, Node]
+
+MAX_NODES = 20_000  # contracts of all files, and what they declare
+# What a tree of a form that is not known may raise.
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+
+_LOCATION = re.compile(r" (?:memory|calldata|storage(?: ref| pointer)?)\b")
+
+
+def interface_of(abi: Entries, selectors: Mapping[str, str], functions: Entries = ()) -> Entries:
+    """Return an ABI's entries, with the functions as the compiler has them in `selectors`, by
+    signature as in `methodIdentifiers`: by the ABI and by `functions`, which are the syntax tree's.
+    Of one that neither has the types are not known."""
+    if not functions and selectors.keys() <= {_computed(entry) for entry in abi}:
+        return abi
+    stated: dict[str, dict[str, Any]] = {}
+    for text in selectors:
+        with suppress(AbiError):  # it is too long
+            stated[text] = {"type": "function", **parse_signature(text), STATED: text}
+    for entry in (*abi, *functions):
+        for text in stated.keys() & {_computed(entry), _named(entry)}:
+            stated[text] |= entry
+    others = [entry for entry in abi if entry.get("type", "function") != "function"]
+    return [*others, *stated.values()]
+
+
+def _computed(entry: Mapping[str, Any]) -> str | None:
+    """Return the signature of a function by its ABI's types; None of all else."""
+    with suppress(AbiError):
+        if entry.get("type", "function") == "function":
+            return signature(str(entry.get("name")), parse_types(entry.get("inputs", [])))
+    return None
+
+
+def _named(entry: Mapping[str, Any]) -> str | None:
+    """Return the signature that a function has in a library: structures have names, which ABIs have
+    since solc 0.5.11. None of all else."""
+    if entry.get("type", "function") != "function":
+        return None
+    types = [
+        str(p.get("internalType")).rpartition(" ")[2] if "components" in p else str(p.get("type"))
+        for p in entry.get("inputs") or ()
+    ]
+    return f"{entry.get('name')}({','.join(types)})"
+
+
+def declared_in(output: Mapping[str, Any]) -> Iterator[Declared]:
+    """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
+    left = MAX_NODES
+    for path, file in (output.get("sources") or {}).items():
+        for node in _nodes(file):
+            is_contract = node.get("nodeType") == "ContractDefinition"
+            inside = (node.get("nodes") or ()) if is_contract else ()
+            for declared in ((path, None, node), *((path, node, inner) for inner in inside)):
+                left -= 1
+                if left < 0:  # another enum of the same name may follow
+                    raise ValueError("too many declarations")
+                yield declared
+
+
+def _nodes(file: Node) -> Sequence[Node]:
+    """Return what a file declares; before solc 0.4.12, whose trees have another form, libraries."""
+    if "ast" in file:
+        return file["ast"].get("nodes") or ()
+    children = (file.get("legacyAST") or {}).get("children") or ()
+    contracts = [child["attributes"] for child in children if child["name"] == "ContractDefinition"]
+    return [{**of, "contractKind": "library"} for of in contracts if of["isLibrary"]]
+
+
+def library_entries(output: Mapping[str, Any], declared: Sequence[Declared]) -> Entries:
+    """Return the events and errors of a compilation's libraries, each with its library's name."""
+    return [
+        {**entry, LIBRARY: node["name"]}
+        for path, _, node in declared
+        if node.get("contractKind") == "library"
+        for entry in output["contracts"][path][node["name"]]["abi"]
+        if entry["type"] in ("event", "error")
+    ]
+
+
+def library_functions(declared: Sequence[Declared], path: str, name: str) -> Entries:
+    """Return the functions of a library in the form of its ABI; none of other contracts. Raises
+    ValueError where their types have too many parts: a structure of eight structures of eight, and
+    so on, has more than memory has."""
+    nodes, parts = {node.get("id"): node for _, _, node in declared}, count()
+
+    def parameters(variables: Sequence[Node]) -> list[dict[str, Any]]:
+        return [parameter(variable) for variable in variables]
+
+    def parameter(variable: Node) -> dict[str, Any]:
+        if next(parts) >= MAX_TYPES:
+            raise ValueError("too many types")
+        base = variable["typeName"]
+        text = _type_name(base)
+        entry = {"name": variable["name"], "internalType": _type_string(base)}
+        if variable["storageLocation"] == "storage":
+            return {**entry, "type": text + STORAGE}
+        while base["nodeType"] == "ArrayTypeName":
+            base = base["baseType"]
+        suffix = text[len(_type_name(base)) :]
+        declaration = nodes.get(base.get("referencedDeclaration"), {})
+        if "members" in declaration and declaration["nodeType"] == "StructDefinition":
+            members = parameters(declaration["members"])
+            return {**entry, "type": f"tuple{suffix}", "components": members}
+        return {**entry, "type": _type_name(declaration.get("underlyingType", base)) + suffix}
+
+    return [
+        {
+            "type": "function",
+            "name": node["name"],
+            "inputs": parameters(node["parameters"]["parameters"]),
+            "outputs": parameters(node["returnParameters"]["parameters"]),
+            # The first trees lack it; the ABI has every function then.
+            **{key: node[key] for key in node.keys() & {"stateMutability"}},
+        }
+        for of_path, around, node in declared
+        if around is not None
+        and (of_path, around["name"], around.get("contractKind")) == (path, name, "library")
+        and node["nodeType"] == "FunctionDefinition"
+        and node["visibility"] in ("public", "external")
+    ]
+
+
+def _type_string(type_name: Node) -> str:
+    """Return a type as ABIs have it in `internalType`; compilers before 0.4.26 add locations."""
+    return _LOCATION.sub("", type_name["typeDescriptions"]["typeString"])
+
+
+def _type_name(type_name: Node) -> str:
+    """Return the name of a type that a library's signatures have."""
+    kind = type_name["nodeType"]
+    if kind == "Mapping":
+        return (
+            f"mapping({_type_name(type_name['keyType'])} => {_type_name(type_name['valueType'])})"
+        )
+    text = _type_string(type_name)
+    if kind == "ArrayTypeName":
+        return _type_name(type_name["baseType"]) + text[text.rindex("[") :]
+    return "function" if kind == "FunctionTypeName" else text.removesuffix(" payable").split()[-1]

@@ -1,0 +1,123 @@
+"""Functions of libraries, whose ABIs lack those that change state or take pointers to storage, and
+the names of types by which they are hashed: in every door as the compiler has them."""
+
+from pathlib import Path
+
+import pytest
+from eth_utils import keccak
+
+from tests.support.explorer import compilation, standard_input
+from tests.support.lists import post
+
+FOLDER = Path(__file__).parent
+FILES = {
+    "types.sol": (FOLDER / "LibraryTypes.sol").read_text(),
+    "lib.sol": (FOLDER / "LibraryFunctions.sol").read_text(),
+}
+NEWER = """
+type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
+library Newer {
+    function g1(Price p, tag t, tag[] memory u) external {}
+    function g2(color[] memory c, point[2] calldata p) external {}
+    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
+}
+"""
+SETTINGS = {"optimizer": {"enabled": False}}
+OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+
+
+def files(version):
+    header = "pragma solidity >=0.5.0;\n"
+    if version < "0.8":
+        header += "pragma experimental ABIEncoderV2;\n"
+    return {path: header + text for path, text in FILES.items()}
+
+
+def library(explorer, version, sources, name):
+    """The address of a library, verified, and its selectors by signature."""
+    standard = standard_input(sources, **SETTINGS)
+    address = explorer.verified(standard, version, f"lib.sol:{name}")
+    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
+    return address, output["contracts"]["lib.sol"][name]["evm"]["methodIdentifiers"]
+
+
+def check_every_function(explorer, address, identifiers):
+    """Calls of zeros, which are values of every type."""
+    sent = {
+        text: explorer.anvil.send(OWNER, address, data=f"0x{selector}{'00' * 1280}", gas=500_000)
+        for text, selector in identifiers.items()
+    }
+    explorer.send(OWNER, "0x")
+    methods = {}
+    for text, hash_ in sent.items():
+        method = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
+        assert method is not None, text
+        assert (method["signature"], method["source"]) == (text, "verified")
+        methods[text] = method["arguments"]
+        decoded = post(
+            explorer.client, "/decode", data=f"0x{identifiers[text]}{'00' * 1280}", address=address
+        )
+        assert decoded["candidates"][0]["arguments"] == method["arguments"]
+        body = {
+            "functionName": text,
+            "args": [argument["value"] for argument in method["arguments"]],
+        }
+        encoded = post(explorer.client, f"/contracts/{address}/encode", **body)
+        assert encoded["data"].startswith(f"0x{identifiers[text]}")
+    return methods
+
+
+@pytest.mark.parametrize("version", ["0.5.16", "0.6.12", "0.8.4", "0.8.28"])
+def test_every_function_of_a_library(explorer, version):
+    sources = files(version)
+    address, identifiers = library(explorer, version, sources, "L")
+    methods = check_every_function(explorer, address, identifiers)
+    named = {text: [argument["name"] for argument in args] for text, args in methods.items()}
+    assert named["f08(L.Nest storage,Outer.E,Outer.S,Base.In[2][])"] == ["s", "e", "os", "b"]
+    [structure] = methods["f12(Base.S)"]
+    assert structure["value"] == {"b": f"0x{0:040x}"}
+    _, complete, _ = methods["f07(L.S[] storage,L.Mem,Outer.color)"]
+    assert complete["value"].keys() == {"s", "b", "p", "c", "t"}
+
+    libraries = {"libraries": {"lib.sol": {"L": address}}}
+    standard = standard_input(sources, **SETTINGS, **libraries)
+    user = explorer.verified(standard, version, "lib.sol:Use")
+    for call, text, arguments in (
+        ("go(uint256)", "add(L.B)", [{"owner": OWNER, "id": "5"}]),
+        (
+            "pull()",
+            "f04(mapping(uint256 => uint256) storage,IERC,Outer.E)",
+            ["0", f"0x{7:040x}", "1"],
+        ),
+    ):
+        data = f"0x{keccak(text=call)[:4].hex()}{5:064x}"
+        sent = explorer.send(user, data, gas=500_000)
+        _, frame = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+        assert frame["function"]["signature"] == text
+        assert [a["value"] for a in frame["function"]["arguments"]] == arguments
+    answer = explorer.call(address, "add(L.A)", {"price": "5", "amount": "6"})
+    assert answer.json["result"] == "5"
+    answer = explorer.call(address, "add(L.B)", [OWNER, "6"])
+    assert answer.status_code == 400 and "neither view nor pure" in str(answer.json)
+
+
+def test_types_of_files(explorer):
+    sources = {"lib.sol": NEWER}
+    address, identifiers = library(explorer, "0.8.28", sources, "Newer")
+    methods = check_every_function(explorer, address, identifiers)
+    [_, points] = methods["g2(color[],point[2])"]
+    assert points["value"] == [{"p": "0"}, {"p": "0"}]
+
+
+def test_a_structure_of_structures_fills_no_memory(explorer):
+    """Of 8 to the power of 12 numbers: the ABI has it not, since the function changes state."""
+    structures = ["struct S0 { uint256 n; }"]
+    for n in range(12):
+        members = " ".join(f"S{n}[] m{m};" for m in range(8))
+        structures.append(f"struct S{n + 1} {{ {members} }}")
+    functions = "function huge(S12 storage s, S12 calldata t) external {} function f() external {}"
+    source = f"{' '.join(structures)} library L {{ {functions} }}"
+    address, identifiers = library(explorer, "0.8.28", {"lib.sol": source}, "L")
+    sent = explorer.send(address, f"0x{identifiers['f()']}", gas=100_000)
+    method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert method["signature"] == "f()"
