@@ -58,8 +58,7 @@ _T = TypeVar("_T")
 
 class Entry(NamedTuple):
     """A function, an event or an error of an ABI. `indexed` has one value per type. `outputs` are
-    None where the entry is no function, or its outputs are unknown. `library` is the one that
-    declares it, where the contract's own ABI does not."""
+    None where the entry is no function, or its outputs are unknown."""
 
     name: str
     signature: str
@@ -70,7 +69,6 @@ class Entry(NamedTuple):
     standard: str | None = None
     outputs: tuple[AbiType, ...] | None = None
     output_names: tuple[str, ...] = ()
-    library: str | None = None
 
 
 class AbiIndex(NamedTuple):
@@ -150,7 +148,6 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
         standard=standard,
         outputs=outputs,
         output_names=() if outputs is None else _names(definition.get("outputs") or ()),
-        library=definition.get(LIBRARY),
     )
 
 
@@ -194,11 +191,9 @@ def functions_of(
 def events_of(
     topic: bytes, abis: Sequence[AbiIndex], token_type: str | None
 ) -> Iterator[Sequence[Entry]]:
-    """Yield the events with a topic that the ABIs declare, then those of libraries that their
-    contracts were compiled with, then those of standards."""
-    entries = [entry for abi in abis for entry in abi.events.get(topic, ())]
-    yield [entry for entry in entries if entry.library is None]
-    yield [entry for entry in entries if entry.library is not None]
+    """Yield the events with a topic that the ABIs and libraries of their contracts declare, then
+    those of standards."""
+    yield [entry for abi in abis for entry in abi.events.get(topic, ())]
     yield _preferred(standard_abis().events.get(topic, ()), token_type)
 
 

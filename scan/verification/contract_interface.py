@@ -87,15 +87,53 @@ def _nodes(file: Node) -> Sequence[Node]:
     return [{**of, "contractKind": "library"} for of in contracts if of["isLibrary"]]
 
 
-def library_entries(output: Mapping[str, Any], declared: Sequence[Declared]) -> Entries:
-    """Return the events and errors of a compilation's libraries, each with its library's name."""
+def library_entries(
+    output: Mapping[str, Any], declared: Sequence[Declared], path: str, name: str
+) -> Entries:
+    """Return the events and errors of the libraries whose code a contract may run, each with its
+    library's name."""
     return [
         {**entry, LIBRARY: node["name"]}
-        for path, _, node in declared
-        if node.get("contractKind") == "library"
-        for entry in output["contracts"][path][node["name"]]["abi"]
+        for of_path, node in _libraries(declared, path, name)
+        for entry in output["contracts"][of_path][node["name"]]["abi"]
         if entry["type"] in ("event", "error")
     ]
+
+
+def _libraries(declared: Sequence[Declared], path: str, name: str) -> Iterator[tuple[str, Node]]:
+    """Yield the libraries that a contract refers to, itself or by its bases, by other libraries or
+    by functions of files; before solc 0.4.12 all."""
+    of_files = [(of_path, node) for of_path, around, node in declared if around is None]
+    own = [node for of_path, node in of_files if (of_path, node.get("name")) == (path, name)]
+    if not own:
+        yield from of_files
+        return
+    around = {node["id"]: (of_path, outer or node) for of_path, outer, node in declared}
+    ids = dict.fromkeys(own[0]["linearizedBaseContracts"])
+    bases, waiting = {*ids}, [*ids]
+    while waiting:
+        of_path, node = around[waiting.pop()]
+        if node.get("contractKind") == "library" and node["id"] not in bases:
+            yield of_path, node
+        for _, other in (around[key] for key in references_in(node) if key in around):
+            if other["id"] not in ids and other.get("contractKind", "library") == "library":
+                ids[other["id"]] = None
+                waiting.append(other["id"])
+
+
+def references_in(tree: Node) -> Iterator[int]:
+    """Yield the ids of the declarations that a tree refers to, and of functions for operators."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            types = node.get("typeDescriptions") or {}
+            if not str(types.get("typeIdentifier")).startswith("t_function_external"):
+                names = ("referencedDeclaration", "function")
+                yield from (node[name] for name in names if isinstance(node.get(name), int))
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
 
 
 def library_functions(declared: Sequence[Declared], path: str, name: str) -> Entries:

@@ -45,7 +45,7 @@ Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
     are the compilation's, by the numbers that its source map has. `functions` are those of a
-    library, `library_entries` the events and errors of the compilation's libraries."""
+    library, `library_entries` the events and errors of libraries that it may run."""
 
     path: str
     name: str
@@ -145,8 +145,9 @@ class Compilations:
         if has_any and self.submission.language.has_trees:
             with suppress(VerificationFailed, Unavailable, *UNREADABLE):
                 declared = [*declared_in(output := self.trees(settings))]
-                contract = contract._replace(library_entries=library_entries(output, declared))
-                functions = library_functions(declared, contract.path, contract.name)
+                key = declared, contract.path, contract.name
+                contract = contract._replace(library_entries=library_entries(output, *key))
+                functions = library_functions(*key)
                 return contract._replace(functions=functions)
         return contract
 

@@ -61,6 +61,41 @@ def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     assert text["arguments"][0]["value"] is None and len(text["alternatives"]) == 2
 
 
+OF_LIBRARIES = """
+library L {
+    event Moved(address indexed from, address to, uint256 indexed id);
+    function move() internal { Inner.move(); }
+}
+library Inner {
+    event Moved(address indexed from, address to, uint256 indexed id);
+    function move() public { emit Moved(address(1), address(2), 3); }
+}
+library Unused { event Moved(address indexed from, address indexed to, uint256 id); }
+contract Base { function one() public { L.move(); } }
+contract User is Base {
+    event Moved(address from, address indexed to, uint256 indexed id);
+    function two() public { emit Moved(address(1), address(2), 3); }
+}
+"""
+
+
+@pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.8.4", "0.8.28"])
+def test_an_event_of_a_library_and_of_its_contract(explorer, version):
+    settings = {"optimizer": {"enabled": False}}
+    standard = standard_input({"a.sol": OF_LIBRARIES}, **settings)
+    library = explorer.verified(standard, version, "a.sol:Inner")
+    linked = standard_input(
+        {"a.sol": OF_LIBRARIES}, libraries={"a.sol": {"Inner": library}}, **settings
+    )
+    address = explorer.verified(linked, version, "a.sol:User")
+    right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
+    for function in ("one()", "two()"):
+        sent = explorer.send(address, "0x" + keccak(text=function)[:4].hex(), gas=1_000_000)
+        [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+        alternatives = sorted(map(values_of, log["event"]["alternatives"]))
+        assert alternatives == [right, wrong] and log["event"]["source"] == "verified"
+
+
 NOTE = Path(__file__).with_name("Note.sol").read_text()
 
 

@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -22,7 +22,13 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import Unavailable, VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.verification.contract_interface import UNREADABLE, Declared, Node, declared_in
+from scan.verification.contract_interface import (
+    UNREADABLE,
+    Declared,
+    Node,
+    declared_in,
+    references_in,
+)
 from scan.verification.contract_match import Match
 from scan.verification.submission_compilations import Compilations, errors
 
@@ -186,7 +192,7 @@ def _functions(
         seen = {*run}
         for key in run:
             if key not in references:
-                references[key] = [id for id in _references(nodes[key][1]) if id in nodes]
+                references[key] = [id for id in references_in(nodes[key][1]) if id in nodes]
             new = dict.fromkeys([*references[key], *overriding[key]])
             run += [id for id in new if id not in seen]
             seen.update(new)
@@ -198,21 +204,6 @@ def _functions(
         "spans": [(nodes[key][0], *_span(nodes[key][1])) for key in numbers],
         "reached": {selector: [numbers[key] for key in run] for selector, run in reached.items()},
     }
-
-
-def _references(tree: Node) -> Iterator[int]:
-    """Yield the ids of the declarations that a tree refers to, and of functions for operators."""
-    waiting: list[Any] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            types = node.get("typeDescriptions") or {}
-            if not str(types.get("typeIdentifier")).startswith("t_function_external"):
-                names = ("referencedDeclaration", "function")
-                yield from (node[name] for name in names if isinstance(node.get(name), int))
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
 
 
 def _span(node: Node) -> tuple[int, int]:
