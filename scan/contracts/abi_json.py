@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError, AbiType, parse_types, selector, signature_of
+from scan.contracts.abi import (
+    MAX_LENGTH,
+    STATED,
+    AbiError,
+    AbiType,
+    parse_types,
+    selector,
+    signature_of,
+)
 from scan.ethereum.display_text import checksummed
 from scan.hex import excerpt
 
@@ -266,20 +274,21 @@ def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntr
     if name != function:
         # With `uint` and `int` replaced by uint256 and int256, as in Solidity.
         canonical = re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", function.replace(" ", ""))
-        same_name = [e for e in same_name if (_text(e) or "").replace(" ", "") == canonical]
+        same_name = [e for e in same_name if _text(e).replace(" ", "") == canonical]
     if not same_name:
-        signatures_known = [text for text in map(_text, functions) if text] or others
+        texts = [*map(_text, functions)] or others
         raise NoSuchFunction(
             f"the contract has no function {function[:100]!r}; its functions are: "
-            f"{', '.join(signatures_known[:MAX_LISTED]) or 'none'}"
+            f"{', '.join(texts[:MAX_LISTED]) or 'none'}"
         )
     return same_name
 
 
-def _text(entry: dict[str, Any]) -> str | None:
+def _text(entry: dict[str, Any]) -> str:
+    """Return a function's signature; of one whose types are not supported, its name."""
     with suppress(AbiError):
         return signature_of(entry, parse_types(entry.get("inputs", [])))
-    return None
+    return str(entry.get(STATED) or entry.get("name"))[:MAX_LENGTH]
 
 
 def mutability_of(entry: dict[str, Any]) -> str:

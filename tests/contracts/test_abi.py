@@ -229,6 +229,20 @@ def test_a_name_finds_its_overload(wanted, arguments, signature):
     assert prepare(ABI, wanted, arguments).function.signature == signature
 
 
+def test_types_of_libraries_in_small_letters():
+    """As solc names enums and contracts of files; what has no type is listed nevertheless."""
+    taken = {"name": "c", "type": "color[2]", "internalType": "enum color[2]"}
+    paid = {"name": "t", "type": "token[]", "internalType": "contract token[]"}
+    mix = {"name": "mix", "stateMutability": "view", "inputs": [taken, paid], "outputs": []}
+    odd = {"name": "odd", "inputs": [{"name": "x", "type": "color"}], "outputs": []}
+    numbers, addresses = parse_types(mix["inputs"])
+    assert (numbers.items[0].kind, addresses.items[0].kind) == ("uint", "address")
+    call = prepare([mix, odd], "mix(color[2],token[])", [[1, 0], [CHECKSUMMED]])
+    assert call.function.signature == "mix(color[2],token[])"
+    with pytest.raises(AbiError, match=r"its functions are: odd\Z"):
+        prepare([odd], "other()", [])
+
+
 REVERTS = [
     ("", "The call reverted without a reason."),
     (
