@@ -51,13 +51,15 @@ def compile_source(
     """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
-        raise OutOfLimits("The time limit of this verification is reached.")
+        raise OutOfLimits(NO_TIME_LEFT)
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = [*options, *_arguments(compiler, folder)]
         encoded_input = orjson.dumps(standard_input)
         try:
             finished = compiler.run(arguments, folder, timeout_s, encoded_input, check)
         except sandbox.TimedOut:
+            if timeout_s < COMPILE_TIMEOUT_S:
+                raise OutOfLimits(NO_TIME_LEFT) from None
             message = f"The compiler did not finish within {timeout_s:.0f} seconds."
             raise OutOfLimits(message) from None
         except sandbox.TooManyProcesses:
@@ -136,6 +138,7 @@ RETRY_AFTER_S = 15
 # settings, 44 matched within two compilations of 1 to 5 s.
 BUDGET_S = 60.0
 SHARED_BUDGET_S = 20.0
+NO_TIME_LEFT = f"The compilations did not finish within {BUDGET_S:.0f} seconds."
 
 
 def busy() -> Unavailable:

@@ -10,6 +10,7 @@ import orjson
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.settings_search import SolcVersion
 
@@ -21,6 +22,11 @@ INTERFACE_SUFFIX = ".json"  # of the ABIs that a source of Vyper imports
 
 # Yul's objects and Vyper's files may have hyphens in their names, and digits first.
 _NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,199}")
+# Members of settings that a search reads, with their types: it would take "false" as true.
+_MEMBERS: Mapping[str, Mapping[str, type]] = {
+    "optimizer": {"enabled": bool, "runs": int, "details": dict},
+    "metadata": {"appendCBOR": bool, "bytecodeHash": str, "useLiteralContent": bool},
+}
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
 
 Parser = Callable[[Any, str], Any]
@@ -219,11 +225,14 @@ def _bad_input(reason: str) -> InvalidParameter:
 
 def _content(path: str, source: object) -> str:
     """Return a file's content. `urls` are rejected, as a compiler would read them from this
-    machine."""
-    content = source.get("content") if isinstance(source, dict) else None
-    if not isinstance(content, str):
+    machine, and another hash than the content's, as compilers do."""
+    if not isinstance(source, dict) or not isinstance(content := source.get("content"), str):
         raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
     _check_text(path)
+    digest = keccak256(_check_text(content)).hex()
+    stated = source.get("keccak256") or digest
+    if not isinstance(stated, str) or stated.lower().removeprefix("0x") != digest:
+        raise _bad_input(f"the keccak256 of the file {path[:100]!r} is not that of its content")
     return content
 
 
@@ -255,6 +264,9 @@ def _standard_settings(
         if not isinstance(value, types[name]):
             fault = "is not an object" if types[name] is dict else "has the wrong type"
             raise _bad_input(f"settings.{name} {fault}")
+        for member, of_type in _MEMBERS.get(name, {}).items():
+            if type(kept[name].get(member, of_type())) is not of_type:
+                raise _bad_input(f"settings.{name}.{member} has the wrong type")
     try:
         size = len(orjson.dumps(kept))
     except orjson.JSONEncodeError:  # such as a number of 100 digits

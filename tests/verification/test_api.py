@@ -131,12 +131,14 @@ def test_bodies_have_their_limits(explorer, many):
         {"A.sol": {"urls": ["/etc/passwd"]}},
         {"A.sol": {"urls": ["file:///etc/passwd"], "keccak256": "0x00"}},
         {"A.sol": {"content": 5}},
+        {"A.sol": {"content": "contract A {}", "keccak256": "0x" + "00" * 32}},
+        {"A.sol": {"content": "contract A {}", "keccak256": 5}},
         {"A.sol": "contract A {}"},
         {f"{n}.sol": {"content": ""} for n in range(10_000)},
         {"A.sol\0": {"content": "contract A {}"}},
         [],
     ],
-    ids=["urls", "file url", "number", "bare", "10,000 files", "NUL", "list"],
+    ids=["urls", "file url", "number", "hash", "no hash", "bare", "10,000 files", "NUL", "list"],
 )
 def test_standard_json_that_asks_for_more_is_refused(explorer, many, sources):
     answer = explorer.verify(many, {"language": "Solidity", "sources": sources}, VERSION)
@@ -151,6 +153,13 @@ def test_standard_json_that_asks_for_more_is_refused(explorer, many, sources):
         {"optimizer": []},
         {"optimizer": {"runs": 10**30}},
         {"optimizer": {"details": {"yulDetails": {"optimizerSteps": "\ud800"}}}},
+        {"optimizer": {"enabled": "false"}},
+        {"optimizer": {"enabled": None}},
+        {"optimizer": {"enabled": True, "runs": "200"}},
+        {"optimizer": {"enabled": True, "runs": True}},
+        {"optimizer": {"details": 5}},
+        {"metadata": {"appendCBOR": "false"}},
+        {"metadata": {"bytecodeHash": 5}},
         {"evmVersion": ["paris"]},
         {"viaIR": "yes"},
         {"remappings": {}},
@@ -170,7 +179,7 @@ def test_standard_json_settings_of_the_wrong_kind_are_refused(explorer, many, se
 def test_settings_that_the_compiler_refuses_are_told(explorer, many):
     for settings, error in (
         ({"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
-        ({"optimizer": {"runs": "many"}}, "JSONError"),
+        ({"remappings": ["odd"]}, "JSONError"),
     ):
         answer = explorer.verify(many, standard_input({"A.sol": MANY}, **settings), VERSION)
         assert answer.status_code == 422

@@ -272,6 +272,8 @@ def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch
     with pytest.raises(OutOfLimits, match="did not finish within 40 seconds"):
         run(compilers, "", timeout_s=60.0)
     assert next(looks) == 50
+    with pytest.raises(OutOfLimits, match="did not finish within 60 seconds"):
+        run(compilers, "", timeout_s=3.0)  # what the compilations before have left
 
 
 def test_only_few_requests_get_a_compiler_at_once():
