@@ -7,7 +7,7 @@ contracts are.
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import Any
 
 import pyarrow
@@ -38,8 +38,9 @@ class RangeInspector:
 
         First the code of every address is read at its first sight. Then it is read at the other
         sights of addresses that had none, since the first code counts, and of addresses that were
-        created again. Most addresses are read only once. Last come later events of tokens whose
-        life ended, of which the sights may have only the first.
+        created again. Most addresses are read only once. Of most tokens the sights have only the
+        first Transfer, which may end their life: what comes after it is inspected last, with all
+        Transfers of those whose life it ended.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -54,8 +55,11 @@ class RangeInspector:
         ]
         changes = self._read("change_sights", blocks).to_pylist()
         pools = self._read("pool_events", blocks).to_pylist()
-        created = (sight for sight in contracts if sight["is_created"])
-        events = self._events(blocks, {sight["address"] for sight in (*changes, *created)})
+        created = [sight for sight in contracts if sight["is_created"]]
+        sights = self._events(blocks, {sight["address"] for sight in (*changes, *created)})
+        anew = (sight for sight in created if not sight["is_first"])
+        changing = {sight["address"] for sight in (*changes, *anew)}
+        events, after = _split(sights, changing)
         hashes = self._hashes(blocks)
         first_sights = [sight for sight in contracts if sight["is_first"]]
         first = self._inspector.inspect(_blocks(first_sights, [], [], [], hashes))
@@ -69,18 +73,13 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
-        later_events = self._transfers(blocks, {end.address for end in second.ends})
-        of_events = _blocks([], later_events, [], [], hashes)
+        after += self._transfers(blocks, {end.address for end in second.ends} - changing)
+        of_events = _blocks([], after, [], [], hashes)
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
-        return second._replace(
-            codes=first.codes + second.codes,
-            tokens=second.tokens + third.tokens,
-            transfers=[],
-            trades=[],
-            changes=sorted({*first.changes, *second.changes}),
-            ends=first.ends + second.ends + third.ends,
-        )
+        joined = contract_state.ContractFindings(*map(add, map(add, first, second), third))
+        changed = sorted(set(joined.changes))
+        return joined._replace(transfers=[], trades=[], changes=changed)
 
     def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[_Sight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet, or
@@ -145,6 +144,22 @@ class Inspection:
 
     def note_inspected(self) -> None:
         self._last_hash = self.files.ends(self.remaining.popleft()).hash
+
+
+def _split(events: Sequence[_Sight], changing: set[bytes]) -> tuple[list[_Sight], list[_Sight]]:
+    """Return the sights of events up to the block of a token's first Transfer, and those after it.
+    Of the `changing` ones, whose Transfers they have all, none is after it."""
+    first_transfers = {
+        event["address"]: event["block_number"]
+        for event in events
+        if event["sight"] == "transfer" and event["address"] not in changing
+    }
+    until: list[_Sight] = []
+    after: list[_Sight] = []
+    for event in events:
+        number = event["block_number"]
+        (until if number <= first_transfers.get(event["address"], number) else after).append(event)
+    return until, after
 
 
 def _blocks(

@@ -27,6 +27,7 @@ contract MortalCoin {
     uint256 public totalSupply;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
+    event Deposit(address indexed to, uint256 value);
 
     function name() external pure virtual returns (string memory) {
         return "First";
@@ -44,6 +45,12 @@ contract MortalCoin {
         balanceOf[to] += value;
         totalSupply += value;
         emit Transfer(address(0), to, value);
+    }
+
+    function wrap(address to, uint256 value) external {
+        balanceOf[to] += value;
+        totalSupply += value;
+        emit Deposit(to, value);
     }
 
     function end() external {
