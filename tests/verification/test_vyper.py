@@ -51,7 +51,7 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
     assert explorer.call(address, "second").json == {"result": "5"}
     stored = explorer.contract(address).json["settings"]
-    assert standard_input("Vyper", {path: {"content": PAIR}}, stored) == moved
+    assert standard_input(path, {path: {"content": PAIR}}, stored) == moved
 
 
 @pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
