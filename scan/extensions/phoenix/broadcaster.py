@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
@@ -57,6 +57,7 @@ class Sockets:
         self._process = 0
         self._app: Flask | None = None
         self._verified_since: datetime | None = None
+        self._verified: Set[str] = frozenset()  # the jobs that the last look has returned
         self._looked_at = self._checked_at = 0.0
 
     def open(self, client: Hashable, address: Hashable, app: Flask) -> Socket:
@@ -149,8 +150,10 @@ class Sockets:
         )
         assert row is not None
         self._verified_since, jobs = row
-        for job in orjson.loads(jobs):
-            self._broadcast(_verification_messages(job))
+        ended = {job["id"]: job for job in orjson.loads(jobs)}
+        for id_ in ended.keys() - self._verified:
+            self._broadcast(_verification_messages(ended[id_]))
+        self._verified = ended.keys()
 
     @contextmanager
     def _request(self) -> Iterator[Reader]:
