@@ -282,8 +282,8 @@ def with_signers(authorizations: Iterable[Any]) -> list[tuple[Any, bytes | None]
         chain_id, nonce, *numbers = (
             quantity(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
         )
-        parts = as_unsigned(chain_id), data(entry["address"], 20), as_unsigned(nonce)
-        items = b"".join(map(rlp_and_tries.bytes_item, parts))
+        fields = as_unsigned(chain_id), data(entry["address"], 20), as_unsigned(nonce)
+        items = b"".join(map(rlp_and_tries.bytes_item, fields))
         message = b"\5" + rlp_and_tries.list_prefix_bytes(len(items)) + items
         hashed, signature = rlp_and_tries.keccak256(message), Signature(*numbers)
         is_valid = signature.is_in_range

@@ -138,15 +138,15 @@ def references_in(tree: Node) -> Iterator[int]:
 
 def library_functions(declared: Sequence[Declared], path: str, name: str) -> Entries:
     """Return the functions of a library in the form of its ABI; none of other contracts. Raises
-    ValueError where their types have too many parts: a structure of eight structures of eight, and
-    so on, has more than memory has."""
-    nodes, parts = {node.get("id"): node for _, _, node in declared}, count()
+    ValueError where their types have too many members: a structure of eight structures of eight,
+    and so on, has more than memory has."""
+    nodes, type_numbers = {node.get("id"): node for _, _, node in declared}, count()
 
     def parameters(variables: Sequence[Node]) -> list[dict[str, Any]]:
         return [parameter(variable) for variable in variables]
 
     def parameter(variable: Node) -> dict[str, Any]:
-        if next(parts) >= MAX_TYPES:
+        if next(type_numbers) >= MAX_TYPES:
             raise ValueError("too many types")
         base = variable["typeName"]
         text = _type_name(base)

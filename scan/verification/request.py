@@ -229,9 +229,8 @@ def _content(path: str, source: object) -> str:
     if not isinstance(source, dict) or not isinstance(content := source.get("content"), str):
         raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
     _check_text(path)
-    digest = keccak256(_check_text(content)).hex()
-    stated = source.get("keccak256") or digest
-    if not isinstance(stated, str) or stated.lower().removeprefix("0x") != digest:
+    stated = source.get("keccak256")
+    if stated and str(stated).lower().removeprefix("0x") != keccak256(_check_text(content)).hex():
         raise _bad_input(f"the keccak256 of the file {path[:100]!r} is not that of its content")
     return content
 

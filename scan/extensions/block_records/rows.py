@@ -109,9 +109,9 @@ class MessageEvent:
         from eth_abi.exceptions import DecodingError
 
         message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
-        parts = (self._indexed, b"".join(log.topics[1:])), (self._unindexed, log.data)
+        encodings = (self._indexed, b"".join(log.topics[1:])), (self._unindexed, log.data)
         try:
-            for fields, encoded in parts:
+            for fields, encoded in encodings:
                 values = decode([type_ for type_, _ in fields], encoded)
                 message |= zip([name for _, name in fields], values, strict=True)
         except (DecodingError, OverflowError):

@@ -225,10 +225,12 @@ class _Describer:
     def described(self, trees: Sequence[_Tree]) -> list[Described]:
         """Return the descriptions, with the names of all addresses that they show."""
         fitting = [inner for tree in trees for inner in tree.all() if inner.format is not None]
-        shown = {
+        described_addresses = {
             address for tree in fitting for address in call_description.addresses_in(tree.selected)
         }
-        parties = addresses.parties(self._reader, [data(address, 20) for address in shown])
+        parties = addresses.parties(
+            self._reader, [data(address, 20) for address in described_addresses]
+        )
         names = Names(parties, network.coin_symbol(self._reader)) if fitting else Names({}, "")
         descriptions = []
         for tree in trees:

@@ -210,9 +210,9 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
     """Return a page of stored records without events; raises NotFound if some are not stored."""
-    if not are_stored(reader, log_filter):
-        raise NotFound(NOT_STORED)
     scope = _scope(reader, log_filter.topics[0])
+    if not scope.has_stored(log_filter):
+        raise NotFound(NOT_STORED)
     return _stored_page(reader, window, log_filter, scope, has_total=False)
 
 

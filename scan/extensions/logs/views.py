@@ -44,8 +44,8 @@ def list_events() -> Response:
     log_list = filtered_lists.entity_list("logs", "/events", "/logs")
     values = _decode(log_list.records)
     names = names_of(log_list.records, *values)
-    log_filter = logs.read_filter(reader(), {} if log_list.error else log_list.api_arguments)
-    has_file = logs.are_stored(reader(), log_filter)
+    log_filter = logs.read_filter(reader(), log_list.api_arguments) if log_list.records else None
+    has_file = log_filter is not None and logs.are_stored(reader(), log_filter)
     return log_list.response("event_list.html", shown=log_list, names=names, has_file=has_file)
 
 

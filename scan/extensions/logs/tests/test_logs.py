@@ -83,15 +83,15 @@ def test_every_page_is_the_nodes(service, scenario):
 
 
 def test_a_total_is_that_of_the_whole_list_on_every_page(service, scenario):
-    for asked in filters_of(scenario.truth.logs):
-        expected = len(matching(scenario.truth.logs, asked))
-        query = {**asked, "limit": min(max(1, expected // 3), 100)}
+    for filters in filters_of(scenario.truth.logs):
+        expected = len(matching(scenario.truth.logs, filters))
+        query = {**filters, "limit": min(max(1, expected // 3), 100)}
         totals = []
         while query is not None:
             page = service.client.get("/api/v1/logs", query_string=query).get_json()
             totals.append(page["total"])
             query = {**query, "cursor": page["next"]} if page["next"] else None
-        assert {*totals} <= {expected, None}, (asked, totals)
+        assert {*totals} <= {expected, None}, (filters, totals)
 
 
 def test_what_is_stored_needs_no_node(service, scenario):

@@ -146,9 +146,9 @@ def whole_gas(calls: Sequence[CallGas]) -> int:
 def boxes(calls: Sequence[CallGas]) -> list[Box]:
     """Return the calls that are wide enough to be seen, as boxes below the call that made them."""
     boxes: list[Box] = []
-    parts = [call.total or 0 for call in calls if len(call.decoded.frame.trace_address) == 1]
+    children = [call.total or 0 for call in calls if len(call.decoded.frame.trace_address) == 1]
     # A refund may make the whole less than its parts.
-    whole = max(1, sum(parts), *(call.total or 0 for call in calls[:1]))
+    whole = max(1, sum(children), *(call.total or 0 for call in calls[:1]))
     colours: dict[bytes | None, int] = {}
     next_at: dict[Path, float] = {}  # where the next call inside of a call begins
     for call in calls:
@@ -160,8 +160,7 @@ def boxes(calls: Sequence[CallGas]) -> list[Box]:
             next_at[path[:-1]] = left + width
         colour = colours.setdefault(call.decoded.frame.to_address, len(colours) % COLOURS)
         if width >= LEAST_WIDTH and len(path) < MAX_DEPTH:
-            place = ROW * len(path), round(left, 3), round(width, 3)
-            boxes.append(Box(*place, colour, call))
+            boxes.append(Box(ROW * len(path), round(left, 3), round(width, 3), colour, call))
     return boxes[:MAX_BOXES]
 
 
