@@ -120,8 +120,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         chain_identity.check(node, database)
         files = command_options.open_history(settings, options)
         backfill = BodyBackfill(database, node, stop, files, settings.partition_rows)
-        if (missing := backfill.missing()) is not None:
-            first, last = missing
+        if database.value("indexer/bodies_from_get") is None:
+            raise CannotBackfill("the indexer stores no blocks, since SCAN_BODIES is off")
+        first, last = backfill.missing() or (0, -1)
+        long_work.write_line(f"{last - first + 1} blocks are not stored")
+        if first <= last:
             long_work.Progress(last - first + 1, "stored").follow(backfill.run())
         if backfill.missing() is None:
             if files is not None:

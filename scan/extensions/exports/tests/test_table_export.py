@@ -15,6 +15,7 @@ from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.extensions.exports import table_export
+from scan.extensions.exports.export_command import DESCRIPTION
 from scan.extensions.exports.parquet import KINDS, read_file
 from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES, new_file
@@ -247,5 +248,6 @@ def test_the_command(indexed, tmp_path, monkeypatch, capsys):
     assert "blocks 0 to 9" in capsys.readouterr().out
     assert main(["export", "spoons", *output]) == 2
     assert "unknown table spoons" in capsys.readouterr().err
+    assert f"Tables: {', '.join(TABLES)}, or all." in DESCRIPTION.replace("\n", " ")
     (tmp_path / "file").write_text("")
     assert main(["export", "blocks", "--output", str(tmp_path / "file")]) == 1

@@ -133,7 +133,11 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
     done = store(SCAN_HISTORY=str(chain.files))
     assert (done.returncode, first_stored()) == (0, 0), done.stderr
     assert digest(database_url) == chain.digest
-    assert store().returncode == 0
+    again = store()
+    assert (again.returncode, again.stderr) == (0, "0 blocks are not stored\n")
+    database.execute(database_url, "DELETE FROM bodies_from")  # as SCAN_BODIES=off leaves it
+    off = store()
+    assert (off.returncode, "SCAN_BODIES is off" in off.stderr) == (1, True), off.stderr
 
 
 @pytest.mark.long
