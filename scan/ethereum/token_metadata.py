@@ -29,6 +29,11 @@ def balance_of(holder: bytes, item: int | None = None) -> str:
     return f"0x00fdd58e{holder.hex().rjust(64, '0')}{item:064x}"
 
 
+def owner_of(item: int) -> str:
+    """Return call data of ownerOf(uint256)."""
+    return f"0x6352211e{item:064x}"
+
+
 TOKEN_CALLS = (
     NAME,
     SYMBOL,
@@ -36,7 +41,7 @@ TOKEN_CALLS = (
     TOTAL_SUPPLY,
     *map(supports_interface, (ERC165, ERC165_INVALID, ERC721, ERC1155)),
     balance_of(bytes(20)),
-    f"0x6352211e{1:064x}",  # ownerOf(uint256)
+    owner_of(1),
     f"0xe985e9c5{0:0128x}",  # isApprovedForAll(address,address)
     balance_of(bytes(20), 0),
 )

@@ -22,6 +22,7 @@ MOST_READ = 300  # of one page; further balances are marked
 MOST_HELD = 1_000  # by an address, that are looked through for such tokens
 LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
 MARK = '"inconsistentSince":'
+INCONSISTENT = "X-Scan-Inconsistent-Since"
 
 P = TypeVar("P", bound=Page)
 Record = dict[str, Any]
@@ -40,8 +41,8 @@ class Ranking(NamedTuple):
 
 def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
     """Set the supply at the newest block, and its block, of those tokens whose events do not add
-    up; and `balancesSince` of those that are older than the index: the block that the holders are
-    known from. Nobody knows whether the events of these add up."""
+    up, where they return one; and `balancesSince` of those that are older than the index: the block
+    that the holders are known from. Nobody knows whether the events of these add up."""
     marked = [record for record in records if record.get("inconsistentSince") is not None]
     _, head = _inconsistent(reader, [_bytes(record["address"]) for record in marked])
     views = [(_bytes(record["address"]), token_metadata.TOTAL_SUPPLY) for record in marked]
@@ -55,6 +56,8 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
                 record["eventsConsistent"] = True
         elif head is not None and view in supplies:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
+        elif record["supplyBlock"] is None:
+            reader.notes[INCONSISTENT] = record["inconsistentSince"]
 
 
 def marked(reader: Reader, text: str) -> str:
@@ -111,30 +114,58 @@ def correct(
     A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
     its own `tokenId`, if any. One whose balance the token or the node does not give gets
     `inconsistentSince`; or `balanceSince`, the block that it is known from, where the token is
-    older than the index, of which no items are read. The owner of a BEP721's is its last recipient.
+    older than the index, of which no items are read. Of a BEP721's item ownerOf() is read.
     """
     tokens = [token or _bytes(record["tokenAddress"]) for record in records]
     since_of, head = _inconsistent(reader, tokens)
     block = block or head
     marked, views = [], []
     for record, address in zip(records, tokens, strict=True):
-        id_ = record.get("tokenId") if item is None else item
-        if address not in since_of or (id_ is not None and record.get("type") == "BEP721"):
+        if address not in since_of:
             continue
-        owner = holder or _bytes(record["address"])
-        view = address, token_metadata.balance_of(owner, None if id_ is None else int(id_))
-        marked.append((record, since_of[address], view))
+        text = record.get("tokenId") if item is None else item
+        id_, owner = None if text is None else int(text), holder or _bytes(record["address"])
+        is_single = id_ is not None and record.get("type") == "BEP721"
+        call = token_metadata.balance_of(owner, id_)
+        view = address, token_metadata.owner_of(id_ or 0) if is_single else call
+        marked.append((record, since_of[address], view, owner if is_single else b""))
         if id_ is None or since_of[address] > reader.first_block:
             views.append(view)
     balances = _words(reader, views[:MOST_READ], block)
-    for record, since, view in marked:
+    for record, since, view, owner in marked:
         record.pop("inconsistentSince", None)
         if block is not None and view in balances:
-            record |= {"balance": str(balances[view]), "balanceBlock": block.number}
+            word = balances[view]
+            balance = int(word == int.from_bytes(owner)) if owner else word
+            record |= {"balance": str(balance), "balanceBlock": block.number}
         elif since > reader.first_block:
-            record["inconsistentSince"] = reader.notes["X-Scan-Inconsistent-Since"] = since
+            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
         else:
             record["balanceSince"] = reader.notes["X-Scan-Balances-Since"] = since
+
+
+def note_sums(reader: Reader, token: bytes) -> None:
+    """Have the response say where a token's events do not add up."""
+    since_of, _ = _inconsistent(reader, [token])
+    if (since := since_of.get(token, 0)) > reader.first_block:
+        reader.notes[INCONSISTENT] = since
+
+
+def correct_owners(reader: Reader, records: Sequence[Record], token: bytes) -> None:
+    """Set the owners of items of such a BEP721 to those by ownerOf() at the newest block, with
+    `ownerBlock`; others are the last recipients, with `inconsistentSince`."""
+    since_of, head = _inconsistent(reader, [token] if records else [])
+    if (since := since_of.get(token, 0)) <= reader.first_block or head is None:
+        return
+    views = [(token, token_metadata.owner_of(int(record["tokenId"]))) for record in records]
+    owners = _words(reader, views[:MOST_READ], head)
+    for record, view in zip(records, views, strict=True):
+        owner = owners.get(view)
+        if owner is None or owner >> 160:
+            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
+        else:
+            address = to_hex(owner.to_bytes(20)) if owner else None
+            record |= {"owner": address, "ownerCount": int(owner > 0), "ownerBlock": head.number}
 
 
 def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:

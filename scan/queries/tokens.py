@@ -138,7 +138,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     start = window.offset if after[1] is None else _end_of(after, ranked)
     records = [*ranked[start : start + window.limit]]
     if any("inconsistentSince" in record for record in records):
-        reader.notes["X-Scan-Inconsistent-Since"] = cast(int, since)
+        reader.notes[balances.INCONSISTENT] = cast(int, since)
     total = len(ranked) + (0 if ranking.is_whole else cast(int, page.total) - largest)
     missing = window.limit - len(records)
     if missing and not ranking.is_whole and after[1] is None:

@@ -8,7 +8,7 @@
 SELECT index_version(), coalesce(json_object_agg(hex(k.address), json_build_object('address', hex(k.address),
     'name', k.name, 'symbol', k.symbol, 'decimals', k.decimals, 'type', k.type,
     'totalSupply', token_supply(k)::text, 'holderCount', k.holder_count, 'transferCount', k.transfer_count,
-    'inconsistentSince', k.inconsistent_since, 'supplyBlock', k.supply_block, 'logoUrl', logo_url(l.logo),
+    'inconsistentSince', k.inconsistent_since, 'supplyBlock', supply_block_of(k), 'logoUrl', logo_url(l.logo),
     'unproven', ARRAY['name', 'symbol', 'decimals', 'type', 'totalSupply'])), '{}')::text
 FROM tokens t
 CROSS JOIN jsonb_populate_record(t, CASE WHEN t.ended_in IS NOT NULL THEN t.earlier_lives -> -1 END) AS k

@@ -243,9 +243,13 @@ $$;
 CREATE OR REPLACE FUNCTION inconsistency_field(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN ',"inconsistentSince":' || t.inconsistent_since;
 
--- That field, and the block that the token's supply is of.
+-- The block that a token's supply was read at; null where it is not, or is what is held, since it was not returned.
+CREATE OR REPLACE FUNCTION supply_block_of(t tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN NOT t.supply_missing THEN t.supply_block END;
+
+-- That field, and that block.
 CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(t.supply_block::text, 'null');
+RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
 
 -- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
 CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)

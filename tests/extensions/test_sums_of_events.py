@@ -341,4 +341,45 @@ def test_items_that_are_minted_without_an_event(chain, postgres, template):
     assert (held["balance"], owner["balance"]) == ("5", "5")
     [holder] = chain.get(f"/api/v1/tokens/{items.address}/holders")["holders"]
     assert (holder["balance"], "inconsistentSince" in holder) == ("3", True)
+    token = chain.get(f"/api/v1/tokens/{items.address}")  # which has no totalSupply()
+    assert (token["totalSupply"], token["supplyBlock"]) == ("3", None)
+    supply = chain.get(f"/api?module=stats&action=tokensupply&contractaddress={items.address}")
+    assert (supply["result"], "do not add up" in supply["message"]) == ("3", True)
     assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
+
+
+def test_nfts_that_move_without_an_event(chain):
+    me, two, three = chain.anvil.accounts[:3]
+    nfts = chain.anvil.deploy(me, "SilentNfts")
+    for item, moves in {1: ((two, True), (three, False)), 2: ((two, True),)}.items():
+        for to, is_logged in moves:
+            chain.do(nfts, "move", to, item, is_logged)
+    chain.do(nfts, "move", two, 3, True)
+    chain.do(nfts, "move", f"0x{0:040x}", 3, False)
+    chain.do(nfts, "move", three, 4, True)
+    chain.read()
+    since, head = chain.since(nfts), chain.anvil.head()
+    assert since is not None
+    api = f"/api/v1/tokens/{nfts.address}"
+    owners = {1: three, 2: two, 4: three}  # ownerOf(3) reverts
+    for record in [
+        *chain.get(f"{api}/items")["items"],
+        *(chain.get(f"{api}/items/{n}") for n in range(1, 5)),
+    ]:
+        item = int(record["tokenId"])
+        mark = {"ownerBlock": head} if item in owners else {"inconsistentSince": since}
+        assert record.items() >= {"owner": owners.get(item, two), "ownerCount": 1, **mark}.items()
+        renamed = {"balanceBlock": head} if item in owners else mark
+        owner = {"address": record["owner"], "balance": "1", **renamed}
+        assert record.get("owners", [owner]) == [owner]
+    held = chain.get(f"/api/v1/addresses/{two}/items")["items"]
+    assert {r["tokenId"]: r["balance"] for r in held} == {"3": "1", "2": "1", "1": "0"}
+    assert [r["inconsistentSince"] for r in held if r["tokenId"] == "3"] == [since]
+    instances = chain.get(f"/api/v2/tokens/{nfts.address}/instances")["items"]
+    shown = {int(i["id"]): i["owner"]["hash"].lower() for i in instances}
+    assert shown == {**owners, 3: two}
+    for page in (f"/nft/{nfts.address}/3", f"/token/{nfts.address}?tab=items"):
+        assert "by events, which do not add up" in chain.text(page)
+    inventory = f"/api?module=account&action=addresstokennftinventory&address={two}"
+    listed = chain.get(f"{inventory}&contractaddress={nfts.address}")
+    assert "do not add up" in listed["message"]

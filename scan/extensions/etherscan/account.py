@@ -26,6 +26,7 @@ from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.queries import addresses, blocks, tokens
+from scan.queries.balances import note_sums
 from scan.queries.pages import Window, filtered_page
 
 MOST_BALANCES = 20
@@ -169,6 +170,7 @@ def items(parameters: Parameters) -> Reply:
         raise Failure(TOO_MANY_OWNED)
     if reader().first_block:
         reader().notes["X-Scan-Balances-Since"] = reader().first_block
+    note_sums(reader(), token)
     rows = [{"TokenAddress": to_hex(token), "TokenId": id_} for id_ in ids]
     return rows_reply(rows, NO_DATA, total)
 

@@ -138,6 +138,10 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
         "queries/tokens_list_items", address=token, **window.page(traversal)
     )
     _require_items(token_type)
+    if token_type == "BEP721":
+        records = orjson.loads(data)
+        balances.correct_owners(reader, records, token)
+        data = orjson.dumps(records).decode()
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
@@ -183,6 +187,13 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
         reader.do_not_cache()
     if token_type in pages.WITH_AMOUNTS:
         owners = _corrected(reader, owners, token, item=token_id)
+    else:
+        item = orjson.loads(record)
+        balances.correct_owners(reader, [item], token)
+        renamed = {"ownerBlock": "balanceBlock", "inconsistentSince": "inconsistentSince"}
+        marks = {renamed[name]: block for name, block in item.items() if name in renamed}
+        holders = [{"address": item["owner"], "balance": "1", **marks}] if item["owner"] else []
+        record, owners = orjson.dumps(item).decode(), orjson.dumps(holders).decode()
     return Item(record, owners, transfers, uri, media)
 
 
@@ -193,8 +204,7 @@ def _corrected(
     holder: bytes | None = None,
     item: int | None = None,
 ) -> str:
-    """Return records of balances of items, with those corrected that events do not tell. The owner
-    of an item that only one can have is its last recipient."""
+    """Return records of balances of items, with those corrected that events do not tell."""
     records = orjson.loads(data)
     balances.correct(reader, records, token, holder, item=item)
     return orjson.dumps(records).decode()

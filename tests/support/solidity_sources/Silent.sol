@@ -62,6 +62,31 @@ contract SilentKeeper {
     }
 }
 
+/// NFTs without totalSupply(), of which some move without an event.
+contract SilentNfts {
+    mapping(uint256 => address) public owners;
+    mapping(address => uint256) public balanceOf;
+
+    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
+
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7 || id == 0x80ac58cd;
+    }
+
+    function ownerOf(uint256 id) external view returns (address) {
+        require(owners[id] != address(0), "no such token");
+        return owners[id];
+    }
+
+    function move(address to, uint256 id, bool logged) external {
+        address from = owners[id];
+        if (from != address(0)) balanceOf[from]--;
+        if (to != address(0)) balanceOf[to]++;
+        owners[id] = to;
+        if (logged) emit Transfer(from, to, id);
+    }
+}
+
 /// Items of which one holder gets more than events say.
 contract SilentItems {
     mapping(address => mapping(uint256 => uint256)) public balanceOf;
