@@ -8,6 +8,7 @@ the same two kinds of arguments.
 import json
 import logging
 import re
+import signal
 import tempfile
 import threading
 import time
@@ -113,6 +114,8 @@ def _output(finished: sandbox.Finished) -> dict[str, Any]:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
     if sum(map(finished.output.count, (b",", b"[", b"{"))) > MOST_OUTPUT_VALUES:
         raise OutOfLimits(f"The compiler's output has more than {MOST_OUTPUT_VALUES:,} values.")
+    if finished.status == -signal.SIGKILL:  # by the kernel, which kills compilers first
+        raise Unavailable("The machine has too little memory for a compiler now.")
     try:
         output = orjson.loads(finished.output)
     except ValueError:
@@ -168,7 +171,7 @@ class CompilerPlaces:
     @contextmanager
     def running(self, deadline: float) -> Iterator["RunningPlace"]:
         """Hold the right to run, first come, first served. Raises Unavailable if no place is free
-        before `deadline`."""
+        before `deadline`. The time limit of what runs begins then."""
         waiting = object()
         with self._changed:
             self._waiting.append(waiting)
@@ -184,7 +187,7 @@ class CompilerPlaces:
                 raise busy()
             self._running += 1
         try:
-            yield RunningPlace(self, deadline)
+            yield RunningPlace(self)
         finally:
             with self._changed:
                 self._running -= 1
@@ -197,15 +200,18 @@ class CompilerPlaces:
 class RunningPlace:
     """The time limit of one verification, which is shorter while others wait."""
 
-    def __init__(self, places: CompilerPlaces, deadline: float) -> None:
+    def __init__(self, places: CompilerPlaces) -> None:
         self._places = places
-        self._deadline = deadline
-        self._shared_deadline = min(deadline, time.monotonic() + SHARED_BUDGET_S)
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        self._began_at = time.monotonic()
 
     def left_s(self) -> float:
-        return self._deadline - time.monotonic()
+        return self._began_at + BUDGET_S - time.monotonic()
 
     def check(self) -> None:
         """Raise Unavailable if others wait and the shorter time limit has passed."""
-        if time.monotonic() >= self._shared_deadline and self._places.others_wait():
+        is_over = time.monotonic() >= self._began_at + SHARED_BUDGET_S
+        if is_over and self._places.others_wait():
             raise Unavailable(CUT_SHORT, retry_after_s=RETRY_AFTER_S)

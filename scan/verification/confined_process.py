@@ -67,11 +67,15 @@ def main(arguments: list[str]) -> int:
 
 
 def _limit_resource(name: str, value: str) -> None:
-    """Limit a resource to a value, or to this process's own limit where that is lower."""
+    """Limit a resource to a value, or to this process's own limit where that is lower. Processor
+    time has a second more as its hard limit: at that the kernel would kill the process as it does
+    where memory is short, and not by SIGXCPU."""
     kind = getattr(resource, name)
     _, hard = resource.getrlimit(kind)
-    limit = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
-    resource.setrlimit(kind, (limit, limit))
+    limit, last = int(value), int(value) + (kind == resource.RLIMIT_CPU)
+    if hard != resource.RLIM_INFINITY:
+        limit, last = min(limit, hard), min(last, hard)
+    resource.setrlimit(kind, (limit, last))
 
 
 def can_hide_processes() -> bool:

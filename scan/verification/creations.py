@@ -42,8 +42,9 @@ class CreationReader:
         self, address: bytes, block_number: int, node: NodeSession | None = None
     ) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
-        since this block; None if its creation there is not indexed, or the node does not have it or
-        does not answer. `node` is the session of a request, by default one of verifications."""
+        since this block; None if its creation there is not indexed, or the node does not have it.
+        `node` is the session of a request, by default one of verifications. Raises Unavailable
+        where the node or the database does not give it now."""
         row = self._database.row(
             "verification/creations_get", address=address, block_number=block_number
         )
@@ -59,7 +60,9 @@ class CreationReader:
                 traced = self._traced_inputs
                 return None if traced is None else traced.input_of(node, indexed, address)
             return self._contents.transaction(node, indexed).input
-        except (TracesUnavailable, UpstreamFailed, Unavailable):
+        except (TracesUnavailable, UpstreamFailed) as error:
+            if node.failed:
+                raise Unavailable(error.message) from None
             return None
 
 
@@ -122,7 +125,10 @@ class EqualCreations:
         if row is None:
             return True
         code_hash, block_number, creation_hash, length, abi = row
-        creation = self._creations.input_of(address, block_number)
+        try:
+            creation = self._creations.input_of(address, block_number)
+        except Unavailable:
+            creation = None
         if creation is None:
             return False
         arguments = creation[length:]

@@ -36,5 +36,5 @@ class CompilerFindings(Part, module="compiler_findings"):
     """What a compiler says of a verified contract besides what is compared."""
 
     read: Callable[[Compilations, Match], Store]
-    """Reads a match's findings while its compiler may still run. The source has matched, so that
-    nothing here may fail the verification."""
+    """Reads a match's findings while its compiler may still run. The source has matched: what never
+    can be read is left out. Raises Unavailable where it may be later: nothing is stored then."""

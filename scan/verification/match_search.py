@@ -10,7 +10,7 @@ import orjson
 from scan.errors import SourceDoesNotCompile, VerificationFailed
 from scan.verification.bytecode_comparison import Comparison
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
-from scan.verification.compiler_run import OutOfLimits, busy
+from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
 from scan.verification.creation_comparison import DeployedCode, preamble_of
 from scan.verification.languages.solidity import Selection
@@ -89,8 +89,6 @@ class MatchSearch:
                 break
         if self._runtime_match:
             return self._runtime_match
-        if not self._compilations.count:
-            raise busy()  # all of the time was spent waiting for a compiler
         raise self._failure()
 
     def _attempt(self, settings: CompilerSettings) -> Match | None:

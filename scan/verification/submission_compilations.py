@@ -38,7 +38,7 @@ _SETTING_ERRORS = """
 """.split()
 
 
-MAX_OUTPUTS = 2  # that are kept of a submission: a match, and syntax trees
+MAX_OUTPUTS = 3  # the last ones, which are kept: a match, its syntax trees and namespaces
 Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
 
@@ -97,7 +97,6 @@ class Compilations:
         self._preamble = preamble_of(deployed)
         self._place = place
         self._outputs = {} if outputs is None else outputs
-        self._trees: dict[str, Any] | None = None
         self.count = 0
 
     def is_time_left(self) -> bool:
@@ -121,29 +120,28 @@ class Compilations:
         sources |= more or {}
         compiler_input = language.take(sources, settings, selection, version)
         key = orjson.dumps((version, compiler_input.standard, compiler_input.options))
-        if (output := self._outputs.get(key)) is None:
+        if (output := self._outputs.pop(key, None)) is None:
             standard, options = compiler_input
             limits = self._place.left_s(), self._place.check
             output = compile_source(self._compiler, standard, *limits, options)
             output = language.give(output, version)
-            if len(self._outputs) < MAX_OUTPUTS:
-                self._outputs[key] = output
+        self._outputs[key] = output
+        if len(self._outputs) > MAX_OUTPUTS:
+            del self._outputs[next(iter(self._outputs))]
         return output if self._preamble is None else as_deployed(output, self._preamble)
 
     def trees(self, settings: CompilerSettings) -> dict[str, Any]:
         """Return the output with the syntax trees and ABIs of what matched with these settings."""
-        if self._trees is None:
-            self._trees = self.run(settings, {"*": {"": ["ast"], "*": ["abi"]}})
-        return self._trees
+        return self.run(settings, {"*": {"": ["ast"], "*": ["abi"]}})
 
     def with_libraries(
         self, contract: CompiledContract, settings: CompilerSettings
     ) -> CompiledContract:
-        """Return what matched with what syntax trees say of libraries. The source has matched, so
-        that nothing here may fail the verification: what cannot be read of them is left out."""
+        """Return what matched with what syntax trees say of libraries. The source has matched: what
+        never can be read of them is left out. Raises Unavailable."""
         has_any = any("library" in text for text in self.submission.sources.values())
         if has_any and self.submission.language.has_trees:
-            with suppress(VerificationFailed, Unavailable, *UNREADABLE):
+            with suppress(VerificationFailed, *UNREADABLE):
                 declared = [*declared_in(output := self.trees(settings))]
                 key = declared, contract.path, contract.name
                 contract = contract._replace(library_entries=library_entries(output, *key))

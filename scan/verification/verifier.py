@@ -187,6 +187,7 @@ def _compiled(
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = MatchSearch(compilations, code).run()
             compilations.submission = match.submission
+            place.begin_anew()  # a match is not lost as the search for it took long
             contract = compilations.with_libraries(match.contract, match.settings)
             match = match._replace(contract=contract)
             stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]

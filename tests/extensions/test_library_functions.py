@@ -2,11 +2,14 @@
 the names of types by which they are hashed: in every door as the compiler has them."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import compilation, standard_input
+from scan.extensions.transaction_details.storage.compiler_layouts import layout_of
+from scan.verification import compiler_run, submission_compilations
+from tests.support.explorer import compilation, compiled, standard_input
 from tests.support.lists import post
 
 FOLDER = Path(__file__).parent
@@ -121,3 +124,73 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
     sent = explorer.send(address, f"0x{identifiers['f()']}", gas=100_000)
     method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
     assert method["signature"] == "f()"
+
+
+USING = """
+library Of { event Made(uint256 n); enum Kind { One } function f(uint256) public {} }
+contract Using { Of.Kind public kind; function make() public { Of.f(4712); } }
+"""
+
+
+@pytest.fixture
+def using(explorer, monkeypatch):
+    """Deploys a contract that uses a library; verifies it, where compilations of these selected
+    outputs are seen before, and after them; whether what syntax trees say of it is stored."""
+    compile_source = submission_compilations.compile_source
+
+    def deploy(number):
+        sources = {"a.sol": USING.replace("4712", str(number))}
+        standard = standard_input(sources, libraries={"a.sol": {"Of": OWNER}}, **SETTINGS)
+        address = explorer.deploy(compiled("0.8.28", standard, "a.sol", "Using").creation)
+
+        def verify(see=lambda _: None, end=lambda: None):
+            def compile_seen(compiler, given, *rest):
+                see(str(given["settings"]["outputSelection"]))
+                output = compile_source(compiler, given, *rest)
+                end()
+                return output
+
+            monkeypatch.setattr(submission_compilations, "compile_source", compile_seen)
+            return explorer.verify(address, standard, "0.8.28", contractName="a.sol:Using")
+
+        def has_findings():
+            at = bytes.fromhex(address[2:])
+            [[entries]] = explorer.execute("SELECT entries FROM interfaces WHERE address = %s", at)
+            names = [entry["name"] for entry in entries if "library" in entry]
+            return (names, layout_of(explorer.database, at, None)["enums"]) == (
+                ["Made"],
+                {"enum Of.Kind": ["One"]},
+            )
+
+        return address, verify, has_findings
+
+    return deploy
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, using, monkeypatch, which):
+    """Its syntax trees: the first are for the interface, the second, if none are kept, for the
+    layout of the storage."""
+    monkeypatch.setattr(submission_compilations, "MAX_OUTPUTS", 0)
+    address, verify, has_findings = using(which)
+    trees = []
+
+    def be_busy(selection):
+        trees.extend(["ast"] * ("ast" in selection))
+        if "ast" in selection and len(trees) == which:
+            raise compiler_run.busy()
+
+    refused = verify(be_busy)
+    assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
+    assert explorer.contract(address).status_code == 404
+    assert verify().json["match"] == "full"
+    assert has_findings()
+
+
+def test_after_a_long_search_there_is_time_for_syntax_trees(using, monkeypatch):
+    _, verify, has_findings = using(3)
+    compiled_at = []
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 + 61 * min(len(compiled_at), 1))
+    monkeypatch.setattr(compiler_run, "time", clock)
+    assert verify(end=lambda: compiled_at.append(0)).status_code == 200
+    assert has_findings()

@@ -17,7 +17,7 @@ import pytest
 
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler_run, compiler_store, creation_comparison, sandbox
+from scan.verification import compiler_run, compiler_store, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
     RUNNING,
@@ -26,10 +26,7 @@ from scan.verification.compiler_run import (
     compile_source,
     stated_version,
 )
-from scan.verification.match_search import MatchSearch
-from scan.verification.request import parse
 from scan.verification.settings_search import parse_version
-from scan.verification.submission_compilations import Compilations
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
@@ -232,6 +229,16 @@ def test_a_crash_is_told_as_one(tmp_path, script):
         run(fake(tmp_path, script), "")
 
 
+def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):
+    with pytest.raises(Unavailable, match="too little memory"):
+        run(fake(tmp_path, "kill -KILL $$"), "")
+
+
+def test_a_compiler_that_uses_up_its_processor_time_is_over_a_limit(tmp_path):
+    with pytest.raises(OutOfLimits, match="crashed"):
+        run(fake(tmp_path, "ulimit -S -t 1; while :; do :; done"), "")
+
+
 def test_a_compiler_that_cannot_start_is_our_fault(tmp_path, caplog):
     compilers = fake(tmp_path, "exec /nowhere/node")
     with pytest.raises(Unavailable, match="cannot be started"):
@@ -323,18 +330,7 @@ def test_time_gets_shorter_once_others_wait(monkeypatch):
         places.jobs_wait = True
         with pytest.raises(Unavailable, match="Other requests are waiting"):
             place.check()
-        assert place.left_s() > 20
-
-
-def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers):
-    found = compilers.find(NEWEST)
-    body = {"address": "0x" + 40 * "1", "sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
-    with (
-        CompilerPlaces().running(time.monotonic()) as place,
-        pytest.raises(Unavailable, match="busy"),
-    ):
-        compilations = Compilations(found, parse(body), b"\x60", place)
-        MatchSearch(compilations, creation_comparison.DeployedCode(b"\x60", None)).run()
+        assert place.left_s() > 50  # what it waited for the place is not of it
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):

@@ -7,10 +7,10 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from tests.support import made_blocks
+from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
 from tests.support.database import execute
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import behind, compiled, standard_input
 from tests.support.serving import wait_until
 
 TOKEN = Path(__file__).with_name("Token.sol").read_text()
@@ -290,6 +290,11 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     child = "0x" + log["data"][26:66]
     explorer.wait_for(child)
     given = {**GIVEN, "contractName": f"{PATH}:Child"}
+    body = {"address": child, "sourceCode": source, "compilerVersion": "0.8.28", **given}
+    fault = faulty_node.node_error(-32005, "limit exceeded")
+    with behind(explorer.settings, fault) as (client, _):  # it may have the trace later
+        assert client.post("/api/v1/verify", json=body).status_code == 503
+        assert explorer.contract(child).status_code == 404
     answer = explorer.verify(child, source, "0.8.28", **given)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     arguments = bytes.fromhex(answer.json["constructorArguments"][2:])

@@ -4,6 +4,7 @@ Verification requests of Sourcify's become bodies of /api/v1/verify.
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ import orjson
 from flask import Blueprint, Flask, request
 
 from scan import parameters
-from scan.errors import InvalidParameter, NotFound
+from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
 from scan.extensions.sourcify import fields
 from scan.extensions.sourcify.contract_record import (
@@ -67,7 +68,8 @@ def get_contract(chain_id: str, address: str) -> requests.Response:
     creation = None
     if fields.reads_creation(selection.get("creationBytecode", ())):
         creations = services().verifier.creations
-        creation = creations.input_of(contract, stored.since_block or 0, requests.reader().node)
+        with suppress(Unavailable):
+            creation = creations.input_of(contract, stored.since_block or 0, requests.reader().node)
         if creation is None:  # the node does not give it now
             requests.reader().do_not_cache()
     return requests.json_value(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.database.connection import Database
-from scan.errors import Unavailable, VerificationFailed
+from scan.errors import VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.verification.contract_interface import (
     UNREADABLE,
@@ -90,8 +90,8 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     `functions` as _modifiers() and _functions() have them, and `namespaces`, a layout of their
     structs.
 
-    It takes one more compilation for the trees. The source has matched, so that nothing here may
-    fail the verification: what cannot be read of them is left out.
+    It takes one more compilation for the trees. The source has matched: what never can be read of
+    them is left out. Raises Unavailable.
     """
     if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
         return layout
@@ -109,7 +109,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
             "functions": _functions(declared, called),
             "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
         }
-    except (VerificationFailed, Unavailable, *UNREADABLE):
+    except (VerificationFailed, *UNREADABLE):
         return layout
 
 
