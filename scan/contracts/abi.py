@@ -108,6 +108,8 @@ def _parse(text: str, parameter: Mapping[str, Any], depth: int) -> AbiType:
     if _NAMED.fullmatch(text) or (internal.endswith(f" {text}") and kind != "unknown"):
         return AbiType(kind, text, 256 if kind == "uint" else None)
     name = _ALIASES.get(text, text)
+    if (text, internal) == ("int168", "decimal"):  # Vyper's, since 0.4
+        return elementary(text)._replace(decimals=10)
     if (fixed := _FIXED.fullmatch(name)) and int(fixed[3]) <= MAX_DECIMALS:
         return elementary(f"{fixed[1]}int{fixed[2]}")._replace(name=name, decimals=int(fixed[3]))
     return elementary(name)

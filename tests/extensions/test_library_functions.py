@@ -157,7 +157,7 @@ def using(explorer, monkeypatch):
             at = bytes.fromhex(address[2:])
             [[entries]] = explorer.execute("SELECT entries FROM interfaces WHERE address = %s", at)
             names = [entry["name"] for entry in entries if "library" in entry]
-            return (names, layout_of(explorer.database, at, None)["enums"]) == (
+            return (names, layout_of(explorer.database, at, None)["declared"]) == (
                 ["Made"],
                 {"enum Of.Kind": ["One"]},
             )

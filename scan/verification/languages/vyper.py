@@ -193,6 +193,8 @@ def _take(
         *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
+    if "" in selection.get("*", {}):  # what solc has of files
+        outputs = ["ast"]
     standard = {
         "language": "Vyper",
         "sources": {path: {"content": text} for path, text in files.items()},
@@ -226,6 +228,8 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
 
 def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, Any]:
     """Return a contract in solc's form, with zeros for the values of immutables."""
+    if "evm" not in contract:
+        return {}
     layout = (contract.get("layout") or {}).get("storage_layout")
     bytecode = contract["evm"]["bytecode"]
     deployed = contract["evm"]["deployedBytecode"]

@@ -1,8 +1,9 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
 Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
 
-What a layout lacks comes from Solidity's syntax tree: names of members of enums, structs at the
-slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
+What a layout lacks comes from syntax trees: in Vyper which types are flags and interfaces, and in
+Solidity members of enums, what types that a source declares are over, structs at the slots of
+namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
 as they are written, and which functions a call may run: optimizers let equal code be one, and the
 source map has one of its origins. The members of such a struct are laid out by the compiler itself,
 in one more compilation without code: as variables of a contract that is added to the sources.
@@ -12,7 +13,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from scan.verification.contract_interface import (
     references_in,
 )
 from scan.verification.contract_match import Match
+from scan.verification.languages import vyper
 from scan.verification.submission_compilations import Compilations, errors
 
 MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
@@ -65,7 +67,7 @@ WITHOUT_SELECTOR = ("receive", "fallback")
 _RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
-MAX_ENUMS = 500
+MAX_DECLARED = 500  # types
 MAX_MODIFIERS = 500
 MAX_REFERENCES = 20_000  # of functions that calls may run
 MAX_TEXT = 200  # of a modifier with its arguments
@@ -74,6 +76,8 @@ MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 _LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\Z)")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
 _CONTRACT = "Namespaces"  # of the variables
+_KINDS = {"FlagDef": "flag", "InterfaceDef": "contract", "StructDef": ""}  # Vyper's, by their nodes
+_NAME = re.compile(r"(?<![\w./])[A-Za-z_]\w*(?![\w./])", re.ASCII)
 
 
 class _Namespace(NamedTuple):
@@ -86,17 +90,21 @@ class _Namespace(NamedTuple):
 
 
 def add_names(layout: object, compilations: Compilations, match: Match) -> object:
-    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` and
-    `functions` as _modifiers() and _functions() have them, and `namespaces`, a layout of their
-    structs.
+    """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types,
+    `modifiers` and `functions` as _declared_types(), _modifiers() and _functions() have them, and
+    `namespaces`, a layout of their structs.
 
     It takes one more compilation for the trees. The source has matched: what never can be read of
     them is left out. Raises Unavailable.
     """
-    if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
+    language = compilations.submission.language
+    if not isinstance(layout, dict) or not (language.has_trees or language is vyper.VYPER):
         return layout
     try:
-        declared = [*declared_in(compilations.trees(match.settings))]
+        trees = compilations.trees(match.settings)
+        if language is vyper.VYPER:
+            return _with_kinds(layout, trees["sources"].values())
+        declared = [*declared_in(trees)]
         key = (match.contract.path, None, match.contract.name)
         [contract] = [
             node for path, around, node in declared if (path, around, node.get("name")) == key
@@ -104,7 +112,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         namespaces, called = _namespaces(declared, contract), _called(declared, contract)
         return {
             **layout,
-            "enums": _enums(declared),
+            "declared": _declared_types(declared),
             "modifiers": _modifiers(called, compilations.submission.sources),
             "functions": _functions(declared, called),
             "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
@@ -119,18 +127,40 @@ def slot_of(namespace: str) -> int:
     return int.from_bytes(keccak256((inner % 2**256).to_bytes(32))) & ~0xFF
 
 
-def _enums(declared: Sequence[Declared]) -> dict[str, list[str]]:
-    """Return the members of enums by the labels of types; none of names that two files declare."""
-    enums: dict[str, list[str]] = {}
+def _with_kinds(declared: Mapping[str, Any], files: Iterable[Node]) -> dict[str, Any]:
+    """Return a layout of Vyper with "flag" or "contract", as Solidity has it, before the names of
+    flags and interfaces in its types; not of names that files declare for different kinds."""
+    kinds: dict[str, str] = {}
+    for node in chain.from_iterable(file["ast"]["body"] for file in files):
+        if node["ast_type"] in _KINDS:
+            kind = _KINDS[node["ast_type"]]
+            kinds[node["name"]] = kind if kinds.get(node["name"], kind) == kind else ""
+
+    def with_kinds(entry: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(text := entry.get("type"), str):
+            text = _NAME.sub(lambda name: f"{kinds.get(name[0], '')} {name[0]}".lstrip(), text)
+            return {**entry, "type": text}
+        return {name: with_kinds(inner) for name, inner in entry.items()}
+
+    return with_kinds(declared)
+
+
+def _declared_types(declared: Sequence[Declared]) -> dict[str, list[str] | str]:
+    """Return what types are by their labels: the members of enums, and the elementary type of those
+    over one; none of names that two files declare."""
+    types: dict[str, list[str] | str] = {}
     for _, _, node in declared:
-        label = f"enum {node.get('canonicalName') or node.get('name')}"
-        is_one_too_many = len(enums) == MAX_ENUMS and label not in enums
-        if node.get("nodeType") != "EnumDefinition" or is_one_too_many:
-            continue
-        members = [str(member.get("name")) for member in node.get("members") or ()]
-        is_other = enums.get(label, members) != members
-        enums[label] = [] if is_other or len(members) > MAX_MEMBERS else members
-    return {label: members for label, members in enums.items() if members}
+        label, kind = node.get("canonicalName") or str(node.get("name")), node.get("nodeType")
+        meaning: list[str] | str = []
+        if kind == "EnumDefinition":
+            label = f"enum {label}"
+            meaning = [str(member.get("name")) for member in node.get("members") or ()]
+        elif kind == "UserDefinedValueTypeDefinition":
+            meaning = str(node["underlyingType"]["name"])
+        if len(types) < MAX_DECLARED or label in types:
+            is_other = types.get(label, meaning) != meaning
+            types[label] = [] if is_other or len(meaning) > MAX_MEMBERS else meaning
+    return {label: meaning for label, meaning in types.items() if meaning}
 
 
 def _called(declared: Sequence[Declared], contract: Node) -> dict[str, tuple[str, Node]]:

@@ -26,7 +26,7 @@ MAX_TYPES = 2_000
 MAX_MEMBERS = 5_000  # of all structs together
 MAX_NAME = 100
 MAX_LABEL = 200
-MAX_ENUMS = 500
+MAX_DECLARED = 500
 MAX_ENUM_MEMBERS = 256
 SLOTS = 2**256
 
@@ -73,13 +73,14 @@ class StorageType(NamedTuple):
 class Layout(NamedTuple):
     """Variables by their slots, and types by name. `is_vyper`: in Vyper's way, whose arrays and
     strings stand where they are declared, and whose values have a slot each. `is_truncated`:
-    variables beyond MAX_VARIABLES are left out. `enums` are the members by the labels of types."""
+    variables beyond MAX_VARIABLES are left out. `declared` are the members of enums, and what other
+    types are that the source declares, by their labels."""
 
     variables: Sequence[Variable]
     types: Mapping[str, StorageType]
     is_vyper: bool = False
     is_truncated: bool = False
-    enums: Mapping[str, Sequence[str]] = {}
+    declared: Mapping[str, Sequence[str] | str] = {}
 
     @property
     def entries(self) -> int:
@@ -99,12 +100,15 @@ def read_solidity(text: str) -> Layout:
     entries = [*compiled["storage"], *namespaces["storage"]]
     variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
     types = _types({**(compiled.get("types") or {}), **(namespaces.get("types") or {})})
-    enums = {
-        str(label)[:MAX_LABEL]: [str(name)[:MAX_NAME] for name in names[:MAX_ENUM_MEMBERS]]
-        for label, names in [*(compiled.get("enums") or {}).items()][:MAX_ENUMS]
+    meanings = compiled.get("declared") or compiled.get("enums") or {}  # before 1.1: enums alone
+    declared = {
+        str(label)[:MAX_LABEL]: meaning[:MAX_NAME]
+        if isinstance(meaning, str)
+        else [str(name)[:MAX_NAME] for name in meaning[:MAX_ENUM_MEMBERS]]
+        for label, meaning in [*meanings.items()][:MAX_DECLARED]
     }
     layout = laid_out(variables, types, is_truncated=len(entries) > MAX_VARIABLES)
-    return layout._replace(enums=enums)
+    return layout._replace(declared=declared)
 
 
 def laid_out(
@@ -171,12 +175,14 @@ MAX_DEPTH = 8  # of modules in modules, and of types in types
 _FIXED = re.compile(r"(.+)\[([0-9]{1,78})\]\Z", re.DOTALL)
 _LIST = re.compile(r"DynArray\[(.+), ([0-9]{1,78})\]\Z", re.DOTALL)
 _MAPPING = re.compile(
-    r"HashMap\[((?:contract )?[A-Za-z0-9_]+(?:\[[0-9]{1,78}\])?), (.+)\]\Z", re.DOTALL
+    r"HashMap\[((?:(?:contract|flag) )?[A-Za-z0-9_]+(?:\[[0-9]{1,78}\])?), (.+)\]\Z", re.DOTALL
 )
 _BYTES = re.compile(r"(?:String|Bytes)\[([0-9]{1,78})\]\Z")
-_INTERFACE = re.compile(r"(?:[^\[\], ]+/)?([A-Za-z_]\w*)\.vyi")  # by its file
+_INTERFACE = re.compile(r"(?:[^\[\], ]+/)?([A-Za-z_]\w*)\.vyi?")  # by its file
 NOT_DECODED = " (not decoded)"
-_VALUE = re.compile(r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal|contract \w+)\Z")
+_VALUE = re.compile(
+    r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal|(?:contract|flag) \w+)\Z"
+)
 
 
 def read_vyper(text: str) -> Layout:

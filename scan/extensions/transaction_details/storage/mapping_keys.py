@@ -126,7 +126,7 @@ def _fits(type_: StorageType, word: bytes) -> bool:
     if slots.is_address(label):
         return not any(word[:12]) and not 0 < int.from_bytes(word) <= LAST_SMALL
     bits = int("".join(filter(str.isdigit, label)) or 0) if slots.is_number(label) else 8 * size
-    if label.startswith("enum "):
+    if label.startswith(("enum ", "flag ")):
         bits = 8 * size
     number = int.from_bytes(word, signed=slots.is_signed(label))
     if slots.is_signed(label):
@@ -224,6 +224,8 @@ def _encoded(type_: StorageType, text: str) -> bytes:
         word = raw.ljust(WORD, b"\0") if slots.is_fixed_bytes(label) else raw.rjust(WORD, b"\0")
     elif label == "bool":
         word = _word(_WORDS[text] if text in _WORDS else int(text))
+    elif label == "decimal":
+        word = slots.decimal_of(text).to_bytes(WORD, signed=True)
     else:
         word = int(text).to_bytes(WORD, signed=slots.is_signed(label))
     if not _fits(type_, word):

@@ -217,7 +217,7 @@ def _changes(layout: Layout, part: Part, words: Words, sides: _Sides) -> Iterato
         yield from _text_changes(part, sides)
         return
     values = (
-        value_of(part.label, part.raw(word), is_vyper=layout.is_vyper, enums=layout.enums)
+        value_of(part.label, part.raw(word), is_vyper=layout.is_vyper, declared=layout.declared)
         for word in (before, after)
     )
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from scan.contracts.abi import parse_type
+from scan.contracts.abi_json import coerce, render
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout, Variable
 from scan.hex import to_hex
@@ -258,7 +260,7 @@ def _hashed_in(
             yield from _hashed(layout, element, indices, steps, depth + 1)
 
 
-DECIMALS = 10  # of Vyper's decimal
+_DECIMAL = parse_type({"type": "fixed168x10"})  # Vyper's decimal
 # Others, such as int7, may be names of types that a source declares.
 _BITS = "|".join(map(str, range(8, 257, 8)))
 _NUMBER = re.compile(rf"u?int(?:{_BITS})\Z")
@@ -266,20 +268,25 @@ _FIXED_BYTES = re.compile(r"bytes(?:[1-9]|[12][0-9]|3[012])\Z")
 
 
 def value_of(
-    label: str, raw: bytes, *, is_vyper: bool = False, enums: Mapping[str, Sequence[str]] = {}
+    label: str,
+    raw: bytes,
+    *,
+    is_vyper: bool = False,
+    declared: Mapping[str, Sequence[str] | str] = {},
 ) -> Any:
-    """Return the value of a type by its label: numbers as decimal strings, bool, members of `enums`
-    by their names, and others as hex. A bool that is neither 0 nor 1 is a number, as is what no
-    member of an enum has. `raw` are the variable's own bytes, in Vyper a whole slot."""
-    number = int.from_bytes(raw)
-    if number < len(members := enums.get(label, ())):
-        return members[number]
+    """Return the value of a type by its label, or by what a `declared` one is: numbers as decimal
+    strings, bool, members of enums by their names, and others as hex. A bool that is neither 0 nor
+    1 is a number, as is what no member of an enum has. `raw` are the variable's own bytes, in Vyper
+    a whole slot."""
+    number, meaning = int.from_bytes(raw), declared.get(label, ())
+    if isinstance(meaning, str):
+        label = meaning
+    elif number < len(meaning):
+        return meaning[number]
     if label == "bool" and number < 2:
         return bool(number)
     if label == "decimal":
-        whole = int.from_bytes(raw, signed=True)
-        digits = str(abs(whole)).rjust(DECIMALS + 1, "0")
-        return f"{'-' if whole < 0 else ''}{digits[:-DECIMALS]}.{digits[-DECIMALS:]}"
+        return render(_DECIMAL, int.from_bytes(raw, signed=True))
     if is_address(label):
         return to_hex(raw[-20:])
     if is_number(label):
@@ -287,6 +294,11 @@ def value_of(
     if is_vyper and is_fixed_bytes(label):
         raw = raw[: int(label.removeprefix("bytes"))]
     return to_hex(raw)
+
+
+def decimal_of(text: str) -> int:
+    """Return Vyper's decimal as its number is stored. Raises ValueError."""
+    return int(coerce(_DECIMAL, text, "the key"))
 
 
 def is_address(label: str) -> bool:
@@ -299,8 +311,9 @@ def is_text(label: str) -> bool:
 
 
 def is_number(label: str) -> bool:
-    """Return whether a type's values are numbers, as members of enums are."""
-    return _NUMBER.match(label) is not None or label.startswith("enum ") or label == "bool"
+    """Return whether a type's values are numbers, as members of enums are, and Vyper's flags."""
+    is_named = label == "bool" or label.startswith(("enum ", "flag "))
+    return is_named or _NUMBER.match(label) is not None
 
 
 def is_signed(label: str) -> bool:

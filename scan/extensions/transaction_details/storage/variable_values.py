@@ -358,7 +358,9 @@ class _Values:
         self.is_truncated = self.is_truncated or (word is None and entry.has_word)
         if word is not None and entry.kind == "value":
             raw = slots.bytes_at(word, place.offset, entry.size)
-            value = slots.value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
+            value = slots.value_of(
+                entry.label, raw, is_vyper=layout.is_vyper, declared=layout.declared
+            )
         elif word is not None and entry.kind in ("text", "bytes"):
             length = int.from_bytes(word) if entry.kind == "bytes" else slots.length_of(word)
             content = self._content(layout, entry, word)

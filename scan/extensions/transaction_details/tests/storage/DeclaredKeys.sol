@@ -10,11 +10,19 @@ contract Declared {
     mapping(Depth => uint256) public byDepth;
     mapping(int7 => uint256) public byOddName;
     mapping(Mark => mapping(Depth => uint256)) public both;
+    type Switch is bool;
+    Mark public mark = Mark.wrap(0x01020304);
+    Count public count = Count.wrap(7);
+    Depth[2] public depths = [Depth.wrap(-5), Depth.wrap(6)];
+    int7 public oddName = int7.wrap(0x05060708);
+    Switch public switched = Switch.wrap(true);
+    mapping(uint256 => Depth) public depthOf;
     function set(bytes4 mark, uint64 count, int16 depth) external {
         byMark[Mark.wrap(mark)] = 1;
         byCount[Count.wrap(count)] = 2;
         byDepth[Depth.wrap(depth)] = 3;
         byOddName[int7.wrap(mark)] = 4;
+        depthOf[5] = Depth.wrap(depth);
         both[Mark.wrap(mark)][Depth.wrap(depth)] = 5;
     }
 }

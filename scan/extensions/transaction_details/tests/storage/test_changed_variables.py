@@ -33,7 +33,7 @@ def test_variables_of_all_kinds(kept):
         "packed.below": "-5",
         "packed.mark": "0x01020304",
         "step": "Done",
-        "price": f"0x{99:016x}",
+        "price": "99",
         "other": WHO,
         "negative": "-1234",
         "digest": kept.read("digest"),

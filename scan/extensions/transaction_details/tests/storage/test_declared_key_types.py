@@ -1,4 +1,5 @@
-"""Keys of types that a source declares over elementary ones: the layout has their names alone."""
+"""Keys and values of types that a source declares over elementary ones: the layout has their names
+alone."""
 
 from pathlib import Path
 
@@ -21,6 +22,7 @@ PATHS = {
     f"byDepth[{NEGATIVE}]": "3",
     f"byOddName[{LEFT}]": "4",
     f"both[{LEFT}][{NEGATIVE}]": "5",
+    "depthOf[5]": "-2",
 }
 
 
@@ -34,6 +36,15 @@ def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared):
     assert {name: after for name, (_, after) in changed.items()} == PATHS
     for path, value in PATHS.items():
         assert declared.values(variable=path) == {path: value}
+
+
+def test_values_are_those_of_the_getters(declared):
+    values = declared.values()
+    for name in ("mark", "count", "oddName", "switched"):
+        assert values[name] == declared.read(name)
+    assert [values[f"depths[{n}]"] for n in range(2)] == ["-5", "6"]
+    types = {v["name"]: v["type"] for v in declared.storage().json["variables"]}
+    assert (types["mark"], types["switched"]) == ("Mark", "Declared.Switch")
 
 
 OTHER_KEYS = f"""

@@ -68,9 +68,11 @@ def test_enums_of_one_name_have_no_members_however_many_there_are():
         named = [{"name": member} for member in members]
         return {"nodeType": "EnumDefinition", "name": name, "members": named}
 
-    others = [enum(f"E{number}", "A") for number in range(compiler_layouts.MAX_ENUMS - 1)]
-    enums = compiler_layouts._enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
-    assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_ENUMS - 1
+    others = [enum(f"E{number}", "A") for number in range(compiler_layouts.MAX_DECLARED - 1)]
+    enums = compiler_layouts._declared_types(
+        _of_files(*others, enum("E", "A", "B"), enum("E", "B", "A"))
+    )
+    assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_DECLARED - 1
     with pytest.raises(ValueError, match="too many"):
         _of_files(enum("E", "A"), *[{}] * contract_interface.MAX_NODES, enum("E", "B"))
 
@@ -93,7 +95,7 @@ PLAIN = {
 HOSTILE = {
     "enums that are none": {"enums": 5},
     "members that are none": {"enums": {"enum E": 5}},
-    "members that are no text": {"enums": {"enum E": [1, None]}},
+    "members that are no text": {"declared": {"enum E": [1, None]}},
     "namespaces that are none": {"namespaces": [1]},
     "variables that are none": {"namespaces": {"storage": 7, "types": {}}},
     "types that are none": {"namespaces": {"storage": [], "types": 7}},
@@ -111,7 +113,7 @@ def test_malformed_names_are_no_layout_or_left_out(names):
     except MALFORMED_LAYOUT:
         return
     assert [variable.name for variable in layout.variables] == ["a"]
-    assert all(isinstance(name, str) for members in layout.enums.values() for name in members)
+    assert all(isinstance(name, str) for members in layout.declared.values() for name in members)
 
 
 DECLARATIONS = {

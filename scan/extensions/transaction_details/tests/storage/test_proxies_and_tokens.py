@@ -149,9 +149,14 @@ def test_a_contract_of_vyper(explorer, vyper):
         "token": WHO,
         f"tokens[{WHO}][1]": WHO,
         f"points[{WHO}] (word 0)": f"0x{9:064x}",
+        "roles": "3",
+        f"roles_of[{WHO}]": "2",
+        "thing": WHO,
+        "price": "-1.5",
+        "prices[1.25]": "2",
     }
     values = named.values()
-    for name in ("total", "text", "mark", "negative", "is_open"):
+    for name in ("total", "text", "mark", "negative", "is_open", "roles", "thing", "price"):
         assert values[name] == named.read(name), name
     assert values["few[2]"] == named.read("few", 2)
     assert values["many[1]"] == named.read("many", 1)
@@ -159,10 +164,13 @@ def test_a_contract_of_vyper(explorer, vyper):
         (f"balances[{WHO}]", named.read("balances", WHO)),
         (f"allowances[{sender}][{WHO}]", named.read("allowances", sender, WHO)),
         ("named[name]", named.read("named", "name")),
+        (f"roles_of[{WHO}]", named.read("roles_of", WHO)),
+        ("prices[1.25]", named.read("prices", "1.25")),
     ):
         assert named.values(variable=path) == {path: value}
     shown = {v["name"]: v for v in named.storage().json["variables"]}
     assert (shown["token"]["type"], shown["token"]["value"]) == ("contract IERC20", WHO)
+    assert (shown["roles"]["type"], shown["thing"]["type"]) == ("flag Roles", "contract Thing")
     assert shown["tokens"]["type"] == "HashMap[contract IERC20, contract IERC20[2]]"
     for path in (f"points[{WHO}]", f"lines[{WHO}]"):
         [point] = named.storage(variable=path).json["variables"]

@@ -1,9 +1,16 @@
+#pragma enable-decimals
 # Balances with a name.
 from ethereum.ercs import IERC20
 
 struct Point:
     x: uint256
     y: int128
+
+flag Roles:
+    ADMIN
+    USER
+interface Thing:
+    def poke(): nonpayable
 
 total: public(uint256)
 balances: public(HashMap[address, uint256])
@@ -20,6 +27,11 @@ token: public(IERC20)
 tokens: HashMap[IERC20, IERC20[2]]
 points: HashMap[address, Point]
 lines: HashMap[address, Point[2]]
+roles: public(Roles)
+roles_of: public(HashMap[address, Roles])
+thing: public(Thing)
+price: public(decimal)
+prices: public(HashMap[decimal, decimal])
 
 @external
 def fill(who: address, n: uint256, name: String[32]):
@@ -37,3 +49,8 @@ def fill(who: address, n: uint256, name: String[32]):
     self.token = IERC20(who)
     self.tokens[self.token][1] = self.token
     self.points[who].x = n
+    self.roles = Roles.USER | Roles.ADMIN
+    self.roles_of[who] = Roles.USER
+    self.thing = Thing(who)
+    self.price = -1.5
+    self.prices[1.25] = 2.0
