@@ -18,7 +18,7 @@ import msgspec
 from scan.cached_values import json_decoder
 from scan.extensions.contract_details.builds.build_folders import read_json
 from scan.verification import bytecode_comparison, settings_search
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages import language_of_path
 from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
 from scan.verification.languages.vyper import VYPER, immutable_size
 
@@ -209,7 +209,7 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
         stated = stated or decoded.compiler.partition("-")[2]
     stated = stated or str((decoded.input or {}).get("version") or "")
     for path, contracts in outputs.items():
-        language_name = language or _language_of(path)
+        language_name = language or language_of_path(path).name
         for name, contract in contracts.items():
             code = contract.evm.deployed_bytecode if contract.evm else None
             if contract.evm is None or code is None or not code.object:
@@ -235,7 +235,7 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
     path, name = next(iter(target.items()), (stated, decoded.contract_name or file.stem))
     path, name = str(path), str(name)
     version = str(metadata.get("compiler", {}).get("version") or "")
-    language = str(metadata.get("language") or _language_of(path))
+    language = str(metadata.get("language") or language_of_path(path).name)
     if code.object.removeprefix("0x"):
         runtime, abi = linked(code), bytes(decoded.abi)
         at = file, ARTIFACT, path, name, language, version
@@ -253,15 +253,11 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         compiler = ape_compiler_of(decoded, name)
         version = compiler.version if compiler else ""
         path = type_.source_id or name
-        language = _language_of(path)
+        language = language_of_path(path).name
         abi = bytes(type_.abi)
         creation = _text(type_.deployment_bytecode)
         runtime = _runtime(language, creation, Code(text), version)
         yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
-
-
-def _language_of(path: str) -> str:
-    return VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name
 
 
 def _text(code: _ApeCode | None) -> str:

@@ -70,6 +70,17 @@ def test_vyper_s_source_is_read_from_the_project(tmp_path):
     assert submission.sources == {"a.vy": "x: uint256\n"}
 
 
+@pytest.mark.parametrize(("file", "language"), [("a.yul", "Yul"), ("a.sol", "Solidity")])
+def test_a_file_without_the_compiler_s_input_is_of_the_language_of_its_sources(
+    tmp_path, file, language
+):
+    code = {"deployedBytecode": {"object": "6000"}, "bytecode": {"object": "6000"}}
+    build = {"contracts": {file: {"A": {"evm": code}}}, "solcVersion": projects.VERSION}
+    (tmp_path / "out.json").write_text(json.dumps(build))
+    [built] = contracts_of(tmp_path / "out.json")
+    assert built.language == language
+
+
 def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
     built = combined(tmp_path / "a/b/c/d/e/f/project", "../../../../../../../secret.vy")
     (tmp_path / "secret.vy").write_text("secret")
