@@ -24,6 +24,8 @@ MAX_NODES = 20_000  # contracts of all files, and what they declare
 # What a tree of a form that is not known may raise.
 UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
+_CONTRACT = "ContractDefinition"
+_NOWHERE: Declared = ("", None, {"nodeType": _CONTRACT})
 _LOCATION = re.compile(r" (?:memory|calldata|storage(?: ref| pointer)?)\b")
 
 
@@ -69,7 +71,7 @@ def declared_in(output: Mapping[str, Any]) -> Iterator[Declared]:
     left = MAX_NODES
     for path, file in (output.get("sources") or {}).items():
         for node in _nodes(file):
-            is_contract = node.get("nodeType") == "ContractDefinition"
+            is_contract = node.get("nodeType") == _CONTRACT
             inside = (node.get("nodes") or ()) if is_contract else ()
             for declared in ((path, None, node), *((path, node, inner) for inner in inside)):
                 left -= 1
@@ -90,35 +92,32 @@ def _nodes(file: Node) -> Sequence[Node]:
 def library_entries(
     output: Mapping[str, Any], declared: Sequence[Declared], path: str, name: str
 ) -> Entries:
-    """Return the events and errors of the libraries whose code a contract may run, each with its
-    library's name."""
-    return [
-        {**entry, LIBRARY: node["name"]}
-        for of_path, node in _libraries(declared, path, name)
-        for entry in output["contracts"][of_path][node["name"]]["abi"]
-        if entry["type"] in ("event", "error")
-    ]
-
-
-def _libraries(declared: Sequence[Declared], path: str, name: str) -> Iterator[tuple[str, Node]]:
-    """Yield the libraries that a contract refers to, itself or by its bases, by other libraries or
-    by functions of files; before solc 0.4.12 all."""
+    """Return the events and errors of libraries that the code of a contract may use, each with its
+    library's name: in functions that it refers to, itself or by its bases, by other functions of
+    libraries and by functions of files. A library's other events are not its own. Before solc
+    0.4.12 those of all libraries."""
     of_files = [(of_path, node) for of_path, around, node in declared if around is None]
     own = [node for of_path, node in of_files if (of_path, node.get("name")) == (path, name)]
-    if not own:
-        yield from of_files
-        return
-    around = {node["id"]: (of_path, outer or node) for of_path, outer, node in declared}
-    ids = dict.fromkeys(own[0]["linearizedBaseContracts"])
-    bases, waiting = {*ids}, [*ids]
+    bases = own[0]["linearizedBaseContracts"] if own else []
+    nodes = {node.get("id"): (of_path, around, node) for of_path, around, node in declared}
+    reached, waiting = {*bases}, [*bases]
     while waiting:
-        of_path, node = around[waiting.pop()]
-        if node.get("contractKind") == "library" and node["id"] not in bases:
-            yield of_path, node
-        for _, other in (around[key] for key in references_in(node) if key in around):
-            if other["id"] not in ids and other.get("contractKind", "library") == "library":
-                ids[other["id"]] = None
-                waiting.append(other["id"])
+        for key in references_in(nodes[waiting.pop()][2]):
+            if key not in reached and nodes.get(key, _NOWHERE)[2]["nodeType"] != _CONTRACT:
+                reached.add(key)
+                waiting.append(key)
+    used = {
+        (of_path, around and around["id"], node.get("name"))
+        for of_path, around, node in map(nodes.__getitem__, reached)
+    }
+    return [
+        {**entry, LIBRARY: node["name"]}
+        for of_path, node in of_files
+        if node.get("contractKind") == "library" and node.get("id") not in bases
+        for entry in output["contracts"][of_path][node["name"]]["abi"]
+        if entry["type"] in ("event", "error")
+        and (not own or (of_path, node["id"], entry["name"]) in used)
+    ]
 
 
 def references_in(tree: Node) -> Iterator[int]:

@@ -70,11 +70,21 @@ library Inner {
     event Moved(address indexed from, address to, uint256 indexed id);
     function move() public { emit Moved(address(1), address(2), 3); }
 }
-library Unused { event Moved(address indexed from, address indexed to, uint256 id); }
+library Unused {
+    event Moved(address indexed from, address indexed to, uint256 id);
+    function three() internal pure returns (uint256) { return 3; }
+    function move() internal { emit Moved(address(1), address(2), three()); }
+    function moveElsewhere() public { move(); }
+}
+contract Alone {
+    using Unused for *;
+    event Moved(address from, address indexed to, uint256 indexed id);
+    function two() public { emit Moved(address(1), address(2), Unused.three()); }
+}
 contract Base { function one() public { L.move(); } }
 contract User is Base {
     event Moved(address from, address indexed to, uint256 indexed id);
-    function two() public { emit Moved(address(1), address(2), 3); }
+    function two() public { emit Moved(address(1), address(2), Unused.three()); }
 }
 """
 
@@ -94,6 +104,11 @@ def test_an_event_of_a_library_and_of_its_contract(explorer, version):
         [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
         alternatives = sorted(map(values_of, log["event"]["alternatives"]))
         assert alternatives == [right, wrong] and log["event"]["source"] == "verified"
+    # It runs a library that declares another form of the event, and no function that emits it.
+    alone = explorer.verified(linked, version, "a.sol:Alone")
+    sent = explorer.send(alone, "0x" + keccak(text="two()")[:4].hex(), gas=1_000_000)
+    [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+    assert values_of(log["event"]["arguments"]) == right and "alternatives" not in log["event"]
 
 
 NOTE = Path(__file__).with_name("Note.sol").read_text()

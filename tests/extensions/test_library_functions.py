@@ -127,7 +127,11 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
 
 
 USING = """
-library Of { event Made(uint256 n); enum Kind { One } function f(uint256) public {} }
+library Of {
+    event Made(uint256 n);
+    enum Kind { One }
+    function f(uint256 n) public { emit Made(n); }
+}
 contract Using { Of.Kind public kind; function make() public { Of.f(4712); } }
 """
 
