@@ -49,7 +49,8 @@ MATCHES = FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 class Match(NamedTuple):
     """A match. `level` is "full", "partial" or "runtime". `metadata` is the metadata file; in a
     full match, the one whose hash is in the code. `auxdata` are the ranges of metadata in the
-    runtime code. `submission` has the variation of the sources that matched."""
+    runtime code. `submission` has the variation of the sources that matched. `left_out` is a
+    sentence about what the compiler does not say of it."""
 
     level: str
     contract: CompiledContract
@@ -59,6 +60,7 @@ class Match(NamedTuple):
     auxdata: Sequence[ByteRange]
     submission: request.Submission
     creation: creation_comparison.Creation = creation_comparison.NOT_COMPARED
+    left_out: str = ""
 
 
 class _Auxdata(NamedTuple):

@@ -10,7 +10,7 @@ import orjson
 from scan.errors import Unavailable, VerificationFailed
 from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
-from scan.verification.compiler_run import RunningPlace, compile_source
+from scan.verification.compiler_run import OutOfLimits, RunningPlace, compile_source
 from scan.verification.contract_interface import (
     UNREADABLE,
     Entries,
@@ -38,6 +38,7 @@ _SETTING_ERRORS = """
 """.split()
 
 
+LEFT_OUT = "What the source's syntax tree says of libraries, enums and namespaces is not known: {}"
 MAX_OUTPUTS = 3  # the last ones, which are kept: a match, its syntax trees and namespaces
 Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
@@ -98,6 +99,7 @@ class Compilations:
         self._place = place
         self._outputs = {} if outputs is None else outputs
         self.count = 0
+        self.left_out = ""  # a sentence, where there are no syntax trees
 
     def is_time_left(self) -> bool:
         """Return whether time is left. Raises Unavailable if other requests wait for a compiler and
@@ -132,7 +134,11 @@ class Compilations:
 
     def trees(self, settings: CompilerSettings) -> dict[str, Any]:
         """Return the output with the syntax trees and ABIs of what matched with these settings."""
-        return self.run(settings, {"*": {"": ["ast"], "*": ["abi"]}})
+        try:
+            return self.run(settings, {"*": {"": ["ast"], "*": ["abi"]}})
+        except OutOfLimits as error:
+            self.left_out = LEFT_OUT.format(error.message)
+            raise
 
     def with_libraries(
         self, contract: CompiledContract, settings: CompilerSettings

@@ -120,6 +120,7 @@ class Verified(NamedTuple):
     settings: Mapping[str, Any]
     stored: bool
     fitted: str  # sentences about what was compiled in the place of what was submitted
+    left_out: str  # one about what its compiler does not say
 
     @property
     def warning(self) -> str | None:
@@ -191,6 +192,7 @@ def _compiled(
             contract = compilations.with_libraries(match.contract, match.settings)
             match = match._replace(contract=contract)
             stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]
+            match = match._replace(left_out=compilations.left_out)
             return match, match.contract.abi_json(), stores
 
 
@@ -271,6 +273,7 @@ def _store(
         settings=settings,
         stored=stored is not None,
         fitted=(fitted + metadata_setting(submission.settings, settings)).strip(),
+        left_out=match.left_out,
     )
 
 
@@ -314,6 +317,7 @@ def message(verified: Verified) -> str:
         NOT_COMPARED if creation.is_same is None else None,
         None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
         verified.warning,
+        verified.left_out,
         None if verified.stored else KEPT,
     )
     return " ".join(filter(None, sentences))

@@ -198,3 +198,20 @@ def test_after_a_long_search_there_is_time_for_syntax_trees(using, monkeypatch):
     monkeypatch.setattr(compiler_run, "time", clock)
     assert verify(end=lambda: compiled_at.append(0)).status_code == 200
     assert has_findings()
+
+
+def test_syntax_trees_that_are_too_large_are_told_to_be_missing(using):
+    """Of sources of about 850 kB the compiler's output has more values than are parsed at once."""
+    _, verify, _ = using(4)
+
+    def exceed(selection):
+        if "ast" in selection:
+            raise compiler_run.OutOfLimits("The compiler's output has more than 500,000 values.")
+
+    answer = verify(exceed).json
+    assert answer["match"] == "full"
+    assert answer["message"].endswith(
+        "syntax tree says of libraries, enums and namespaces is not known:"
+        " The compiler's output has more than 500,000 values."
+    )
+    assert "syntax tree" not in verify().json["message"]
