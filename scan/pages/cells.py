@@ -214,14 +214,14 @@ def method(record: Record) -> str:
         title = f"Text, not a call: it begins with {_escaped(record['methodId'])}"
         cell = f'<span class="badge" title="{title}">“<bdi>{memo}</bdi>”</span>'
         is_long, full = len(record["memo"]) > 14, memo
-    elif "method" in record:
+    elif record.get("method") is not None:
         name = _escaped(formatting.short_name(record["method"]))
         is_long = len(record["method"]) > 16
         full = _escaped(formatting.visible(record["method"][:300])) if is_long else ""
         title = "" if is_long else f' title="{_escaped(record["methodId"])}"'
         cell = f'<code class="badge"{title}>{name}</code>'
     elif record["toAddress"]:
-        return '<span class="badge">Coin transfer</span>'
+        return f'<span class="badge">{"Data" if "method" in record else "Coin transfer"}</span>'
     elif transactions.creates_contract(record):
         return '<span class="badge kind">New contract</span>'
     else:

@@ -100,7 +100,7 @@ def suggestions(records: Iterable[Record], names: Names) -> tuple[dict[str, str]
     """Return the methods and the tokens of a list's rows, which its form suggests."""
     methods, tokens = {}, {}
     for record in records:
-        if "methodId" in record and "method" in record:
+        if "methodId" in record and record.get("method"):
             methods[record["methodId"]] = record["method"]
         if token := names.get(record.get("tokenAddress", ""), NAMELESS)["token"]:
             tokens[record["tokenAddress"]] = token["symbol"] or token["name"] or ""

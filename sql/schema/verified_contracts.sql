@@ -171,14 +171,25 @@ LANGUAGE sql STABLE AS $$
     WHERE NOT EXISTS (SELECT FROM replaced_codes r WHERE r.address = at AND r.code_hash = now.code_hash)
 $$;
 
+-- The first creation of a contract in a block. The planner inlines it.
+CREATE OR REPLACE FUNCTION creation_in(of_contract bytea, block bigint) RETURNS SETOF contract_creations
+LANGUAGE sql STABLE AS $$
+    SELECT n.*
+    FROM contract_creations n
+    WHERE n.address = of_contract AND n.ordinal BETWEEN first_ordinal_in(block) AND last_ordinal_in(block)
+    ORDER BY n.ordinal
+    LIMIT 1
+$$;
+
 -- What stood at an address in a range of blocks, of its newest 50 contracts until then, from and to which block
 -- each: to that of its end, as it may have run in it, unless another was created in it. Before its code was read
--- first, the oldest is taken to have had it. The planner inlines the function.
+-- first, the oldest is taken to have had it, unless its creation is indexed. The planner inlines the function.
 CREATE OR REPLACE FUNCTION contracts_between(at bytea, first bigint, last bigint)
 RETURNS TABLE (code_hash bytea, first_block bigint, last_block bigint) LANGUAGE sql STABLE AS $$
     SELECT c.code_hash, c.first_block, least(c.last_block, r.block_number - 1, last)
     FROM (
-        SELECT n.code_hash, CASE WHEN n.is_oldest THEN 0 ELSE n.block_number END AS first_block,
+        SELECT n.code_hash, CASE WHEN n.is_oldest AND NOT EXISTS (SELECT FROM creation_in(at, n.block_number)) THEN 0
+                ELSE n.block_number END AS first_block,
             lag(n.block_number) OVER newer - (lag(n.code_hash) OVER newer IS NOT NULL)::integer AS last_block
         FROM (
             SELECT o.code_hash, o.block_number, o.block_number = oldest.block_number AS is_oldest

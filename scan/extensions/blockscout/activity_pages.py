@@ -292,9 +292,11 @@ def _rows(
 def _activities(rank: int, records: list[paths.Record]) -> Iterator[Activity]:
     hash_name = "hash" if rank == TRANSACTION else "transactionHash"
     context_of = contexts(reader(), (record[hash_name] for record in records))
-    kinds = [[] for _ in records] if rank == TRANSFER else transaction_lists.move_kinds(records)
-    for record, of_record in zip(records, kinds, strict=True):
-        context = context_of[record[hash_name]]
+    of_records = [context_of[record[hash_name]] for record in records]
+    kinds: list[list[str]] = [[] for _ in records]
+    if rank != TRANSFER:
+        kinds = transaction_lists.move_kinds(records, of_records)
+    for record, context, of_record in zip(records, of_records, kinds, strict=True):
         row_indexes = [record[name] for name in INDEXES[rank]]
         place = record["blockNumber"], context["transactionIndex"], rank, *row_indexes
         yield Activity(place, record, context, of_record)

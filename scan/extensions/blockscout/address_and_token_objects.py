@@ -146,7 +146,7 @@ def token_object(record: Mapping[str, Any]) -> paths.Object:
 
 def transfer_objects(records: Sequence[paths.Record]) -> list[paths.Object]:
     context_of = paths.contexts_of(records)
-    add_methods(reader(), context_of.values())
+    add_methods(reader(), context_of.values(), are_calls=True)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
     transfers = []

@@ -103,7 +103,7 @@ def activity_objects(activities: Sequence[Activity]) -> list[paths.Object]:
     parties = ("fromAddress", "toAddress", "contractAddress")
     objects = AddressObjects(a.record.get(party) for a in activities for party in parties)
     token_objects = TokenObjects(a.record["tokenAddress"] for a in activities if a.rank == TRANSFER)
-    add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
+    add_methods(reader(), [a.context for a in activities], are_calls=True)
     transactions = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
     failed = decoded_objects.failures(transactions)
     fees = _fees(activities)

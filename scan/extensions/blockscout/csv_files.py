@@ -8,12 +8,13 @@ from flask import current_app
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.blockscout import paths, transaction_lists
-from scan.extensions.blockscout.address_and_token_objects import AddressObjects, transfer_total
+from scan.extensions.blockscout.address_and_token_objects import transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
 from scan.extensions.exports import csv_columns
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import pages, tokens
@@ -35,9 +36,7 @@ def get_limits() -> Response:
 @blueprint.path("/addresses/<address_hash>/transactions/csv")
 def export_transactions(address_hash: str) -> Response:
     records = _of_address("transactions", address_hash)
-    transaction_lists.name_methods(
-        records, AddressObjects(record["toAddress"] for record in records)
-    )
+    add_methods(reader(), records)
     rows = ({"method": None, **r, "direction": _direction(r, address_hash)} for r in records)
     return _file("transactions_csv", rows)
 

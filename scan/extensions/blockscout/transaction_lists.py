@@ -13,7 +13,7 @@ from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.paths import NAMES, Object, renamed
 from scan.extensions.internal_transfers import views as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.transaction_details.decoding import add_methods, contexts, inputs
+from scan.extensions.transaction_details.decoding import add_methods, called_code, contexts, inputs
 from scan.hex import data, to_hex
 from scan.http.requests import Response, reader
 from scan.queries import blocks, tokens, transactions
@@ -53,8 +53,8 @@ def transaction_objects(records: Sequence[paths.Record]) -> list[Object]:
         if len(content) <= LONGEST_INPUT
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
-    name_methods(records, objects)
-    kinds = _kinds(records, objects)
+    add_methods(reader(), records)
+    kinds = kinds_of(records)
     failed = decoded_objects.failures(records)
     newest = blocks.newest_number(reader())
     return [
@@ -81,16 +81,6 @@ def transaction_addresses(record: paths.Record) -> AddressObjects:
 
 def _parties(record: paths.Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
-
-
-def name_methods(records: Sequence[paths.Record], objects: AddressObjects) -> None:
-    """Set `method` of the transactions that called a contract; `objects` are of the recipients."""
-    add_methods(reader(), [record for record in records if _is_call(record, objects)])
-
-
-def _is_call(record: paths.Record, objects: AddressObjects) -> bool:
-    """Return whether a transaction called a contract: data sent to other accounts is a text."""
-    return record["toAddress"] is not None and objects.is_contract(record["toAddress"])
 
 
 def transaction_object(
@@ -120,10 +110,6 @@ def transaction_object(
 
 def kinds_of(records: Sequence[paths.Record]) -> dict[str, list[str]]:
     """Return what transactions did, in Blockscout's words, by their hashes."""
-    return _kinds(records, AddressObjects(record["toAddress"] for record in records))
-
-
-def _kinds(records: Sequence[paths.Record], objects: AddressObjects) -> dict[str, list[str]]:
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
     token_addresses = tokens.records_of(reader(), [data(address) for address in created])
     [moved] = reader().row(
@@ -132,11 +118,12 @@ def _kinds(records: Sequence[paths.Record], objects: AddressObjects) -> dict[str
         indexes=[record["transactionIndex"] for record in records],
     )
     kinds = {}
-    for place, record in enumerate(records, 1):
+    calls = called_code(reader(), records)
+    for place, (record, is_call) in enumerate(zip(records, calls, strict=True), 1):
         applies = {
             "token_transfer": place in moved,
             "coin_transfer": record["value"] != "0",
-            "contract_call": _is_call(record, objects),
+            "contract_call": is_call,
             "contract_creation": transactions.creates_contract(record),
             "token_creation": record["contractAddress"] in token_addresses,
             "blob_transaction": record["type"] == BLOB_TYPE,
@@ -146,16 +133,22 @@ def _kinds(records: Sequence[paths.Record], objects: AddressObjects) -> dict[str
     return kinds
 
 
-def move_kinds(records: Sequence[paths.Record]) -> list[list[str]]:
+def move_kinds(
+    records: Sequence[paths.Record], contexts_of_moves: Sequence[paths.Record]
+) -> list[list[str]]:
     """Return the kinds that advanced filters have for moves of the coin, of transactions or of
-    internal ones."""
+    internal ones, whose inputs are not indexed."""
     called = [None if _creates(record) else record["toAddress"] for record in records]
-    objects = AddressObjects(called)
+    moves = [
+        {**context, "toAddress": address, "methodId": record.get("methodId")}
+        for record, context, address in zip(records, contexts_of_moves, called, strict=True)
+    ]
+    calls = called_code(reader(), moves)
     kinds = []
-    for record, address in zip(records, called, strict=True):
+    for record, address, is_call in zip(records, called, calls, strict=True):
         applies = {
             "coin_transfer": record["value"] != "0",
-            "contract_interaction": address is not None and objects.is_contract(address),
+            "contract_interaction": is_call,
             "contract_creation": address is None,
         }
         kinds.append([kind for kind, is_given in applies.items() if is_given])

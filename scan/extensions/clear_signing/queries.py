@@ -79,7 +79,7 @@ class Erc7730(decoding.ClearSigning):
         if not (record["toAddress"] and record["methodId"] and self._has_descriptors(reader)):
             return NOTHING
         details = transaction_details.details(reader, record, transaction_details.NO_LOGS)
-        if details.input is None:
+        if details.input is None or not details.is_call:
             return NOTHING
         to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))
         call = decoding.CallToSign(to_address, details.input, from_address, int(record["value"]))

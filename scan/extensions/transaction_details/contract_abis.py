@@ -55,19 +55,28 @@ class Contract(NamedTuple):
     code that an account ran (EIP-7702).
 
     Only the node knows to which implementation its `delegation` passed calls on at a block, where
-    the code alone has none; `is_of_now`: it knew only the newest one.
+    the code alone has none; `is_of_now`: it knew only the newest one. `has_code` is as
+    ContractAbis.code_at() has it.
     """
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
     delegation: proxy_contracts.Delegation = proxy_contracts.NOT_DELEGATING
     is_of_now: bool = False
+    has_code: bool | None = None
 
     @property
     def delegates(self) -> bool:
         """Whether it is a proxy by its state."""
         delegation = self.delegation
         return delegation is not proxy_contracts.NOT_DELEGATING and delegation.proxy is None
+
+
+class _Ran(NamedTuple):
+    """What an account without own code ran."""
+
+    delegate: bytes | None
+    has_code: bool | None
 
 
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
@@ -125,7 +134,7 @@ class ContractAbis:
                 if code not in rows:
                     continue
                 token_type = rows[code]["tokenType"] if code == emitter else None
-                contract = contracts.get(emitter) or Contract((), token_type)
+                contract = contracts.get(emitter) or Contract((), token_type, has_code=True)
                 own = [abis[code]] if code in abis and abis[code] not in contract.abis else ()
                 contracts[emitter] = contract._replace(
                     abis=(*contract.abis, *own), delegation=delegations[code]
@@ -133,15 +142,26 @@ class ContractAbis:
                 if proxy := delegations[code].proxy:
                     targets[emitter] = Emitter(proxy.implementation, emitter.block)
             if step == 0:
-                targets |= self._delegates([e for e in codes if e not in contracts])
+                for account, ran in self._ran([e for e in codes if e not in rows]).items():
+                    contracts[account] = Contract(has_code=ran.has_code)
+                    if ran.delegate is not None:
+                        targets[account] = Emitter(ran.delegate, account.block)
             codes = targets
         coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
         if coin and self._database.value("contracts/coin_logs_exist"):
             contracts |= dict.fromkeys(coin, Contract((_coin_abi(),)))
         return contracts
 
-    def _delegates(self, accounts: Sequence[Emitter]) -> dict[Emitter, Emitter]:
-        """Return the contracts whose code accounts ran (EIP-7702)."""
+    def code_at(self, called: Collection[Emitter]) -> dict[Emitter, bool | None]:
+        """Return whether transactions ran code at what they called; None where that is not known.
+        Of an address without indexed code False holds where an indexed transaction sent data to it,
+        with whose block the indexer read its code."""
+        rows = self._rows(called)
+        rest = self._ran([account for account in called if account not in rows])
+        return dict.fromkeys(rows, True) | {account: ran.has_code for account, ran in rest.items()}
+
+    def _ran(self, accounts: Sequence[Emitter]) -> dict[Emitter, _Ran]:
+        """Return what accounts without own code ran (EIP-7702)."""
         if not accounts:
             return {}
         rows = self._database.rows(
@@ -151,9 +171,10 @@ class ContractAbis:
             transaction_indexes=[account.block.transaction_index for account in accounts],
         )
         return {
-            account: Emitter(bytes(delegate), account.block)
-            for account, (delegate,) in zip(accounts, rows, strict=True)
-            if delegate is not None
+            account: _Ran(None, None if may_have_run or account.block == NOW else False)
+            if delegate is None
+            else _Ran(bytes(delegate), has_code=True)
+            for account, (delegate, may_have_run) in zip(accounts, rows, strict=True)
         }
 
     def find_at(
@@ -272,7 +293,9 @@ class ContractAbis:
             emitter: row
             for emitter in emitters
             for row in lives.get(emitter.address, ())
-            if row["firstBlock"] <= emitter.block.number <= row["lastBlock"]
+            if emitter.block.number <= row["lastBlock"]
+            and (row["firstBlock"], row["firstIndex"])
+            <= (emitter.block.number, emitter.block.transaction_index)
         }
 
     def _abis_of(

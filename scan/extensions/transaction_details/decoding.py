@@ -287,18 +287,35 @@ def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {key.hash: read[key.hash].input for key in keys}
 
 
-def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
-    """Set `method` of each call: the name from an ABI or a single imported signature, else the
-    selector. Where that is the beginning of a text to an address without code, it is `memo`,
-    unless that is set already.
+def _called(transaction: Mapping[str, Any]) -> Emitter:
+    return Emitter(data(transaction["toAddress"]), block_of(transaction))
+
+
+def called_code(reader: Reader, transactions: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Return which of indexed transactions called code, by what stood at `toAddress` at their block
+    and index. Where that is not known, those with data count as calls."""
+    called = {_called(sent) for sent in transactions if sent["toAddress"]}
+    code = reader.sources.get(ContractAbis).code_at(called)
+    return [
+        bool(sent["toAddress"]) and is_call(code[_called(sent)], has_data=bool(sent["methodId"]))
+        for sent in transactions
+    ]
+
+
+def is_call(has_code: bool | None, *, has_data: bool) -> bool:
+    return has_data if has_code is None else has_code
+
+
+def add_methods(reader: Reader, transactions: Iterable[Record], *, are_calls: bool = False) -> None:
+    """Set `method` of those with data: the name from an ABI or a single imported signature, else
+    the selector; None where no code ran, unless logs show that they `are_calls`. Where the selector
+    is the beginning of a text to an address without code, it is `memo`, unless that is set already.
 
     Only the node knows the implementation of a proxy by its state: the name is then that of
     verified contracts, where all with this selector agree.
     """
     calls = [
-        (call, Emitter(data(call["toAddress"]), block_of(call)), data(call["methodId"]))
-        for call in transactions
-        if call["methodId"]
+        (call, _called(call), data(call["methodId"])) for call in transactions if call["methodId"]
     ]
     abis = reader.sources.get(ContractAbis)
     contracts = abis.contracts({emitter for _, emitter, _ in calls}, DecodingBudget())
@@ -306,19 +323,24 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     for call, emitter, selector in calls:
         contract = contracts.get(emitter, NO_CONTRACT)
         function = next(functions_of(selector, contract.abis, contract.token_type), None)
-        if function is None:
-            unnamed.append((call, selector, contract.delegates, contract is not NO_CONTRACT))
+        if contract.has_code is False and not are_calls:
+            call["method"] = None
+            _add_memo(call, selector)
+        elif function is None:
+            unnamed.append((call, selector, contract))
         else:
             call["method"] = function.name
-    verified = abis.of_verified_contracts({s for _, s, delegates, _ in unnamed if delegates})
-    imported = abis.imported(
-        {s for _, s, delegates, _ in unnamed if not delegates or s not in verified}
-    )
-    for call, selector, delegates, is_contract in unnamed:
-        signatures = (delegates and verified.get(selector)) or imported.get(selector, [])
+    verified = abis.of_verified_contracts({s for _, s, c in unnamed if c.delegates})
+    imported = abis.imported({s for _, s, c in unnamed if not (c.delegates and s in verified)})
+    for call, selector, contract in unnamed:
+        signatures = (contract.delegates and verified.get(selector)) or imported.get(selector, [])
         only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
         call["method"] = only or to_hex(selector)
-        if only is None and "memo" not in call and not is_contract:
-            text = display_text.text_start(selector, len(selector))
-            if text:
-                call["memo"] = f"{text}…"
+        if only is None and not contract.has_code:
+            _add_memo(call, selector)
+
+
+def _add_memo(transaction: Record, selector: bytes) -> None:
+    text = display_text.text_start(selector, len(selector))
+    if text:
+        transaction.setdefault("memo", f"{text}…")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
+from scan.ethereum import blocks
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.hex import data
@@ -53,7 +54,7 @@ class TransactionDetails(NamedTuple):
     rows may lack.
 
     `logs` are all of its logs, `decoded_logs` those of the window. `unavailable` is the reason if
-    input or logs are None or not decoded.
+    input or logs are None or not decoded. `is_call`: it called code with a selector.
     """
 
     nonce: int | None = None
@@ -64,6 +65,7 @@ class TransactionDetails(NamedTuple):
     log_count: int | None = None
     unavailable: str | None = None
     decoded_logs: Sequence[DecodedLog] = ()
+    is_call: bool = False
 
     def record(self) -> dict[str, Any]:
         are_read = self.logs is not None
@@ -85,7 +87,9 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         if isinstance(error, ClientBusy) or (isinstance(error, Unavailable) and not node.failed):
             raise  # the client waits for other requests, or the database is unavailable
         reader.do_not_cache()
-        return TransactionDetails(unavailable=error.message)
+        [is_call] = decoding.called_code(reader, [record])
+        is_call = is_call and record["methodId"] is not None
+        return TransactionDetails(unavailable=error.message, is_call=is_call)
     calldata, (*_, log_count, logs, _) = transaction.input, transaction.receipt
     if log_count is not None and log_count > MAX_LOGS:
         logs = None
@@ -96,8 +100,11 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
-    if called is not None:
-        contract = contracts.get(called, contract_abis.NO_CONTRACT)
+    contract = contracts.get(called or b"", contract_abis.NO_CONTRACT)
+    # Only code logs, but for transfers of coin, which the protocol logs itself.
+    has_logs = logs is None or any(log.address != blocks.COIN_EMITTER for log in logs)
+    is_call = called is not None and (has_logs or contract.has_code is not False)
+    if is_call:
         method = decoding.method_of(calldata, contract, imported, budget)
     decoded = [
         DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
@@ -118,6 +125,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         log_count,
         TOO_MANY_LOGS if logs is None else unavailable,
         decoded,
+        is_call,
     )
 
 

@@ -89,7 +89,8 @@ def _decoded(
 ) -> DecodedFrame:
     contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
     function, result, reason = None, None, None
-    if is_function_call(frame):
+    is_data = contract.has_code is False and not frame.trace_address
+    if is_function_call(frame) and not is_data:
         function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
         reason = revert_reasons.decode_reason(frame.failure, contract.abis, imported, budget)

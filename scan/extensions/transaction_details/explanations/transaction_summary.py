@@ -131,7 +131,7 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
     if to is None:
         is_creation = creates_contract(facts.transaction)
         return Recognised(f"failed-{'creation' if is_creation else 'without-recipient'}", {}, True)
-    if _calls(facts, names):
+    if facts.details.is_call:
         return Recognised("failed-call", _call_values(facts, names), True)
     sent = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
     return Recognised("failed-transfer", sent, True)
@@ -153,7 +153,7 @@ def _created(facts: Facts, names: Names) -> Recognised | None:
 
 def _without_call(facts: Facts, names: Names) -> Recognised | None:
     """Recognise coin sent to somebody, or to a contract without naming a method."""
-    if _calls(facts, names) or facts.transfers or facts.trades:
+    if facts.details.is_call or facts.transfers or facts.trades:
         return None
     to = str(facts.transaction["toAddress"])
     values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
@@ -187,18 +187,6 @@ def _to_itself(facts: Facts, values: Values) -> Recognised:
     if "bytes" in values:
         return Recognised(_sent(values), values, True)
     return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
-
-
-def _calls(facts: Facts, names: Names) -> bool:
-    """Return whether a contract's method was called; where the node is away, whether the input
-    begins with a selector."""
-    to = facts.transaction["toAddress"]
-    if to is None or not (names.of(to).get("isContract") or names.token(to) or facts.details.logs):
-        return False
-    data = facts.details.input
-    if data is None:
-        return bool(facts.transaction["methodId"])
-    return len(data) >= 4
 
 
 def _wrapped(facts: Facts, names: Names) -> Recognised | None:
@@ -334,7 +322,7 @@ def _method_summary(facts: Facts, names: Names) -> Summary | None:
 
 def _called(facts: Facts, names: Names) -> Recognised:
     """Recognise a call by its method and contract, or else coin that is sent."""
-    if _calls(facts, names):
+    if facts.details.is_call:
         return Recognised("call", _call_values(facts, names), True)
     if facts.is_to_itself:
         return Recognised("own-code", {}, True)

@@ -1,6 +1,9 @@
 """Contracts that ended, and others at their address: what was called then is decoded by what stood
-there then."""
+there then, and data that was sent before and after is no call."""
 
+import csv
+import re
+import time
 from collections import namedtuple
 
 import pytest
@@ -84,6 +87,68 @@ class Mortal(namedtuple("Mortal", "explorer cradle address")):
         return transaction["method"], transaction["logs"][0]["event"]
 
 
+PAY, TRANSFER = "pay(uint256,uint256)", "transfer(address,uint256)"
+PAY_DATA = calldata(PAY, 7, 8)
+
+
+def forms_of_call(client, sent):
+    """By form, whether it says that a transaction called a function, named `pay` or `transfer`."""
+
+    def get(path):
+        return client.get(f"{path}{'&' if '?' in path else '?'}_={time.monotonic()}")
+
+    own = get(f"/api/v1/transactions/{sent}").json
+    single = get(f"/api/v2/transactions/{sent}").json
+    to, name = own["toAddress"], calldata_name(own["methodId"])
+    [listed] = [
+        one
+        for one in get(f"/api/v2/addresses/{to}/transactions").json["items"]
+        if one["hash"] == sent
+    ]
+    [move] = [
+        one
+        for one in get(f"/api/v2/advanced-filters?to_address_hashes_to_include={to}").json["items"]
+        if one["hash"] == sent and one["token"] is None
+    ]
+    [row] = csv_rows(get(f"/api/v2/addresses/{to}/transactions/csv").text, sent)
+    [entry] = re.findall(
+        rf"<entry>(?:(?!</entry>).)*/tx/{sent}.*?</entry>", get(f"/address/{to}/feed").text, re.S
+    )
+    page, row_of_list = get(f"/tx/{sent}").text, get(f"/address/{to}").text
+    [row_of_list] = [part for part in row_of_list.split("<tr")[1:] if sent in part]
+    trace = get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    return {
+        "method": own["method"] is not None and own["method"]["name"] == name,
+        "summary": own["summary"]["text"].startswith("Called"),
+        "trace": trace[0]["function"] is not None,
+        "page": "<h2>Call</h2>" in page,
+        "row": f">{name}</code>" in row_of_list,
+        "feed": f"{name}, " in entry,
+        "blockscout": single["method"] == name,
+        "decoded": single["decoded_input"] is not None,
+        "kinds": "contract_call" in single["transaction_types"],
+        "listed": listed["method"] == name,
+        "kinds in list": "contract_call" in listed["transaction_types"],
+        "advanced": (move["type"], move["method"]) == ("contract_interaction", name),
+        "csv": name in row,
+    }
+
+
+def calldata_name(selector):
+    return "pay" if selector == PAY_DATA[:10] else "transfer"
+
+
+def csv_rows(text, sent):
+    return [row for row in csv.reader(text.splitlines()) if sent in row]
+
+
+def are_calls(client, sent):
+    """What all forms say alike of a transaction."""
+    forms = forms_of_call(client, sent)
+    assert len({*forms.values()}) == 1, forms
+    return forms["method"]
+
+
 @pytest.fixture
 def mortal(postgres, template, solc_dir):
     with explorer_over(postgres, template, solc_dir, hardfork=EVM) as explorer:
@@ -123,3 +188,51 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
     assert mortal.price(1, "latest") == {"result": "5"}
     for block, name in (stood, "amount"), ("latest", "fee"):
         assert mortal.price(0, block)["error"] == f"The call reverted: Refused({name}=0)"
+
+
+def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
+    explorer, client = mortal.explorer, mortal.explorer.client
+
+    def send(**fields):
+        return explorer.send(mortal.address, PAY_DATA, value=5, **fields)
+
+    early = send()
+    sender, price = explorer.anvil.accounts[1], 10**11
+    in_block = {"data": PAY_DATA, "value": 5, "gasPrice": price}
+    earlier_in_block = explorer.anvil.send(sender, mortal.address, **in_block)
+    mortal.bear("First", SOURCE)
+    first, created = (
+        int(explorer.anvil.receipt_of(earlier_in_block)[name], 16)
+        for name in ("transactionIndex", "blockNumber")
+    )
+    assert first == 0
+    [born] = explorer.execute(
+        "SELECT block_number, transaction_index FROM contract_creations WHERE address = %s",
+        bytes.fromhex(mortal.address[2:]),
+    )
+    assert born == (created, 1)
+    paid = mortal.pay(8)
+    mortal.end()
+    late = send()
+    assert [are_calls(client, sent) for sent in (early, earlier_in_block, paid, late)] == [
+        False, False, True, False,
+    ]  # fmt: skip
+    rows = mortal.get(f"/api?module=account&action=txlist&address={mortal.address}")["result"]
+    named = {row["hash"] for row in rows if row["functionName"].startswith("pay")}
+    assert named == {paid}
+    methods = mortal.get(f"/api/v1/contracts/{mortal.address}/gas")["methods"]
+    assert {one["methodId"]: one["calls"] for one in methods} == {
+        PAY_DATA[:10]: 1,
+        calldata("end()"): 1,
+    }
+
+
+def test_data_for_an_account_without_code_is_no_call(mortal):
+    explorer = mortal.explorer
+    receiver, other = explorer.anvil.accounts[5:7]
+    transfer = calldata(TRANSFER, other, 5)
+    sent = explorer.send(receiver, transfer, value=7)
+    assert not are_calls(explorer.client, sent)
+    summary = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+    assert "68 bytes of data" in summary
+    assert explorer.client.get(f"/api/v1/contracts/{receiver}/gas").json["methods"] == []

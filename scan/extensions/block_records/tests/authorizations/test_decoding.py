@@ -70,6 +70,25 @@ def test_a_call_is_decoded_by_the_delegate_that_the_account_had(work, account):
     ]  # fmt: skip
 
 
+def test_what_called_the_code_of_an_account_stays_a_call(work, account):
+    """In Blockscout's form, whatever the account delegates to now."""
+    client = work.explorer.client
+    sent = [account.call(), account.call(work.worker), account.call()]
+    for _ in range(2):
+        listed = client.get(f"/api/v2/addresses/{account.address}/transactions?_={sent[-1]}").json
+        kinds = {one["hash"]: one["transaction_types"] for one in listed["items"]}
+        assert ["contract_call" in kinds[one] for one in sent] == [False, True, True, False][
+            : len(sent)
+        ]
+        filtered = client.get(
+            f"/api/v2/advanced-filters?to_address_hashes_to_include={account.address}&_={sent[-1]}"
+        ).json
+        moves = {one["hash"]: (one["type"], one["method"]) for one in filtered["items"]}
+        assert moves[sent[1]] == moves[sent[2]] == ("contract_interaction", "work")
+        assert moves.get(sent[0], ("coin_transfer", None)) == ("coin_transfer", None)
+        sent.append(account.call(ZERO))
+
+
 def test_a_delegate_that_is_a_proxy_reads_the_slots_of_the_account(work, account):
     proxy = proxy_to(work, many_functions.deploy(work.explorer, NEXT, "Next"))
     slot = "0x" + many_functions.SLOT

@@ -65,7 +65,8 @@ def sentence(
         "methodId": "0xa9059cbb",
         "type": 2,
     }
-    details = TransactionDetails(0, 0, data, method, logs, len(logs))
+    is_call = bool(to and (parties.get(to) or logs)) and len(data or b"1234") >= 4
+    details = TransactionDetails(0, 0, data, method, logs, len(logs), is_call=is_call)
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
     facts = facts._replace(is_error_quoted=is_quoted, is_state_changed=True)
