@@ -119,6 +119,9 @@ def test_calls_inside_are_described_as_those_of_their_senders(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     of_safe = f"send 1.5 bet from {SAFE}"
     sent = executed(chain.exchange, transfer())
+    without_code = chain.explorer.send(SAFE, f"0x{sent.hex()}")
+    assert client.get(f"/api/v1/transactions/{without_code}").json["clearSignedCalls"] == []
+    chain.explorer.anvil.call("anvil_setCode", SAFE, "0x00")
     hash_ = chain.explorer.send(SAFE, f"0x{sent.hex()}")
     record = client.get(f"/api/v1/transactions/{hash_}").json
     assert record["clearSigning"] is None
