@@ -100,7 +100,7 @@ def read_solidity(text: str) -> Layout:
     entries = [*compiled["storage"], *namespaces["storage"]]
     variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
     types = _types({**(compiled.get("types") or {}), **(namespaces.get("types") or {})})
-    meanings = compiled.get("declared") or compiled.get("enums") or {}  # before 1.1: enums alone
+    meanings = compiled.get("declared") or compiled.get("enums") or {}  # older rows: enums alone
     declared = {
         str(label)[:MAX_LABEL]: meaning[:MAX_NAME]
         if isinstance(meaning, str)
