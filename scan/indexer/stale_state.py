@@ -25,22 +25,22 @@ from scan.indexer.writer import IndexedHead, Writer
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
 # Parameters of statements that store what was read.
 REFRESHED = (
-    *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
+    *"addresses supplies block_numbers read_blocks names symbols decimals inconsistent".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
 Results = Mapping[contract_state.StateQuery, bytes | None]
 
 
 class StaleToken(NamedTuple):
-    """A row of indexer/tokens_list_stale: a token, the block to read it after, and what its events
-    say."""
+    """A row of indexer/tokens_list_stale: a token, the block to read it after, that of its labels,
+    and what its events say."""
 
     address: bytes
     number: int
     hash: bytes
-    first: int
-    last: int | None
-    is_earlier_day: bool | None
+    label_number: int
+    label_hash: bytes
+    has_unread_labels: bool
     held: Decimal
     held_otherwise: bool
     has_negative: bool
@@ -53,10 +53,14 @@ class StaleToken(NamedTuple):
         return contract_state.StateQuery(bytes(self.address), data, block, is_of_block_only)
 
     @property
-    def is_due(self) -> bool:
-        """Whether it is to be read whole."""
-        is_first = self.last is None or bool(self.is_earlier_day)
-        return is_first or contract_state.is_reading_due(self.number, self.first, self.last or 0)
+    def labels(self) -> list[contract_state.StateQuery]:
+        """The queries of name, symbol and decimals, where they are to be read."""
+        block = contract_state.BlockId(self.label_number, bytes(self.label_hash))
+        return [
+            contract_state.StateQuery(bytes(self.address), data, block)
+            for data in (NAME, SYMBOL, DECIMALS)
+            if self.has_unread_labels
+        ]
 
     @property
     def drawn_balances(self) -> list[tuple[int, contract_state.StateQuery]]:
@@ -77,8 +81,7 @@ class StaleToken(NamedTuple):
         return self.query(balance_of(events.ZERO_ADDRESS), is_of_block_only=True)
 
     def queries(self) -> list[contract_state.StateQuery]:
-        labels = (NAME, SYMBOL, DECIMALS) if self.is_due else ()
-        queries = [self.query(data) for data in (TOTAL_SUPPLY, *labels)]
+        queries = [self.query(TOTAL_SUPPLY), *self.labels]
         queries += [query for _, query in self.drawn_balances]
         return [*queries, self.of_zero] if self.drawn and self.held_otherwise else queries
 
@@ -98,14 +101,14 @@ class StaleToken(NamedTuple):
 
     def row(self, results: Results) -> tuple[object, ...]:
         """Return a row of REFRESHED."""
-        name, symbol, decimals, supply = (
-            results.get(self.query(data)) for data in (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY)
-        )
+        supply, *answers = map(results.get, (self.query(TOTAL_SUPPLY), *self.labels))
+        name, symbol, decimals = answers or (None, None, None)
+        read_block = self.label_number if answers else None
         labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals)
         since = self.older_since
         if since is None and not self.adds_up(results):
             since = self.number
-        return bytes(self.address), word(supply), self.number, self.is_due, *labels, since
+        return bytes(self.address), word(supply), self.number, read_block, *labels, since
 
 
 class StaleStateRefresher:

@@ -1,10 +1,11 @@
--- Tokens that are to be read, with the block after which to read each: the last one in which it emitted a log, was
--- called by a transaction or may have changed, or where there is a later day, that day's first block; then what
--- shows whether all is to be read, and what its events say, to be compared with what it answers.
+-- Tokens that are to be read, with the block after which to read each: the last one in which it was active, or where
+-- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
+-- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
+-- last change. So blocks depend on the chain alone. Then what its events say, to be compared with what it answers.
 -- params: limit integer
 -- literals: limit
--- returns: address, block number, block hash, the block in which it was first seen, that of its last
---   reading or null, whether that is of an earlier day, what holders hold together, whether they held another
+-- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
+--   are still to be read, what holders hold together, whether they held another
 --   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
 --   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
 --   newest transfers, or null
@@ -12,23 +13,23 @@
 --   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, contract_creations_by_address, chain_pkey
-SELECT k.address, b.number, b.hash, k.block_number, k.read_block,
-    (SELECT day_of(r.timestamp) < day_of(b.timestamp) FROM blocks r WHERE r.number = k.read_block),
+SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT FROM l.number,
     k.held_supply, k.held_supply <> token_supply(k),
     EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
     (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
         SELECT FROM contract_creations n WHERE n.address = k.address)),
     drawn.balances
 FROM tokens k
+CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address)) AS block) AS seen
+CROSS JOIN LATERAL (SELECT min(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
+JOIN blocks b ON b.number = coalesce(next_day.block, seen.block)
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,
-    (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = k.address),
-    (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(
-        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address AND t.to_address <> t.from_address),
-        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address
-            AND t.to_address IS NOT DISTINCT FROM t.from_address))),
-    (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address)) AS block) AS seen
-JOIN blocks b ON b.number = coalesce(
-    (SELECT min(s.first_block) FROM daily_stats s WHERE s.first_block > seen.block), seen.block)
+    (SELECT max(s.first_block) FROM daily_stats s WHERE s.first_block <= seen.block),
+    (SELECT max(k.block_number + (1::bigint << 3 * step)) FROM generate_series(0, 12) AS step
+    WHERE k.block_number + (1::bigint << 3 * step) <= seen.block)) AS block) AS due
+JOIN blocks l ON l.number = coalesce(next_day.block, greatest(
+    (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address),
+    coalesce(first_active_block(k.address, due.block), seen.block)))
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_array(encode(d.holder, 'hex'), d.item::text, coalesce(CASE WHEN d.item IS NULL
         THEN (SELECT h.balance FROM token_holders h WHERE h.holder = d.holder AND h.token_address = k.address)

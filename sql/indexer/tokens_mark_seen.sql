@@ -23,7 +23,6 @@ WHERE k.supply_block IS NOT NULL AND k.address IN (
     CROSS JOIN LATERAL (
         SELECT y.first_block FROM daily_stats y WHERE y.first_block < s.first_block
         ORDER BY y.first_block DESC LIMIT 1) AS before
-    JOIN tokens o ON o.supply_block > before.first_block OR (o.supply_block = before.first_block
-        AND EXISTS (SELECT FROM log_emitters e
-            WHERE e.address = o.address AND e.block_number = before.first_block))
+    JOIN tokens o ON o.supply_block >= before.first_block AND (o.supply_block > before.first_block
+        OR last_active_block(o.address) >= before.first_block)
     WHERE s.first_block = (%(span)s::block_range).first_block);

@@ -172,6 +172,27 @@ RETURN coalesce((SELECT c.decimals_before
     ORDER BY c.block_number
     LIMIT 1), k.decimals);
 
+-- The last block in which a contract emitted a log, was called by a transaction or may have changed; null: none.
+CREATE OR REPLACE FUNCTION last_active_block(contract bytea) RETURNS bigint LANGUAGE sql STABLE
+RETURN greatest(
+    (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = contract),
+    (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = contract AND t.to_address <> t.from_address),
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = contract
+            AND t.to_address IS NOT DISTINCT FROM t.from_address))),
+    (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = contract));
+
+-- The first block from `since` on in which a contract emitted a log or was called by a transaction; null: none.
+CREATE OR REPLACE FUNCTION first_active_block(contract bytea, since bigint) RETURNS bigint LANGUAGE sql STABLE
+RETURN least(
+    (SELECT min(e.block_number) FROM log_emitters e WHERE e.address = contract AND e.block_number >= since),
+    (SELECT t.block_number FROM transactions t WHERE t.ordinal = least(
+        (SELECT min(t.ordinal) FROM transactions t WHERE t.to_address = contract AND t.to_address <> t.from_address
+            AND t.ordinal >= (SELECT b.transactions_before FROM blocks b WHERE b.number = since)),
+        (SELECT min(t.ordinal) FROM transactions t WHERE t.to_address = contract
+            AND t.to_address IS NOT DISTINCT FROM t.from_address
+            AND t.ordinal >= (SELECT b.transactions_before FROM blocks b WHERE b.number = since)))));
+
 -- A token's supply: that of totalSupply(), or of an NFT without it the number held.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;

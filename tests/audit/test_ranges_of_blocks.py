@@ -87,7 +87,7 @@ def test_a_reading_is_that_of_its_token_alone(copied, database):
             addresses=[bytes.fromhex(token[2:]) for token in (first, last)],
             supplies=[12345, 6],
             block_numbers=[7, 8],
-            are_whole=[False, True],
+            read_blocks=[None, 8],
             names=["", "Anew"],
             symbols=["", "NEW"],
             decimals=[0, 9],

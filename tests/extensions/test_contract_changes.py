@@ -57,9 +57,14 @@ def move(coins, coin, value=1):
     coins.do(coin, "transfer", coins.anvil.accounts[1], value)
 
 
-def next_day(anvil):
+def begin_day(anvil):
+    """The next block is of the next day."""
     newest = anvil.call("eth_getBlockByNumber", "latest", False)
     anvil.call("evm_setNextBlockTimestamp", int(newest["timestamp"], 16) + DAY_S)
+
+
+def next_day(anvil):
+    begin_day(anvil)
     anvil.mine()
 
 
@@ -143,6 +148,38 @@ def test_a_late_name_and_a_new_one_are_read_at_events_and_once_a_day(
         indexing.wait_for(anvil.head())
         is_everywhere(client, coins.labelled, "anew", 18)
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_labels_are_of_the_same_block_however_often_the_index_reads(
+    coins, database_url, postgres, template, tmp_path
+):
+    anvil = coins.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+
+        def name_and_move(*names):
+            for name in names:
+                coins.label(coins.labelled, name)
+                indexing.wait_for(anvil.head())
+                move(coins, coins.labelled)
+                indexing.wait_for(anvil.head())
+
+        name_and_move(*(f"first day {n}" for n in range(6)))
+        begin_day(anvil)
+        name_and_move("second day", "same day")
+        begin_day(anvil)
+        coins.label(coins.labelled, "silent")  # without an event
+        indexing.wait_for(anvil.head())
+        next_day(anvil)
+        indexing.wait_for(anvil.head())
+        is_everywhere(indexing.client(), coins.labelled, "silent", 18)
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        name_and_move("fourth day", "same day")
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        assert auditing.run(indexing.settings, node=True) == auditing.EXACT
+        anvil.reorganise(2)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
 def test_a_token_is_read_whole_once_a_day_at_most(coins, database_url):
