@@ -6,7 +6,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -190,7 +189,7 @@ class NodeComparison(Comparison):
                 self.unproven.update(verdict.unproven)
             block = block_decoder.decode_block(header, receipts, number, self._source.chain_id())
             block = self._source.complete(block, header)
-            traced = self._traced(block)
+            traced = self._traces.read([block])[0]
             if traced.is_complete is False:
                 self.untraced += 1
             if not has_traces.get(number):
@@ -206,13 +205,6 @@ class NodeComparison(Comparison):
         for row in expected["blocks"] if self._check is Check.NONE else ():
             del row["size"]  # which is computed by the check, as some nodes say another
         return expected
-
-    def _traced(self, block: DecodedBlock) -> hooks.TracedBlock:
-        # After this many failures the reader returns the block as untraced instead of raising.
-        for _ in range(hooks.TRACE_ATTEMPTS - 1):
-            with suppress(client.NodeError):
-                return self._traces.read([block])[0]
-        return self._traces.read([block])[0]
 
 
 def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) -> None:

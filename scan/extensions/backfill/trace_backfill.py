@@ -20,6 +20,7 @@ from scan.database import connection, transaction
 from scan.database.transaction import copy_lines
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill, whole_range
@@ -105,16 +106,25 @@ class TraceBackfill:
             if self._stop.is_set():
                 break
             if block.is_traced is False:
-                raise CannotBackfill(
-                    f"the node cannot trace block {number}: use one that has its state (an"
-                    " archive node)"
-                    if self._source.can_trace
-                    else "the node offers no traces (debug_traceBlockByHash, trace_block or"
-                    " debug_traceTransaction)"
-                )
-            if hashes.get(number) == hash_:
+                self._require_state(contract_state.BlockId(number, hash_))
+            elif hashes.get(number) == hash_:
                 made.append((number, hash_, json.dumps(self._rows(block))))
         return made
+
+    def _require_state(self, block: contract_state.BlockId) -> None:
+        """Raise CannotBackfill where a block has no traces since the node has no state of it, or
+        offers none. One that it refuses alone stays untraced."""
+        if not self._source.can_trace:
+            raise CannotBackfill(
+                "the node offers no traces (debug_traceBlockByHash, trace_block or"
+                " debug_traceTransaction)"
+            )
+        code = contract_state.StateQuery(ZERO_ADDRESS, None, block, is_of_block_only=True)
+        if Retries(PATIENCE_S).run(self._state.read, [code])[code] is None:
+            raise CannotBackfill(
+                f"the node cannot trace block {block.number}: use one that has its state (an"
+                " archive node)"
+            )
 
     def _fetch(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
         try:
@@ -230,7 +240,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         long_work.write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
         long_work.Progress(unread, "read the traces of").follow(backfill.read())
         blocks, unread = backfill.missing()
-        if blocks and not stop.is_set():
+        if blocks > unread and not stop.is_set():
             long_work.write_line(f"writing the rows of {blocks - unread} blocks; the indexer waits")
             backfill.write(settings.partition_rows)
             blocks, unread = backfill.missing()

@@ -3,12 +3,15 @@ the code by which a contract created another."""
 
 import logging
 import threading
+import time
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, takewhile
 from typing import Any
 
 from scan.ethereum import client, request_node, sparse_tables
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.node_errors import Retries
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces, trace_checks, transaction_traces
 from scan.extensions.internal_transfers.traces import (
@@ -41,6 +44,10 @@ class IncompleteTraces(BlockTraces):
 UNTRACED = hooks.TracedBlock([], [], False)
 
 
+class TraceRefused(client.NodeError):
+    """The node refuses the traces of a block, or has false ones."""
+
+
 class NodeTraceReader(hooks.TraceReader):
     """Reads traces, and remembers which methods the node offers."""
 
@@ -51,8 +58,8 @@ class NodeTraceReader(hooks.TraceReader):
         self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
-        self._trace_errors: dict[str, int] = {}
-        self._trace_failures: dict[bytes, int] = {}  # failures by block hash
+        # The hashes of blocks that a tracer failed at before it traced any.
+        self._failed_blocks: dict[str, set[bytes]] = defaultdict(set)
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
     @property
@@ -74,7 +81,7 @@ class NodeTraceReader(hooks.TraceReader):
             others = [block for block in with_code if block.hash not in self._slow_blocks]
             late = ((b, client.AnswerTooLarge(0, "it took too long before")) for b in slow)
             for block, answer in chain(self._block_traces(tracers[0], others), late):
-                if self._is_unsupported(tracers[0], answer):
+                if self._is_unsupported(tracers[0], block, answer):
                     log.info("the node does not offer %s: %s", METHODS[tracers[0]], answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
                     return self.read(blocks)
@@ -90,8 +97,25 @@ class NodeTraceReader(hooks.TraceReader):
         return completed_by_logs(block, super().without_traces(block))
 
     def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> hooks.TracedBlock:
-        """Return a block's traces, UNTRACED where the transactions or proven balances contradict
-        them. Raises NodeError where a retry, or another node, may have others."""
+        """Return a block's traces. Where they are refused, those of this block alone are read
+        again, TRACE_ATTEMPTS times in all: other blocks were read together with it."""
+        retries = Retries()
+        for _ in range(hooks.TRACE_ATTEMPTS - 1):
+            try:
+                return self._read_traces(tracer, block, answer)
+            except TraceRefused as error:
+                self._node.rest()
+                time.sleep(retries.pause_s(error))
+            if tracer != "steps":
+                [(_, answer)] = self._block_traces(tracer, [block])
+        return self._read_traces(tracer, block, answer, is_last=True)
+
+    def _read_traces(
+        self, tracer: str, block: DecodedBlock, answer: Any, *, is_last: bool = False
+    ) -> hooks.TracedBlock:
+        """Return a block's traces, UNTRACED where the node will never trace it. Raises TraceRefused
+        where the node refuses, or transactions or proven balances contradict it, unless this
+        `is_last`."""
         entries = answer if tracer == "debug" and isinstance(answer, list) else ()
         is_cut = isinstance(answer, client.AnswerTooLarge) or any(
             # An error in place of a transaction's trace, as after geth's time-out.
@@ -100,8 +124,8 @@ class NodeTraceReader(hooks.TraceReader):
         )
         try:
             if tracer == "steps" or is_cut:
-                traced = self._of_transactions(tracer, block)
-            elif self._is_traced(block, answer):
+                traced = self._of_transactions(tracer, block, is_last)
+            elif self._is_traced(block, answer, is_last):
                 self._has_traced = True
                 read = read_call_traces if tracer == "debug" else read_flat_traces
                 traces = read(block, answer)
@@ -114,8 +138,7 @@ class NodeTraceReader(hooks.TraceReader):
             trace_checks.require_recorded(block, traced.transfers, recorded)
             return traced
         except trace_checks.ContradictingTraces as error:
-            self._node.rest()
-            self._count_failure(block, error)
+            _require_last(block, error, is_last)
             return UNTRACED
 
     def _block_traces(
@@ -140,7 +163,9 @@ class NodeTraceReader(hooks.TraceReader):
             for block in blocks[read_count:]:
                 yield from self._block_traces(tracer, [block])
 
-    def _of_transactions(self, tracer: str, block: DecodedBlock) -> hooks.TracedBlock:
+    def _of_transactions(
+        self, tracer: str, block: DecodedBlock, is_last: bool
+    ) -> hooks.TracedBlock:
         """Trace a block by its transactions, where the block's own trace is too large.
 
         Transactions after one that the node fails to trace are not traced: a block of many would
@@ -156,7 +181,7 @@ class NodeTraceReader(hooks.TraceReader):
             if transaction.ran_code:
                 with self._large_lock:
                     answer = self._transaction_trace(tracer, transaction.hash)
-                    if tracer == "steps" and self._is_unsupported(tracer, answer):
+                    if tracer == "steps" and self._is_unsupported(tracer, block, answer):
                         log.info("the node does not trace transactions: %s", answer)
                         self._tracers = ()
                         return UNTRACED
@@ -164,7 +189,7 @@ class NodeTraceReader(hooks.TraceReader):
                         hash_ = to_hex(transaction.hash)
                         log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
                         is_complete = False
-                    elif self._is_traced(block, answer):
+                    elif self._is_traced(block, answer, is_last):
                         traces = read(block, transaction, answer)
                         created += traces.created
                         destroyed += traces.destroyed
@@ -191,9 +216,9 @@ class NodeTraceReader(hooks.TraceReader):
             return client.RpcError(0, str(error))
         return answer
 
-    def _is_unsupported(self, tracer: str, answer: Any) -> bool:
-        """Return whether the node has no such method, or has failed at it from the start. A node
-        that has pruned old state is not unsupported: it may trace new blocks."""
+    def _is_unsupported(self, tracer: str, block: DecodedBlock, answer: Any) -> bool:
+        """Return whether the node has no such method, or has failed at several blocks from the
+        start. A node that has pruned old state is not unsupported: it may trace new blocks."""
         entries = answer if tracer == "debug" and isinstance(answer, list) else ()
         if any(isinstance(e, dict) and "structLogs" in (e.get("result") or ()) for e in entries):
             return True  # the node ignores the tracer without an error
@@ -201,26 +226,24 @@ class NodeTraceReader(hooks.TraceReader):
             return False
         if self._has_traced or answer.is_missing_state:
             return False
-        self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
-        return answer.is_missing_method or self._trace_errors[tracer] >= hooks.TRACE_ATTEMPTS
+        self._failed_blocks[tracer].add(block.hash)
+        return answer.is_missing_method or len(self._failed_blocks[tracer]) >= hooks.TRACE_ATTEMPTS
 
-    def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
+    def _is_traced(self, block: DecodedBlock, answer: Any, is_last: bool) -> bool:
         """Return whether an answer has traces; False if the node will never trace the block. Raises
-        NodeError if a retry may succeed."""
+        TraceRefused if a retry may succeed."""
         if isinstance(answer, list | dict):
             return True
-        if isinstance(answer, client.RpcError) and answer.is_missing_state:
-            return False
-        self._node.rest()
-        self._count_failure(block, answer)
+        if not (isinstance(answer, client.RpcError) and answer.is_missing_state):
+            _require_last(block, answer, is_last)
         return False
 
-    def _count_failure(self, block: DecodedBlock, reason: object) -> None:
-        """Log that a block has no traces. Raises NodeError if a retry may succeed."""
-        failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
-        if failures < hooks.TRACE_ATTEMPTS:
-            raise client.NodeError(f"the node cannot trace block {block.number} now: {reason}")
-        log.warning("block %d cannot be traced: %s", block.number, reason)
+
+def _require_last(block: DecodedBlock, reason: object, is_last: bool) -> None:
+    """Log that a block has no traces. Raises TraceRefused where that is not the last attempt."""
+    if not is_last:
+        raise TraceRefused(f"the node cannot trace block {block.number} now: {reason}")
+    log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
 def completed_by_logs(block: DecodedBlock, traced: hooks.TracedBlock) -> hooks.TracedBlock:

@@ -152,7 +152,7 @@ def is_trace(call):
 REFUSED = {
     "the node offers no traces": faulty_node.refuse(is_trace),
     "the node cannot trace block 1: use one": faulty_node.refuse(
-        is_trace, -32000, "missing trie node"
+        lambda call: is_trace(call) or call["method"] == "eth_getCode", -32000, "missing trie node"
     ),
     "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
 }
@@ -168,3 +168,24 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
             assert (done.returncode, reason in done.stderr) == (1, True), done.stderr
     assert digest(database_url) == before
     assert auditing.run(settings) == audit.EXACT
+
+
+def test_a_block_that_the_node_refuses_keeps_no_other_from_its_traces(
+    postgres, template, database_url, stage
+):
+    anvil = stage.anvil
+    Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    refused = anvil.call("eth_getBlockByNumber", "0x1", False)
+    hashes = [refused["hash"], *refused["transactions"]]
+    with faulty_node.FaultyNode(anvil.url) as node:
+        node.fault = faulty_node.refuse(
+            lambda call: is_trace(call) and call["params"][0] in hashes, -32000, "tracing failed"
+        )
+        for _ in range(2):
+            done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=node.url)
+            assert (done.returncode, "1 blocks lack traces" in done.stderr) == (1, True), done
+            assert status(database_url)["untracedBlocks"] == 1
+        node.fault = None
+        fill(database_url, node.url)
+    Indexing(database_url, anvil.url).run_until(anvil.head())
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
