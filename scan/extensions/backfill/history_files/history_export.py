@@ -77,8 +77,14 @@ def write_file(
                 block = decode_block(header, receipts, number, source.chain_id())
                 parts = raw_block.parts_of(header, receipts, uncles.headers(block, header))
                 raw = raw_block.read_block(parts, number)
+                read = raw_block.decode(raw, source.chain_id()).block
             except (e2store.BadFile, block_encoding.Unencodable, ValueError) as error:
                 raise ScanError(f"block {number} cannot be written: {error}") from None
+            if any(
+                signed.from_address != sent.from_address
+                for signed, sent in zip(read.transactions, block.transactions, strict=True)
+            ):
+                raise ScanError(f"block {number} cannot be written: its senders have not signed")
             if hash_ not in (None, block.parent_hash) or raw.hash != block.hash:
                 raise ScanError(f"block {number} is not the one after block {number - 1}")
             hash_ = raw.hash

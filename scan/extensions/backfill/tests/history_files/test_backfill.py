@@ -201,6 +201,20 @@ def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
 
 
+def test_blocks_that_no_file_can_prove_are_refused_with_the_reason(database_url, tmp_path):
+    sender = "0x" + "ab" * 20
+    with anvil.Anvil() as node:
+        node.impersonate(sender)
+        node.send(sender, node.accounts[0], value=1)
+        node.mine()
+        indexing.Indexing(database_url, node.url).run_until(1)
+        options = ("export", "history", f"--output={tmp_path}", "--to=1")
+        done = scan(*options, DATABASE_URL=database_url, RPC_URL=node.url)
+    reason = "block 1 cannot be decoded: a transaction's signature is invalid"
+    assert (done.returncode, reason in done.stderr) == (1, True), done.stderr
+    assert not [*tmp_path.glob("*.ere")]
+
+
 def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """From a folder with an altered file, from a host that has another one than its list says, and
     at last from a host that has the right one."""
