@@ -21,6 +21,7 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.forms.form import BURN
+from scan.hex import to_hex
 from scan.indexer import block_rows, block_source, hooks
 from scan.settings import Settings
 
@@ -57,6 +58,8 @@ ENTITIES: Mapping[str, Entity] = LazyMapping(
         "log_emitters": Entity(("block_number", "address")),
     }
 )
+# Contracts with Transfers of no life of a token: each but those of CLAIMS makes a contract one.
+UNKNOWN_TOKENS = "tokens"
 # These are not compared in blocks that were traced and that the node cannot trace now.
 OF_TRACES = "internal_transfers", "contract_creations", "log_emitters"
 
@@ -130,6 +133,12 @@ class Comparison(ABC):
             for line in _differences(name, entity, other_rows, stored, self.owner):
                 self.differing.add(name)
                 yield line
+        for row in expected[UNKNOWN_TOKENS]:
+            self.differing.add(UNKNOWN_TOKENS)
+            yield (
+                f"token {to_hex(row['address'])}: its Transfer in block {row['block_number']}, log"
+                f" {row['log_index']}, counts nowhere"
+            )
         self.compared += len(fetched)
 
     def _expected(self, fetched: Sequence[block_rows.FetchedBlock]) -> dict[str, list[_Row]]:
@@ -238,7 +247,7 @@ def events_of(
     made: Sequence[block_rows.TableRows],
 ) -> dict[str, list[_Row]]:
     """Return the rows of transfers and trades in blocks, of which `made` are the other rows: tokens
-    and pools are those that the index has."""
+    and pools are those that the index has. Also the first event of each that it should have."""
     addresses = {log.address for block in blocks for log in block.contract_logs}
     tokens: dict[bytes, list[transaction.Row]] = defaultdict(list)
     for address, *life in database.rows("audit/tokens_list_types", addresses=list(addresses)):
@@ -251,24 +260,39 @@ def events_of(
         )
     }
     events_by_table: dict[str, list[_Row]] = {"token_transfers": [], "dex_trades": []}
+    unknown: dict[bytes, _Row] = {}
     for rows in made:
         number = rows.block["number"]
         for transfer in _transfers(number, rows, tokens):
             row = {"block_number": number, **transfer._asdict()}
             events_by_table["token_transfers"].append(row | {"token_address": row.pop("token")})
         events_by_table["dex_trades"] += _trades(number, rows, pools)
-    return events_by_table
+        for event, _ in rows.transfers:
+            lives = _lives_at(number, event, tokens)
+            if event.shape not in events.CLAIMS and not any(lives):
+                at = {"block_number": number, "log_index": event.log_index}
+                unknown.setdefault(event.token, {"address": event.token, **at})
+    return events_by_table | {UNKNOWN_TOKENS: [*unknown.values()]}
+
+
+_Lives = Mapping[bytes, Sequence[transaction.Row]]  # as audit/tokens_list_types has them
+
+
+def _lives_at(number: int, event: events.TransferEvent, tokens: _Lives) -> Iterator[Any]:
+    """Yield the token's life that an event is of, if any: each begins with the one by which it was
+    discovered."""
+    for life in tokens.get(event.token, ()):
+        *_, first_block, first_log, end = life
+        if (number, event.log_index) >= (first_block, first_log) and (end is None or number < end):
+            yield life
 
 
 def _transfers(
-    number: int, rows: block_rows.TableRows, tokens: Mapping[bytes, Sequence[transaction.Row]]
+    number: int, rows: block_rows.TableRows, tokens: _Lives
 ) -> Iterator[events.Transfer]:
-    """Yield transfers as the indexer stores them: those of a token's life begin with the one by
-    which it was discovered."""
+    """Yield transfers as the indexer stores them."""
     for event, _ in rows.transfers:
-        for token_type, item_type, wraps_since, *first, end in tokens.get(event.token, ()):
-            if (number, event.log_index) < tuple(first) or (end is not None and number >= end):
-                continue
+        for token_type, item_type, wraps_since, *_ in _lives_at(number, event, tokens):
             is_wrapper = wraps_since is not None and number >= wraps_since
             if is_wrapper or event.shape not in events.WRAPPING:
                 yield from events.transfers(event, token_type, item_type)

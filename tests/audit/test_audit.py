@@ -104,6 +104,9 @@ ALTERED = {
     "UPDATE logs SET data = '\\x01' WHERE ordinal = 7": "data is 0x01, the node has",
     "UPDATE logs SET topics = '\\x' WHERE ordinal = 8": "topics is 0x",
     "DELETE FROM logs WHERE ordinal = 9": "logs ",
+    "DELETE FROM tokens WHERE address = (SELECT token_address FROM token_transfers"
+    " ORDER BY ordinal DESC LIMIT 1)": "counts nowhere",
+    "DELETE FROM token_transfers WHERE token_address NOT IN (SELECT address FROM tokens)": "",
 }
 
 
