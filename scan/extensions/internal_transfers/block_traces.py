@@ -219,6 +219,8 @@ class NodeTraceReader(hooks.TraceReader):
     def _is_unsupported(self, tracer: str, block: DecodedBlock, answer: Any) -> bool:
         """Return whether the node has no such method, or has failed at several blocks from the
         start. A node that has pruned old state is not unsupported: it may trace new blocks."""
+        if tracer not in self._tracers:  # as another thread has found meanwhile
+            return True
         entries = answer if tracer == "debug" and isinstance(answer, list) else ()
         if any(isinstance(e, dict) and "structLogs" in (e.get("result") or ()) for e in entries):
             return True  # the node ignores the tracer without an error
