@@ -48,7 +48,7 @@ class TokenComparison:
 
     def __init__(self, database: Database, node: client.Node) -> None:
         self._database = database
-        self._state = StateReader(node)
+        self._state = StateReader(node, patience_s=0)
         self.compared = 0
         self.without_state = 0  # tokens of whose blocks the node has pruned the state
 
@@ -82,6 +82,7 @@ class TokenComparison:
         calls = [query for reading in page for query in reading.calls()]
         results = self._state.read([*codes, *calls])
         pruned = {query.address for query in codes if results[query] is None}
+        pruned |= self._state.unreadable.intersection(reading.address for reading in page)
         self.without_state += len(pruned)
         self.compared += len(page) - len(pruned)
         for reading in page:

@@ -20,7 +20,7 @@ from scan.database.connection import Database
 from scan.ethereum import client, fork_schedule, node_errors
 from scan.indexer import block_rows, block_source, chain_identity, hooks, node_reader, writer
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.contract_state import load_factories
+from scan.indexer.contract_state import StateReader, load_factories
 from scan.indexer.derivation import RowsRemoved, fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, Looks, require_linked
 from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
@@ -102,7 +102,8 @@ class ChainIndexer:
         )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
-        self._refresher = StaleStateRefresher(node, database, self._writer)
+        self._state = StateReader(node)  # which knows for longer than a session what fails
+        self._refresher = StaleStateRefresher(self._state, database, self._writer)
         self._tasks = [part.task(database, settings) for part in registry.parts(hooks.Maintenance)]
         self._fork_backoff = ForkBackoff()
         self._behind = Looks()  # that have found the node behind the index
@@ -233,7 +234,7 @@ class ChainIndexer:
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
-            ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
+            ContractInspector(self._state, self._database, load_factories(chain.identity.chain_id)),
             block_rows.read_stored(self._database),
             head,
         )

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from scan.database.connection import Database
-from scan.ethereum import client, events, rlp_and_tries, token_metadata
+from scan.ethereum import events, rlp_and_tries, token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.indexer import contract_state as state
@@ -18,14 +18,6 @@ Batch = Sequence[BlockContracts]
 _Tried = dict[bytes, tuple[int, int]]  # the first and last block of each contract
 
 
-class _PoolClaim(NamedTuple):
-    """What a contract says to be, and the query of its factory that confirms it."""
-
-    pool: state.NewPool
-    family: str
-    confirmation: state.StateQuery
-
-
 class ContractInspector:
     """Finds the tokens, pools and code behind logs. Each contract is read from the node once.
 
@@ -33,8 +25,10 @@ class ContractInspector:
     reorganisation, a failed write or a head of another writer, a new inspector is needed.
     """
 
-    def __init__(self, node: client.Node, database: Database, factories: state.Factories) -> None:
-        self._state = state.StateReader(node)
+    def __init__(
+        self, reader: state.StateReader, database: Database, factories: state.Factories
+    ) -> None:
+        self._state = reader
         self._database = database
         self._factories = factories
         self._contracts: dict[bytes, state.InspectedContract] = {}
@@ -191,7 +185,10 @@ class ContractInspector:
             address
             for address, contract in contracts.items()
             if address in without_token
-            or events.token_type(shapes[address], present[address]) != contract.token_type
+            or (
+                events.token_type(shapes[address], present[address]) != contract.token_type
+                and address not in self._state.unreadable
+            )
         ]
         before = state.BlockId(number - 1, block.parent_hash)
         for address, last in self._metadata_at(dict.fromkeys(ending, before)).items():
@@ -240,6 +237,7 @@ class ContractInspector:
             metadata.decimals,
             metadata.total_supply,
             contract.item_type,
+            None if address in self._state.unreadable else since[0],
             is_first=contract.may_begin_at is None,
         )
 
@@ -364,7 +362,7 @@ class ContractInspector:
             self._contracts[pool.address].pool = pool
             findings.pools.append(pool)
 
-    def _pool_claims(self, batch: Batch, findings: state.ContractFindings) -> list[_PoolClaim]:
+    def _pool_claims(self, batch: Batch, findings: state.ContractFindings) -> list[state.PoolClaim]:
         """Return the claim of each contract that swaps and is not known as a pool; those that
         answer like none are rejected. Pools of managers (v4) are no contracts and claim nothing."""
         tried: _Tried = {}
@@ -381,7 +379,7 @@ class ContractInspector:
             for pool, at, family in swaps
             for data in token_metadata.pool_calls(family)
         )
-        claims: dict[bytes, _PoolClaim] = {}
+        claims: dict[bytes, state.PoolClaim] = {}
         for address, at, family in swaps:
             if address in claims:
                 continue
@@ -391,7 +389,7 @@ class ContractInspector:
                 continue
             dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
             call = token_metadata.get_pool(family, *tokens, variant)
-            claims[address] = _PoolClaim(
+            claims[address] = state.PoolClaim(
                 state.NewPool(address, at.number, dex, *tokens),
                 family,
                 state.StateQuery(factory, call, at),

@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum import client, events
+from scan.database.transaction import Row
+from scan.ethereum import events
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import (
     DECIMALS,
     MAX_NAME,
@@ -19,7 +21,7 @@ from scan.ethereum.token_metadata import (
     text,
     word,
 )
-from scan.indexer import contract_state
+from scan.indexer import state_reader
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
@@ -28,7 +30,7 @@ REFRESHED = (
     *"addresses supplies block_numbers read_blocks names symbols decimals inconsistent".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
-Results = Mapping[contract_state.StateQuery, bytes | None]
+Results = Mapping[state_reader.StateQuery, bytes | None]
 
 
 class StaleToken(NamedTuple):
@@ -48,22 +50,22 @@ class StaleToken(NamedTuple):
     older_since: int | None
     drawn: Sequence[tuple[str, str | None, str]]
 
-    def query(self, data: str, *, is_of_block_only: bool = False) -> contract_state.StateQuery:
-        block = contract_state.BlockId(self.number, bytes(self.hash))
-        return contract_state.StateQuery(bytes(self.address), data, block, is_of_block_only)
+    def query(self, data: str, *, is_of_block_only: bool = False) -> state_reader.StateQuery:
+        block = BlockId(self.number, bytes(self.hash))
+        return state_reader.StateQuery(bytes(self.address), data, block, is_of_block_only)
 
     @property
-    def labels(self) -> list[contract_state.StateQuery]:
+    def labels(self) -> list[state_reader.StateQuery]:
         """The queries of name, symbol and decimals, where they are to be read."""
-        block = contract_state.BlockId(self.label_number, bytes(self.label_hash))
+        block = BlockId(self.label_number, bytes(self.label_hash))
         return [
-            contract_state.StateQuery(bytes(self.address), data, block)
+            state_reader.StateQuery(bytes(self.address), data, block)
             for data in (NAME, SYMBOL, DECIMALS)
             if self.has_unread_labels
         ]
 
     @property
-    def drawn_balances(self) -> list[tuple[int, contract_state.StateQuery]]:
+    def drawn_balances(self) -> list[tuple[int, state_reader.StateQuery]]:
         """Balances by events, with their queries."""
         return [
             (
@@ -77,10 +79,10 @@ class StaleToken(NamedTuple):
         ]
 
     @property
-    def of_zero(self) -> contract_state.StateQuery:
+    def of_zero(self) -> state_reader.StateQuery:
         return self.query(balance_of(events.ZERO_ADDRESS), is_of_block_only=True)
 
-    def queries(self) -> list[contract_state.StateQuery]:
+    def queries(self) -> list[state_reader.StateQuery]:
         queries = [self.query(TOTAL_SUPPLY), *self.labels]
         queries += [query for _, query in self.drawn_balances]
         return [*queries, self.of_zero] if self.drawn and self.held_otherwise else queries
@@ -114,8 +116,10 @@ class StaleToken(NamedTuple):
 class StaleStateRefresher:
     """Reads values that the database marks as stale, a limited number at a time."""
 
-    def __init__(self, node: client.Node, database: Database, writer: Writer) -> None:
-        self._state = contract_state.StateReader(node)
+    def __init__(
+        self, reader: state_reader.StateReader, database: Database, writer: Writer
+    ) -> None:
+        self._state = reader
         self._database = database
         self._writer = writer
 
@@ -128,19 +132,22 @@ class StaleStateRefresher:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether
         their events add up; and decimals before contracts changed. All are as of blocks that do not
         depend on when they are read. Return whether there were any."""
-        rows = self._database.rows("indexer/tokens_list_stale", limit=BATCH_TOKENS)
+        rows = self._list_readable("indexer/tokens_list_stale")
         # As many drawn balances as one request has calls for beside supplies, one at least.
-        drawn = max(1, contract_state.CHUNK_CALLS // len(rows) - 1) if rows else 0
+        drawn = max(1, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
         tokens = [StaleToken(*row) for row in rows]
         tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
         queries = [query for token in tokens for query in token.queries()]
         changes = []
-        for address, changed_in, before, block_hash in self._database.rows(
-            "indexer/contract_changes_list_unread", limit=BATCH_TOKENS
+        for address, changed_in, before, block_hash in self._list_readable(
+            "indexer/contract_changes_list_unread"
         ):
-            block = contract_state.BlockId(before, bytes(block_hash))
-            changes.append((contract_state.StateQuery(bytes(address), DECIMALS, block), changed_in))
+            block = BlockId(before, bytes(block_hash))
+            changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
         results = self._state.read([*queries, *(query for query, _ in changes)])
+        unreadable = self._state.unreadable  # those that have become so now, too
+        tokens = [token for token in tokens if bytes(token.address) not in unreadable]
+        changes = [change for change in changes if change[0].address not in unreadable]
         statements = []
         if tokens:
             refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
@@ -160,10 +167,16 @@ class StaleStateRefresher:
             self._writer.execute(head, statements)
         return bool(statements)
 
+    def _list_readable(self, statement: str) -> list[Row]:
+        """Return at most BATCH_TOKENS rows, without those of contracts that are unreadable now."""
+        unreadable = self._state.unreadable
+        rows = self._database.rows(statement, limit=BATCH_TOKENS + len(unreadable))
+        return [row for row in rows if bytes(row[0]) not in unreadable][:BATCH_TOKENS]
+
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
         addresses = [bytes(address) for (address,) in rows]
-        balances = self._state.balances(addresses, contract_state.BlockId(head.number, head.hash))
+        balances = self._state.balances(addresses, BlockId(head.number, head.hash))
         if addresses:
             row = {"addresses": addresses, "balances": balances, "block_number": head.number}
             self._writer.execute(head, [("indexer/addresses_refresh", row)])

@@ -22,7 +22,7 @@ from scan.settings import Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*NewToken._fields[:-1], "read_block", "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*NewToken._fields[:-1], "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
@@ -329,7 +329,6 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         token._asdict()
         | {
             "total_supply": token.total_supply or 0,
-            "read_block": token.block_number,
             "supply_block": token.block_number,
             "supply_missing": token.total_supply is None and token.type != "BEP20",
         }

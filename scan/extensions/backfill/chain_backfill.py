@@ -298,7 +298,8 @@ class ChainBackfill:
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
             raise Forked("the node has another genesis block now")
         factories = contract_state.load_factories(identity.chain_id)
-        return RangeInspector(ContractInspector(self._node, self._database, factories), files)
+        reader = contract_state.StateReader(self._node)
+        return RangeInspector(ContractInspector(reader, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:
         """Load tables, each as soon as the tables that it depends on are derived."""
