@@ -476,3 +476,45 @@ def test_another_contract_may_begin_in_the_block_in_which_one_ends(
         indexing.wait_for(anvil.head())
         assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_account_may_delegate_to_a_token_of_another_type(
+    anvil, database_url, postgres, template, tmp_path
+):
+    """From one to another and back, and to another contract of the same type, with transfers in the
+    same blocks."""
+    you = anvil.accounts[1]
+    coin, second, items = (
+        anvil.deploy(anvil.accounts[0], name)
+        for name in ("MortalCoin", "SecondCoin", "MortalItems")
+    )
+    account = authorizations.new_account(9)
+    address = account.address.lower()
+
+    def delegate(contract, amount):
+        signed = authorizations.authorize(
+            account, contract.address, authorizations.nonce_of(anvil, account)
+        )
+        mint = contract.data("mint", you, amount)
+        sent = authorizations.send(anvil, [signed], to=account.address, data=mint)
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+
+    delegate(coin, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, address)
+        for contract, amount, token in (
+            (second, 6, ("Second", 6, "BEP20", 1, {(you, "11")})),
+            (items, 7, ("Items", 0, "BEP721", 1, {(you, "1")})),
+            (coin, 8, ("First", 18, "BEP20", 1, {(you, "19")})),  # the account keeps its storage
+        ):
+            delegate(contract, amount)
+            indexing.wait_for(anvil.head())
+            assert forms.token() == token
+        anvil.mine(2)
+        indexing.wait_for(anvil.head())
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(4)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        assert forms.token() == ("Second", 6, "BEP20", 1, {(you, "11")})
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
