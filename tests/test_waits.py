@@ -81,6 +81,7 @@ WAITS = {
     ("scan.server.worker", "_flask_ran"),  # nothing: the future is done
     ("scan.database.migrations", "_retry_while_locked"),  # a command
     ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
+    ("scan.extensions.internal_transfers.block_traces", "_verified"),  # the same
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
