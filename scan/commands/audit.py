@@ -69,7 +69,8 @@ def add_tokens(group: argparse.ArgumentParser) -> None:
 def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
     addresses = [parameters.address(text) for text in options.addresses] or None
     with startup.connected(settings, "scan-tokens") as database:
-        count = len(database.rows("indexer/tokens_mark_changed", addresses=addresses))
+        marked = {"addresses": addresses, "compared": addresses is not None}
+        count = len(database.rows("indexer/tokens_mark_changed", **marked))
     _write_line(f"tokens that the indexer reads again: {count}")
     return EXACT if count or addresses is None else DIFFERS
 
@@ -288,7 +289,8 @@ def _compare_tokens(database: connection.Database, node: Node, most: int, *, rep
     if comparison.without_state:
         _write_line(f"  not compared: {comparison.without_state}, whose blocks the node has pruned")
     if differing and repair:
-        database.rows("indexer/tokens_mark_changed", addresses=[*differing])
+        marked = {"addresses": [*differing], "compared": False}
+        database.rows("indexer/tokens_mark_changed", **marked)
         _write_line("  the indexer reads them again")
         return EXACT
     return DIFFERS if differing else EXACT

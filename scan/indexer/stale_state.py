@@ -145,6 +145,9 @@ class StaleStateRefresher:
             block = BlockId(before, bytes(block_hash))
             changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
         results = self._state.read([*queries, *(query for query, _ in changes)])
+        # A mark stays: one false answer must not set it.
+        doubtful = [token for token in tokens if not token.adds_up(results)]
+        results |= self._state.read(query for token in doubtful for query in token.queries())
         unreadable = self._state.unreadable  # those that have become so now, too
         tokens = [token for token in tokens if bytes(token.address) not in unreadable]
         changes = [change for change in changes if change[0].address not in unreadable]

@@ -356,7 +356,7 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         lines = map(transaction.line, findings.changes)
         transaction.copy_lines(tx, "contract_changes", ContractChange._fields, lines)
         addresses = [change.address for change in findings.changes]
-        tx.defer("indexer/tokens_mark_changed", addresses=addresses)
+        tx.defer("indexer/tokens_mark_changed", addresses=addresses, compared=False)
     if findings.pools:
         dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
         pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
