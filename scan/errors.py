@@ -176,6 +176,10 @@ class Unavailable(ScanError):
         super().__init__(message, headers={"Retry-After": str(retry_after_s)})
 
 
+class CompilerUnavailable(Unavailable):
+    """A compiler is missing or damaged, and trying again soon is of no use."""
+
+
 class ClientBusy(Unavailable):
     """The client has as much of this running as one may; the service has room for others."""
 

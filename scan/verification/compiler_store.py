@@ -29,7 +29,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.errors import CompilerUnavailable, InvalidParameter, ScanError, Unavailable
 from scan.files import held_folder
 from scan.settings import Settings, solc_select_folder
 from scan.verification.compiler_run import stated_version
@@ -176,7 +176,8 @@ class CompilerStore:
         if self._checked.get(folder) == state:
             return
         if any(sha256(folder / name) != digest for name, digest in digests.items()):
-            raise Unavailable(f"The compiler in {folder.name} is damaged; install it again.")
+            reason = f"The compiler in {folder.name} is damaged; install it again."
+            raise CompilerUnavailable(reason)
         self._checked[folder] = state
 
     def _start(self, version: SolcVersion) -> "Future[str]":
@@ -211,7 +212,7 @@ class CompilerStore:
         raise self._unfetchable(version)
 
     def _unfetchable(self, version: SolcVersion) -> ScanError:
-        return Unavailable(
+        return CompilerUnavailable(
             f"The compiler {dotted(version)} is not installed on this server and cannot be"
             " downloaded now; the operator can add it with:"
             f" scan {self.kind.name} install {dotted(version)}",

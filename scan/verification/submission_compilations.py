@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.errors import Unavailable, VerificationFailed
+from scan.errors import CompilerUnavailable, Unavailable, VerificationFailed
 from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_run import OutOfLimits, RunningPlace, compile_source
@@ -208,7 +208,7 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
     stated = str(metadata.get("compiler", {}).get("version", ""))
     expected = dotted(submission.version)
     if stated and re.split(r"[+-]", stated, maxsplit=1)[0] != expected:
-        raise Unavailable(f"The compiler installed as {expected} is {stated[:60]}.")
+        raise CompilerUnavailable(f"The compiler installed as {expected} is {stated[:60]}.")
     return contracts
 
 

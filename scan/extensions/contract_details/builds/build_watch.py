@@ -298,6 +298,8 @@ class BuildWatch:
                 except (errors.RateLimited, errors.Unavailable) as error:
                     self._not_before = time.monotonic() + PAUSE_S
                     if self._not_before < deployed.since + TRIED_FOR_S:
+                        if isinstance(error, errors.CompilerUnavailable):
+                            break  # other groups have other compilers
                         return
                     self._failed(deployed, error.message)
                 except Exception as error:

@@ -325,7 +325,8 @@ class JobRunner:
         try:
             verified = verify(self._verifier, parse(json.loads(job.request)), job.client)
         except errors.Unavailable as error:
-            if _now() - job.created_at < TRIED_FOR:
+            is_passing = not isinstance(error, errors.CompilerUnavailable)
+            if is_passing and _now() - job.created_at < TRIED_FOR:
                 return None
             return Ending(error.message, error_code=UNAVAILABLE)
         except errors.ScanError as error:

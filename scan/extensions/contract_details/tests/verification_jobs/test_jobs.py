@@ -6,6 +6,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -19,7 +20,7 @@ from scan.extensions.contract_details.verification_jobs.jobs import (
     JobRunner,
     VerificationJobs,
 )
-from scan.verification import compiler_run
+from scan.verification import compiler_run, compiler_store
 from tests.support import database, many_functions, serving, solidity
 from tests.test_first_uses import no_thread_starts
 
@@ -65,11 +66,17 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     assert explorer.contract(address).json["match"] == "full"
 
 
-def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(explorer, jobs, address):
+def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(
+    explorer, jobs, address, monkeypatch
+):
+    """It fails soon: until then it takes one of its client's places."""
+    unreachable = Mock(side_effect=compiler_store.NotFetched("its publisher cannot be reached"))
+    monkeypatch.setattr(compiler_store.CompilerStore, "install", unreachable)
     given = [
         ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
         ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
         ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
+        ({"compilerVersion": "0.8.9"}, "unavailable", "scan solc install 0.8.9"),
         ({"constructorArguments": "00" * 32}, None, "constructor arguments"),
     ]
     with explorer.running_jobs():
