@@ -18,6 +18,7 @@ from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
 from scan.http import request_state, requests
 from scan.json_bodies import parse_json
+from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, pages
 
 MOST_GAS = 30_000_000
@@ -241,10 +242,7 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
 
 
 def _window(parameters: replies.Parameters, limit: int, offset: int) -> pages.Window:
-    if parameters.text("fromblock").lower() == "latest":
-        first = last = blocks.newest_number(requests.reader()) or 0
-    else:
-        first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
+    first, last = parameters.block("fromblock", 0), parameters.block("toblock", BIGINT_MAX)
     return pages.Window(limit, offset, "asc", first, last)
 
 

@@ -20,9 +20,11 @@ from scan import parameters
 from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, RateLimited, ScanError
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
+from scan.ethereum.request_node import TAGS
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
-from scan.queries import pages, tokens
+from scan.http.requests import reader
+from scan.queries import blocks, pages, tokens
 from scan.queries.reader import KeptFrom
 from scan.server.responses import Environ, WsgiResponse, json_response
 
@@ -197,7 +199,8 @@ class Parameters:
         """Return the window of a list: its page, order and range of blocks, which has no end where
         `endblock` is missing or `latest`."""
         limit, offset = self.limit_and_offset()
-        return pages.Window(limit, offset, self.direction(), self.first_block(), self.last_block())
+        last = self.block("endblock", parameters.BIGINT_MAX)
+        return pages.Window(limit, offset, self.direction(), self.block("startblock", 0), last)
 
     def day(self, name: str) -> date:
         try:
@@ -211,15 +214,18 @@ class Parameters:
             raise Failure("Error! Invalid sort: asc or desc")
         return direction
 
-    def first_block(self, name: str = "startblock") -> int:
-        if self.text(name).lower() == "earliest":
-            return 0
-        return min(self.integer(name, 0), parameters.BIGINT_MAX)
-
-    def last_block(self, name: str = "endblock") -> int:
-        if self.text(name).lower() == "latest":
-            return parameters.BIGINT_MAX
-        return min(self.integer(name, parameters.BIGINT_MAX), parameters.BIGINT_MAX)
+    def block(self, name: str, default: int) -> int:
+        """Return the first or last block of a range by its number or tag; `default` is 0 of a first
+        one and the greatest number of a last one. Nothing is known of pending blocks."""
+        tag = self.text(name).lower()
+        if tag in TAGS:
+            number: int | None = getattr(blocks.finality(reader()), tag)
+            if number is None:
+                raise Failure(f"{tag} block not found")
+            return number
+        if tag in ("latest", "pending"):
+            return default or blocks.newest_number(reader()) or 0
+        return 0 if tag == "earliest" else min(self.integer(name, default), parameters.BIGINT_MAX)
 
     def block_tag(self, name: str = "tag") -> str:
         """Return the block in JSON-RPC's form: a tag, or a number in hex."""

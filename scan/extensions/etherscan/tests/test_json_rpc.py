@@ -75,6 +75,11 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
         {"address": token, "fromBlock": last["blockNumber"], "toBlock": first["blockNumber"]},
         {"blockHash": first["blockHash"], "topics": []},
         {},
+        *(
+            {"address": token, "fromBlock": first, "toBlock": tag}
+            for tag in ("earliest", "finalized", "safe", "pending")
+            for first in ("earliest", tag)
+        ),
     ]
     for filter_ in filters:
         answer = rpc(client, request_of("eth_getLogs", filter_))
