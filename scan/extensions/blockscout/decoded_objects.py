@@ -53,7 +53,9 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
     is_anonymous = keccak256(decoded.signature.encode()) != topic
     abi = {"type": "event", "name": decoded.name, "anonymous": is_anonymous, "inputs": inputs}
     has_tuples = any(argument.type.startswith("(") for argument in decoded.arguments)
-    return {**as_call, "parameters": arguments, "abi": None if has_tuples else abi}
+    method = None if is_anonymous else as_call["method_id"]  # its first topic is an argument
+    fields = {"parameters": arguments, "abi": None if has_tuples else abi}
+    return {**as_call, "method_id": method, **fields}
 
 
 def _declared(argument: Argument) -> str:

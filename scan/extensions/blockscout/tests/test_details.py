@@ -51,6 +51,7 @@ def test_an_event_has_its_declaration():
     for is_anonymous, topic in topics.items():
         shown = decoded_objects.event_object(event, topic)
         assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
+        assert shown["method_id"] == (None if is_anonymous else topic[:4].hex())
         assert shown["abi"] == {
             "type": "event",
             "name": "Named",
