@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 import requests
 
+from scan.api.openapi.document import document
 from scan.http.background_threads import WorkerThread
 from scan.processors import ALLOWED
 from scan.verification.sandbox import Program
@@ -72,11 +73,16 @@ NO_REQUESTS = {
 
 
 def test_what_no_application_sees_is_answered_in_json(shared_server):
+    """By a code that the document has for every operation, and without headers that it requires."""
+    components = document()["components"]
+    refusal = json.dumps(components["responses"]["default"])
+    assert [n for n, header in components["headers"].items() if header["required"]] == ["After"]
     for request, status in NO_REQUESTS.items():
         head, _, body = serving.exchange(shared_server, request).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 %d " % status), request[:30]
         assert b"Content-Type: application/json" in head
         assert {"error", "code"} <= set(json.loads(body))
+        assert f'"{json.loads(body)["code"]}"' in refusal
 
 
 def test_half_a_body_is_no_request(shared_server):

@@ -103,7 +103,7 @@ def _entity_union(description: str, names: dict[str, str], suffix: str) -> Json:
     }
 
 
-ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
+ALWAYS = (400, 401, 414, 429, 431, 503)  # of every operation: its `default` response
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 # What each status means, and its codes.
@@ -122,7 +122,7 @@ def _error(*statuses: int) -> Json:
         described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
     else:
         further = declared("errors_with").get(str(statuses[0]), {})
-    codes = [code for status in statuses for code in ERRORS[status][1]]
+    codes = [*dict.fromkeys(code for status in statuses for code in ERRORS[status][1])]
     fields = {"code": {"description": "The error code.", "enum": codes}} | {
         name: field(value) for name, value in further.items()
     }
