@@ -98,7 +98,7 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own):
     }
 
 
-@pytest.mark.parametrize("kind", ["blocks", "transactions"])
+@pytest.mark.parametrize("kind", ["blocks", "transactions", "contractCreations", "history"])
 def test_a_row_names_what_nothing_proves_of_it(kind):
     [cell] = [column.cell for column in columns(kind, None) if column.name == "unproven"]
     assert cell({"unproven": ["value", "fee"]}, Context(None, "", {})) == "value fee"
