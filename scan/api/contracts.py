@@ -70,7 +70,7 @@ def get_contract(address: str) -> requests.Response:
     contract, lookup = contracts.get_with_proxy(requests.reader(), key, STORED)
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
-    if not contract.is_verified:
+    if not contract.has_source:
         raise NotFound(contract.not_verified)
     created = contracts.indexed(requests.reader(), key)
     return requests.json_value(

@@ -33,7 +33,7 @@ ALL_COLUMNS = frozenset("code settings abi sources metadata layouts".split())
 class Contract(NamedTuple):
     """A row of queries/contracts_get; JSON is text, and None where it was not read.
 
-    `code_hash` is None where no contract is indexed, `match` where its code is not verified;
+    `code_hash` is None where no contract is indexed, `match` where no source is known;
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `replaced_at` a block after which the node
     returned another code, for which no verification holds; `interface` the ABI with what the
@@ -62,8 +62,14 @@ class Contract(NamedTuple):
     interface: str | None = None
 
     @property
-    def is_verified(self) -> bool:
+    def has_source(self) -> bool:
+        """Return whether a source is known that compiles to this runtime code."""
         return self.match is not None
+
+    @property
+    def is_verified(self) -> bool:
+        """Return whether the constructor is that of the source, too, as far as is known."""
+        return self.match not in (None, RUNTIME)
 
     @property
     def not_verified(self) -> str:
@@ -129,10 +135,10 @@ def get_with_proxy(
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
     is_replaced = contract.replaced_at is not None
-    if contract.is_verified or is_replaced or clone is None or clone.kind not in CLONES:
+    if contract.has_source or is_replaced or clone is None or clone.kind not in CLONES:
         return contract, lookup
     implementation = get(reader, clone.implementation, columns)
-    if not implementation.is_verified:
+    if not implementation.has_source:
         return contract, lookup
     lent = implementation._replace(
         code_hash=contract.code_hash,

@@ -11,10 +11,10 @@ SELECT index_version(), json_build_object(
     'transactions', coalesce(max(b.transactions), 0),
     'addresses', sum(s.new_address_count),
     'contracts', sum(s.created_contract_count),
-    'verifiedContracts', (SELECT count(*) FROM verified_contracts v WHERE v.is_indexed),
-    'newVerifiedContracts', (
-        SELECT count(*) FROM verified_contracts v
-        WHERE v.is_indexed AND v.verified_at > now() - interval '1 day'),
+    'verifiedContracts', (
+        SELECT count(*) FROM verified_contracts v WHERE v.is_indexed AND v.match <> 'runtime'),
+    'newVerifiedContracts', (SELECT count(*) FROM verified_contracts v
+        WHERE v.is_indexed AND v.match <> 'runtime' AND v.verified_at > now() - interval '1 day'),
     'gasUsed', coalesce(sum(s.gas_used), 0)::text,
     'blockTimeMs', coalesce(max(b.block_time_ms), 0),
     'utilization', max(b.utilization),

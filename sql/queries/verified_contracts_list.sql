@@ -8,7 +8,7 @@
 WITH page AS (
     SELECT v.verified_at, v.address, v.code_hash
     FROM verified_contracts v
-    WHERE v.is_indexed
+    WHERE v.is_indexed AND v.match <> 'runtime'
         AND (v.verified_at, v.address, v.code_hash) < (
             coalesce(timestamptz 'epoch' + %(after_us)s * interval '1 microsecond', 'infinity'),
             coalesce(%(after_address)s, ''), coalesce(%(after_code_hash)s, ''))
@@ -32,7 +32,7 @@ SELECT index_version(),
         'verifiedAt', iso(v.verified_at)
     ) ORDER BY page.verified_at DESC, page.address DESC, page.code_hash DESC), '[]')::text,
     count(*),
-    (SELECT count(*) FROM verified_contracts l WHERE l.is_indexed),
+    (SELECT count(*) FROM verified_contracts l WHERE l.is_indexed AND l.match <> 'runtime'),
     (SELECT (extract(epoch FROM verified_at) * 1000000)::bigint FROM last),
     (SELECT address FROM last),
     (SELECT code_hash FROM last)

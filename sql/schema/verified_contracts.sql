@@ -35,7 +35,7 @@ CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
 -- serves queries/verified_contracts_list
 CREATE INDEX IF NOT EXISTS verified_contracts_listed
-    ON verified_contracts (verified_at, address, code_hash) WHERE is_indexed;
+    ON verified_contracts (verified_at, address, code_hash) WHERE is_indexed AND match <> 'runtime';
 -- serves queries/verified_contracts_list_by_match
 CREATE INDEX IF NOT EXISTS verified_contracts_by_match
     ON verified_contracts (match_id) WHERE is_indexed;
@@ -226,7 +226,7 @@ RETURN (
     SELECT CASE WHEN bool_or(c.ended_in IS NOT NULL) THEN json_agg(json_build_object(
         'fromBlock', c.block_number, 'endedIn', c.ended_in, 'codeHash', hex(c.code_hash),
         'contractName', (SELECT v.contract_name FROM verified_contracts v
-            WHERE v.address = at AND v.code_hash = c.code_hash),
+            WHERE v.address = at AND v.code_hash = c.code_hash AND v.match <> 'runtime'),
         'tokenName', token.name, 'tokenSymbol', token.symbol,
         'unproven', ARRAY['codeHash', 'tokenName', 'tokenSymbol']) ORDER BY c.block_number DESC) END::text
     FROM (

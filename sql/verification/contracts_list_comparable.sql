@@ -10,7 +10,8 @@ WITH verified AS (
     SELECT v.verified_at, v.code_hash
     FROM verified_contracts v
     -- one that began earlier may have been committed meanwhile
-    WHERE v.is_indexed AND v.verified_at > coalesce(%(after)s::timestamptz - interval '1 s', '-infinity')
+    WHERE v.is_indexed AND v.match <> 'runtime'
+        AND v.verified_at > coalesce(%(after)s::timestamptz - interval '1 s', '-infinity')
     ORDER BY v.verified_at DESC
     LIMIT %(codes)s
 ), candidates AS (

@@ -18,6 +18,7 @@ TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()"
 FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
 FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
 PATH = "contracts/Token.sol"
+NOT_VERIFIED = "Contract source code not verified"
 COMPARED = """SELECT e.address
     FROM creation_comparisons e
     JOIN verified_contracts v USING (creation_hash)
@@ -60,7 +61,8 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
     assert "runtime code only" in page and "may differ from those in the source" in page
     assert " match</span>" not in page and "source verified" not in page
-    assert "runtime code only" in explorer.client.get("/verified-contracts").text
+    for listed in ("/verified-contracts", "/api/v1/contracts", "/api/v2/smart-contracts"):
+        assert false_token not in explorer.client.get(listed).text.lower()
 
     chain_id = explorer.client.get("/chains").json[0]["chainId"]
     sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{false_token}").json
@@ -80,7 +82,11 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
     assert answer["status"] == "0" and answer["result"].startswith("Fail - Unable to verify. ")
     assert "constructor" in answer["result"]
     [row] = explorer.client.get(f"{contract}getsourcecode&address={false_token}").json["result"]
-    assert "constructor" in row["Warning"]
+    assert (row.pop("ABI"), {*row.values()}) == (NOT_VERIFIED, {"", "0", "Default"})
+    abi = explorer.client.get(f"{contract}getabi&address={false_token}").json
+    assert (abi["status"], abi["result"]) == ("0", NOT_VERIFIED)
+    contracts = explorer.client.get(f"{contract}listcontracts").json["result"] or ()
+    assert false_token not in [listed["Address"] for listed in contracts]
 
 
 @pytest.mark.long
@@ -111,7 +117,8 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         is_similar = "runtime code only" in page and "Similar match: " in page
         query = f"/api?module=contract&action=getsourcecode&address={address}"
         [row] = explorer.client.get(query).json["result"]
-        assert row["SimilarMatch"] == verified and ("Warning" in row) is is_similar
+        assert row["SimilarMatch"] == verified
+        assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_similar
         chain_id = explorer.client.get("/chains").json[0]["chainId"]
         sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
         assert ("warning" in sourcify) is is_similar

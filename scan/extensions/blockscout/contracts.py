@@ -27,7 +27,6 @@ from scan.http import request_state, requests
 from scan.http.requests import Response, json_value, reader
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import addresses, blocks, contracts, network
-from scan.verification.contract_match import RUNTIME
 from scan.verification.creation_comparison import preamble_of
 from scan.verification.languages.solidity import SOLIDITY, Language
 from scan.verification.languages.vyper import EVM_VERSIONS as VYPER_EVM_VERSIONS
@@ -106,13 +105,13 @@ def get_contract(address_hash: str) -> Response:
         "creation_status": status,
         **(_proxy_fields(proxy.kind, proxy.implementations) if proxy else NO_PROXY),
     }
-    if not contract.is_verified:
+    if not contract.has_source:
         return json_value(code_fields)
     is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
     is_minimal = proxy is not None and proxy.kind in address_and_token_objects.MINIMAL
     is_elsewhere = is_minimal and not contracts.get(reader(), key, ()).is_verified
-    if is_elsewhere or contract.match == RUNTIME:
+    if is_elsewhere or not contract.is_verified:
         fields |= renamed("unverified", {})  # the source is not of all of the contract's own code
     return json_value({**code_fields, **fields})
 

@@ -21,7 +21,7 @@ from scan.pages import addresses_and_tokens, records
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.reader import Reader
-from scan.verification import bytecode_metadata, contract_match
+from scan.verification import bytecode_metadata
 from scan.verification.bytecode_comparison import HALTS, STACK_OPERANDS, masked_hash, operand_size
 
 MAX_CODE_BYTES = 65_536  # EIP-7954
@@ -112,15 +112,15 @@ def get(reader: Reader, address: bytes) -> Bytecode:
         raise NotFound("There is no code at this address.", field="address")
     is_delegating = code.startswith(blocks.DELEGATION) and len(code) == len(blocks.DELEGATION) + 20
     verifier = contract.verifier and bytes(contract.verifier)
-    similar = verifier if contract.match == contract_match.RUNTIME else None
-    if similar is None and not contract.is_verified:
+    similar = None if contract.is_verified else verifier
+    if not contract.has_source:
         similar = similar_to(reader, code)
     return Bytecode(
         code,
         bytes(contract.code_hash) if contract.code and contract.code_hash else keccak256(code),
         bytecode_metadata.read_metadata(code),
         code[len(blocks.DELEGATION) :] if is_delegating else None,
-        contract.is_verified and contract.match != contract_match.RUNTIME,
+        contract.is_verified,
         verifier,
         similar,
     )

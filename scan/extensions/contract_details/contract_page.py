@@ -36,7 +36,7 @@ from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
 from scan.queries.reader import Reader
-from scan.verification import contract_match, creation_comparison
+from scan.verification import creation_comparison
 from scan.verification.languages.vyper import VYPER
 from scan.verification.settings_search import dotted
 
@@ -95,7 +95,7 @@ class ShownContract(NamedTuple):
     def can_match_better(self) -> bool:
         """Return whether another source may match better: not where runtime and creation code match
         fully, and not where the source is of another address with the same code."""
-        if self.verified is None or self.verified.match == contract_match.RUNTIME:
+        if self.verified is None or not self.verified.is_verified:
             return self.code_size > 0
         return self.verified.verifier is None and not self.verified.is_full_match
 
@@ -149,12 +149,12 @@ def read_contract(
         return ShownContract(view)
     code, arguments = bytes(contract.code), contract.constructor_arguments
     abi = json.loads(contract.interface or contract.abi or "[]")
-    similar = None if contract.is_verified else bytecode.similar_to(reader(), code)
+    similar = None if contract.has_source else bytecode.similar_to(reader(), code)
     shown_contract = ShownContract(
         view,
         code_size=len(code),
         is_blueprint=creation_comparison.preamble_of(code) is not None,
-        verified=contract if contract.is_verified else None,
+        verified=contract if contract.has_source else None,
         abi=abi,
         settings=json.loads(contract.settings or "{}"),
         proxy=proxy,

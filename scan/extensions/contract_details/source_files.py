@@ -169,10 +169,10 @@ _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.I)
 
 
 def get(reader: Reader, address: bytes) -> contracts.Contract:
-    """Return a verified contract with its sources and settings; raises NotFound."""
+    """Return a contract with its sources and settings; raises NotFound."""
     reader.do_not_cache()  # large ones would evict everything else
     contract, _ = contracts.get_with_proxy(reader, address, {"sources", "settings"})
-    if not contract.is_verified:
+    if not contract.has_source:
         raise NotFound(contract.not_verified, field="address")
     return contract
 

@@ -30,9 +30,9 @@ _PLAIN_METADATA: tuple[object, ...] = ({}, {"bytecodeHash": "ipfs"}, {"bytecodeH
 
 def abi(parameters: Parameters) -> Reply:
     contract, _ = contracts.get_with_proxy(reader(), parameters.address(), {"abi"})
-    if contract.abi is None:
+    if not contract.is_verified:
         raise Failure(NOT_VERIFIED)
-    return Reply(orjson.dumps(orjson.loads(contract.abi)).decode())
+    return Reply(orjson.dumps(orjson.loads(contract.abi or "[]")).decode())
 
 
 def source_code(parameters: Parameters) -> Reply:
@@ -43,8 +43,8 @@ def source_code(parameters: Parameters) -> Reply:
         reader().do_not_cache()
         proxy = delegating_account(reader().node, address)
     row = _row(contract) if contract.is_verified else renamed("source", {"ABI": NOT_VERIFIED})
-    if contract.warning is not None:
-        row = {**row, "Warning": contract.warning}
+    if contract.verifier:
+        row = {**row, "SimilarMatch": to_hex(bytes(contract.verifier))}
     if proxy is not None and (contract.is_verified or contract.code is None):
         row = {**row, "Proxy": "1", "Implementation": to_hex(proxy.implementation)}
     return Reply([row])
@@ -89,7 +89,6 @@ def _row(contract: contracts.Contract) -> dict[str, str]:
         "Library": _libraries(settings),
         "ContractFileName": contract.path,
         "LicenseType": contract.license or "",
-        "SimilarMatch": to_hex(bytes(contract.verifier)) if contract.verifier else "",
     }
 
 

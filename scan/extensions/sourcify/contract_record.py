@@ -187,7 +187,7 @@ def _proxy_resolution(record: _Record) -> dict[str, Any]:
     for target in lookup.proxy.implementations:
         implementation: dict[str, str] = {"address": checksummed(to_hex(target))}
         verified = contracts.get(record.reader, target, ())
-        if verified.is_verified:
+        if verified.has_source:
             implementation["name"] = verified.name
         implementations.append(implementation)
     kind = PROXY_TYPES.get(lookup.proxy.kind)

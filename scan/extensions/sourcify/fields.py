@@ -105,7 +105,7 @@ def reads_creation(members: Sequence[str]) -> bool:
 
 def runtime_bytecode(stored: Contract) -> dict[str, Any]:
     code = None if stored.code is None else bytes(stored.code)
-    return _bytecode(stored, RUNTIME, code, b"", is_same=stored.is_verified)
+    return _bytecode(stored, RUNTIME, code, b"", is_same=stored.has_source)
 
 
 def creation_bytecode(stored: Contract, creation: bytes | None) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def get_contract(chain_id: str, address: str) -> requests.Response:
     selection = fields.selected(requests.query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
     stored = contracts.get_or_index(requests.reader(), contract, columns_of(selection))
-    if not stored.is_verified:
+    if not stored.has_source:
         return requests.json_value(minimal_record(own_chain, contract, None, None), 404)
     creation = None
     if fields.reads_creation(selection.get("creationBytecode", ())):
@@ -83,7 +83,7 @@ def get_on_all_chains(address: str) -> requests.Response:
     requests.query_arguments()
     stored = contracts.get(requests.reader(), contract, ())
     own_chain = requests.reader().sources.chain_id.read()
-    if own_chain is None or not stored.is_verified:
+    if own_chain is None or not stored.has_source:
         return requests.json_value({"results": []}, 404)
     record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
     return requests.json_value({"results": [record | usual_fields(stored)]})

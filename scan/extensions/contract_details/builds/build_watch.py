@@ -31,7 +31,7 @@ from scan.verification.contract_interface import interface_of
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.request import Submission, parse
 from scan.verification.submission_compilations import MAX_ABI_BYTES, Outputs
-from scan.verification.verifier import Verified, Verifier, verify
+from scan.verification.verifier import MESSAGES, Verified, Verifier, verify
 
 MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last is kept
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
@@ -328,7 +328,10 @@ class BuildWatch:
                 verified = verify(self._verifier, shared, CLIENT, outputs)
                 if verified.match != RUNTIME:
                     return verified
-        return verify(self._verifier, own, CLIENT)
+        verified = verify(self._verifier, own, CLIENT)
+        if verified.match == RUNTIME:
+            raise errors.VerificationFailed(MESSAGES[RUNTIME])
+        return verified
 
     def _go_on(self, deployed: _Deployed, error: Exception) -> _Deployed:
         """Note why a build did not verify a contract. What a compiler says has text of files, which

@@ -21,6 +21,6 @@ SELECT index_version(), (
             AND is_code_indexed(a.address, a.code_hash)
             AND NOT EXISTS (SELECT
                 FROM verified_contracts v
-                WHERE v.address = a.address AND v.code_hash = a.code_hash)
+                WHERE v.address = a.address AND v.code_hash = a.code_hash AND v.match <> 'runtime')
         ORDER BY a.source
         LIMIT 20) AS c);

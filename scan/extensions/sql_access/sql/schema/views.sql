@@ -109,4 +109,4 @@ CREATE OR REPLACE VIEW v1.verified_contracts AS
 SELECT hex(v.address) AS address, v.contract_name, v.compiler_version, v.match, v.license, v.abi,
     v.verified_at, v.address AS address_bytes
 FROM verified_contracts v
-WHERE v.is_indexed;
+WHERE v.is_indexed AND v.match <> 'runtime';

@@ -20,6 +20,6 @@ FROM (
     LIMIT %(limit)s)) AS n
 CROSS JOIN LATERAL code_at(n.address) AS o
 WHERE octet_length(o.code) = ANY (%(lengths)s::integer[])
-    AND NOT EXISTS (SELECT FROM verified_contracts v WHERE v.code_hash = o.code_hash)
+    AND NOT EXISTS (SELECT FROM verified_contracts v WHERE v.code_hash = o.code_hash AND v.match <> 'runtime')
 GROUP BY o.code_hash
 ORDER BY max(n.block_number);

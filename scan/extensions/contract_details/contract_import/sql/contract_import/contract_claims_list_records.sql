@@ -9,6 +9,6 @@ WHERE a.source = %(source)s AND a.address > %(after)s AND a.outcome = 'claimed'
     AND is_code_indexed(a.address, a.code_hash)
     AND NOT EXISTS (SELECT
         FROM verified_contracts v
-        WHERE v.address = a.address AND v.code_hash = a.code_hash)
+        WHERE v.address = a.address AND v.code_hash = a.code_hash AND v.match <> 'runtime')
 ORDER BY a.address
 LIMIT %(limit)s;

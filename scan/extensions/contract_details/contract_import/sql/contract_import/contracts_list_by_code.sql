@@ -10,6 +10,6 @@ CROSS JOIN LATERAL (
     WHERE code_hash = kept.code_hash
     ORDER BY block_number, address
     LIMIT 1) AS c
-WHERE NOT EXISTS (SELECT FROM verified_contracts v WHERE v.code_hash = kept.code_hash)
+WHERE NOT EXISTS (SELECT FROM verified_contracts v WHERE v.code_hash = kept.code_hash AND v.match <> 'runtime')
     AND NOT EXISTS (
         SELECT FROM verification_jobs j WHERE j.address = c.address AND j.finished_at IS NULL);

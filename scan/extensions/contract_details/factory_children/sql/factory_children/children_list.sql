@@ -17,7 +17,7 @@ FROM (
     FROM (
         SELECT address
         FROM verified_contracts
-        WHERE is_indexed
+        WHERE is_indexed AND match <> 'runtime'
         ORDER BY verified_at DESC, address DESC, code_hash DESC
         LIMIT %(factories)s) AS f
     CROSS JOIN LATERAL (
