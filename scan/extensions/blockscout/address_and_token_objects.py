@@ -59,10 +59,6 @@ class AddressObjects:
     def of_optional(self, address: str | None) -> paths.Object | None:
         return None if address is None else self.of(address)
 
-    def is_contract(self, address: str) -> bool:
-        party = self._parties.get(address, {})
-        return bool(party.get("isContract") or party.get("delegate"))
-
 
 def address_object(address: str, party: Mapping[str, Any], name: str | None) -> paths.Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what

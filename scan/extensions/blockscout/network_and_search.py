@@ -234,7 +234,7 @@ def _result(
             "url": f"/address/{display_text.checksummed(value)}",
             "ens_info": None,
             "name": result["name"] or party["name"],
-            "is_smart_contract_address": objects.is_contract(value),
+            "is_smart_contract_address": party["is_contract"],
             "is_smart_contract_verified": party["is_verified"],
         }
         return {**fields, **of_address, "type": "label" if is_label else kind}

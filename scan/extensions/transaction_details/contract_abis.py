@@ -72,13 +72,6 @@ class Contract(NamedTuple):
         return delegation is not proxy_contracts.NOT_DELEGATING and delegation.proxy is None
 
 
-class _Ran(NamedTuple):
-    """What an account without own code ran."""
-
-    delegate: bytes | None
-    has_code: bool | None
-
-
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
 NOW = Block(2**43 - 1, "the head")  # the largest number that the database has ordinals for
@@ -142,10 +135,11 @@ class ContractAbis:
                 if proxy := delegations[code].proxy:
                     targets[emitter] = Emitter(proxy.implementation, emitter.block)
             if step == 0:
-                for account, ran in self._ran([e for e in codes if e not in rows]).items():
-                    contracts[account] = Contract(has_code=ran.has_code)
-                    if ran.delegate is not None:
-                        targets[account] = Emitter(ran.delegate, account.block)
+                for e, (has_code, delegate) in self._ran(
+                    [e for e in codes if e not in rows]
+                ).items():
+                    contracts[e] = Contract(has_code=has_code)
+                    targets |= {} if delegate is None else {e: delegate}
             codes = targets
         coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
         if coin and self._database.value("contracts/coin_logs_exist"):
@@ -158,10 +152,13 @@ class ContractAbis:
         with whose block the indexer read its code."""
         rows = self._rows(called)
         rest = self._ran([account for account in called if account not in rows])
-        return dict.fromkeys(rows, True) | {account: ran.has_code for account, ran in rest.items()}
+        return dict.fromkeys(rows, True) | {e: has_code for e, (has_code, _) in rest.items()}
 
-    def _ran(self, accounts: Sequence[Emitter]) -> dict[Emitter, _Ran]:
-        """Return what accounts without own code ran (EIP-7702)."""
+    def _ran(
+        self, accounts: Sequence[Emitter]
+    ) -> dict[Emitter, tuple[bool | None, Emitter | None]]:
+        """Return whether accounts without own code ran any, and the contract whose code they ran
+        (EIP-7702)."""
         if not accounts:
             return {}
         rows = self._database.rows(
@@ -171,9 +168,9 @@ class ContractAbis:
             transaction_indexes=[account.block.transaction_index for account in accounts],
         )
         return {
-            account: _Ran(None, None if may_have_run or account.block == NOW else False)
+            account: (None if may_have_run or account.block == NOW else False, None)
             if delegate is None
-            else _Ran(bytes(delegate), has_code=True)
+            else (True, Emitter(bytes(delegate), account.block))
             for account, (delegate, may_have_run) in zip(accounts, rows, strict=True)
         }
 

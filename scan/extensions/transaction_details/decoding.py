@@ -294,16 +294,13 @@ def _called(transaction: Mapping[str, Any]) -> Emitter:
 def called_code(reader: Reader, transactions: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Return which of indexed transactions called code, by what stood at `toAddress` at their block
     and index. Where that is not known, those with data count as calls."""
-    called = {_called(sent) for sent in transactions if sent["toAddress"]}
-    code = reader.sources.get(ContractAbis).code_at(called)
+    called = [_called(sent) if sent["toAddress"] else None for sent in transactions]
+    code = reader.sources.get(ContractAbis).code_at({*filter(None, called)})
+    has_code = [emitter is not None and code[emitter] for emitter in called]
     return [
-        bool(sent["toAddress"]) and is_call(code[_called(sent)], has_data=bool(sent["methodId"]))
-        for sent in transactions
+        bool(sent["methodId"]) if known is None else known
+        for sent, known in zip(transactions, has_code, strict=True)
     ]
-
-
-def is_call(has_code: bool | None, *, has_data: bool) -> bool:
-    return has_data if has_code is None else has_code
 
 
 def add_methods(reader: Reader, transactions: Iterable[Record], *, are_calls: bool = False) -> None:

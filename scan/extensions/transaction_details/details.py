@@ -87,8 +87,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         if isinstance(error, ClientBusy) or (isinstance(error, Unavailable) and not node.failed):
             raise  # the client waits for other requests, or the database is unavailable
         reader.do_not_cache()
-        [is_call] = decoding.called_code(reader, [record])
-        is_call = is_call and record["methodId"] is not None
+        is_call = record["methodId"] is not None and decoding.called_code(reader, [record])[0]
         return TransactionDetails(unavailable=error.message, is_call=is_call)
     calldata, (*_, log_count, logs, _) = transaction.input, transaction.receipt
     if log_count is not None and log_count > MAX_LOGS:

@@ -1,9 +1,9 @@
-"""What the page of a pending transaction reads."""
+"""What the page of a pending transaction reads, and what tells whether transactions called code."""
 
 import json
 
-from scan.hex import to_hex
-from tests.pages.test_query_plans import database, service, token
+from scan.hex import data, to_hex
+from tests.pages.test_query_plans import bounded_row, database, service, token
 from tests.support import explain, serving
 from tests.support.faulty_node import FaultyNode, every_result
 
@@ -32,3 +32,25 @@ def test_a_pending_transaction_reads_little(service, token):
     for plan in plans:
         plan.require_indexes()
     assert sum(plan.buffers for plan in plans) <= 500
+
+
+def test_what_stood_at_a_recipient_is_read_by_indexes(service, database, token):
+    listed = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
+    calls = [one for one in listed if one["toAddress"]]
+    addresses = [data(one["toAddress"]) for one in calls]
+    first, last = (choose(one["blockNumber"] for one in calls) for choose in (min, max))
+    at = {"addresses": addresses, "first_block": first, "last_block": last}
+    bounded_row(database, 50 * len(calls), "contracts/contracts_find", **at)
+    ran = {
+        "addresses": addresses,
+        "blocks": [one["blockNumber"] for one in calls],
+        "transaction_indexes": [one["transactionIndex"] for one in calls],
+    }
+    database.plans.clear()
+    assert len(database.rows("contracts/delegates_list", **ran)) == len(calls)
+    [plan] = database.plans
+    plan.require_indexes()
+    assert plan.buffers <= 30 * len(calls)
+    for address in (token, addresses[0]):
+        most = {"limit": 2000, "most": 200}
+        bounded_row(database, 60_000, "gas_use/transactions_list_gas", address=address, **most)
