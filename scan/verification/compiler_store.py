@@ -176,8 +176,7 @@ class CompilerStore:
         if self._checked.get(folder) == state:
             return
         if any(sha256(folder / name) != digest for name, digest in digests.items()):
-            reason = f"The compiler in {folder.name} is damaged; install it again."
-            raise CompilerUnavailable(reason)
+            raise CompilerUnavailable(f"The compiler in {folder.name} is damaged: install it anew.")
         self._checked[folder] = state
 
     def _start(self, version: SolcVersion) -> "Future[str]":
