@@ -37,7 +37,7 @@ class Contract(NamedTuple):
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `replaced_at` a block after which the node
     returned another code, for which no verification holds; `interface` the ABI with what the
-    compiler says beside it.
+    compiler says beside it; `is_similar` that it may have been created as the `verifier`.
     """
 
     code_hash: bytes | None
@@ -60,6 +60,7 @@ class Contract(NamedTuple):
     since_block: int | None
     replaced_at: int | None = None
     interface: str | None = None
+    is_similar: bool | None = None
 
     @property
     def has_source(self) -> bool:

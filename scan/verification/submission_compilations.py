@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.errors import CompilerUnavailable, Unavailable, VerificationFailed
+from scan.errors import CompilerUnavailable, VerificationFailed
 from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_run import OutOfLimits, RunningPlace, compile_source

@@ -7,9 +7,10 @@
 --   not verified), creation_match, contract_name, file_path, compiler_version, license,
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
 --   abi, sources, metadata, code_layouts (JSON text), first block with this code,
---   block at which the node returned another code (null: none), interface
--- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, built_abis_pkey,
---   replaced_codes_pkey, interfaces_pkey
+--   block at which the node returned another code (null: none), interface, whether the other address is verified
+--   and the code that created this contract is not known to be another (null where there is no other)
+-- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, verified_contracts_pkey, built_abis_pkey,
+--   replaced_codes_pkey, interfaces_pkey, creation_comparisons_pkey
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
     v.contract_name, v.file_path, v.compiler_version, v.license,
@@ -20,7 +21,14 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
     CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number,
-    r.block_number, CASE WHEN 'interface' = ANY (%(columns)s) THEN coalesce(i.entries, v.abi, b.abi) END::text
+    r.block_number, CASE WHEN 'interface' = ANY (%(columns)s) THEN coalesce(i.entries, v.abi, b.abi) END::text,
+    CASE WHEN v.address <> %(address)s THEN EXISTS (
+            SELECT FROM verified_contracts o
+            WHERE o.address = v.address AND o.code_hash = v.code_hash AND o.match <> 'runtime')
+        AND NOT EXISTS (
+            SELECT FROM creation_comparisons e
+            WHERE e.address = %(address)s AND e.code_hash = v.code_hash AND e.creation_hash = v.creation_hash
+                AND NOT e.is_equal) END
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true

@@ -30,9 +30,15 @@ _PLAIN_METADATA: tuple[object, ...] = ({}, {"bytecodeHash": "ipfs"}, {"bytecodeH
 
 def abi(parameters: Parameters) -> Reply:
     contract, _ = contracts.get_with_proxy(reader(), parameters.address(), {"abi"})
-    if not contract.is_verified:
+    if not _is_shown(contract):
         raise Failure(NOT_VERIFIED)
     return Reply(orjson.dumps(orjson.loads(contract.abi or "[]")).decode())
+
+
+def _is_shown(contract: contracts.Contract) -> bool:
+    """Return whether this form has the source: also of one that is similar to a verified contract,
+    unless its constructor is known to be another."""
+    return contract.is_verified or bool(contract.is_similar)
 
 
 def source_code(parameters: Parameters) -> Reply:
@@ -42,10 +48,10 @@ def source_code(parameters: Parameters) -> Reply:
     if contract.code is None:
         reader().do_not_cache()
         proxy = delegating_account(reader().node, address)
-    row = _row(contract) if contract.is_verified else renamed("source", {"ABI": NOT_VERIFIED})
+    row = _row(contract) if _is_shown(contract) else renamed("source", {"ABI": NOT_VERIFIED})
     if contract.verifier:
         row = {**row, "SimilarMatch": to_hex(bytes(contract.verifier))}
-    if proxy is not None and (contract.is_verified or contract.code is None):
+    if proxy is not None and (_is_shown(contract) or contract.code is None):
         row = {**row, "Proxy": "1", "Implementation": to_hex(proxy.implementation)}
     return Reply([row])
 
