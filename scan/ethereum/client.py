@@ -58,6 +58,7 @@ class Node:
         self._singles: dict[str, Node] = {}
         self._batch_sizes: dict[str, int] = {}  # by the method of a batch's first call
         self._takes_block_hashes: dict[str, bool] = {}  # by URL, until it fails
+        self._undecided_until: dict[str, float] = {}  # by URL, where that was not to be told
 
     @property
     def takes_block_hashes(self) -> bool | None:
@@ -236,39 +237,52 @@ class Node:
     ) -> tuple[list[Any], int]:
         """Return the results of one request, and the bytes of its answer."""
         blocks = {p for call in calls for p in call.params if isinstance(p, served_chain.BlockId)}
-        by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
-        written = calls
+        by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s) is not False
+        written, most = calls, most_bytes or MAX_ANSWER_BYTES
+        headers: list[Call] = []
         if blocks:
             written = [Call(c.method, served_chain.write(c.params, by_hash=by_hash)) for c in calls]
+        if blocks and not by_hash:  # of one batch, which one node behind the URL answers
+            headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
+            most += MAX_ANSWER_BYTES
         try:
-            answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES, raw)
+            answer, size = self._post(url, [*written, *headers], timeout_s, most, raw)
+            results = results_of(answer, len(written) + len(headers))
         except AnswerTooLarge as error:
             if len(calls) > 1:
                 raise BatchRefused(error.message) from None
             if most_bytes is None:
                 raise NodeError(error.message) from None
             return [error], 0
-        results = results_of(answer, len(calls))
+        except BatchRefused as error:
+            if not headers or _is_worth_halving(error, len(calls)) or isinstance(error, TimedOut):
+                raise
+            # It may take no batches.
+            parts = [self._ask(url, [call], timeout_s, most, raw) for call in (*written, *headers)]
+            results, size = [result for [result], _ in parts], parts[0][1]
+        if headers:
+            served_chain.require_canonical(blocks, results[len(calls) :])
         if by_hash and any(map(served_chain.is_malformed_request, results)):
             self._takes_block_hashes.pop(url, None)  # pop: another thread may have done it
-            if not self._try_block_hashes(url, timeout_s):
+            if self._try_block_hashes(url, timeout_s) is False:
                 raise StateUnavailable("the node no longer takes block hashes")
-        elif blocks and not by_hash:
-            headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
-            answers, _ = self._ask(url, headers, timeout_s, None)
-            served_chain.require_canonical(blocks, answers)
-        return results, size
+        return results[: len(calls)], size
 
-    def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
-        """Return whether the node takes block hashes: tried once for each URL, and again after a
-        failure."""
-        if (takes := self._takes_block_hashes.get(url)) is not None:
+    def _try_block_hashes(self, url: str, timeout_s: float) -> bool | None:
+        """Return whether the node takes block hashes: tried once for each URL, again after a
+        failure, and every few seconds while it is not to be told, None: it is sent them then."""
+        takes = self._takes_block_hashes.get(url)
+        if takes is not None or time.monotonic() < self._undecided_until.get(url, 0.0):
             return takes
 
         def ask(method: str, params: tuple[object, ...]) -> Any:
             return self._ask(url, [Call(method, params)], timeout_s, None)[0][0]
 
-        takes = self._takes_block_hashes[url] = served_chain.try_block_hashes(ask)
+        takes = served_chain.try_block_hashes(ask)
+        if takes is None:
+            self._undecided_until[url] = time.monotonic() + served_chain.CHECK_AGAIN_S
+            return None
+        self._takes_block_hashes[url] = takes
         way = "by block hash" if takes else "by number, and checked: the node takes no block hashes"
         log.info("state is read %s (EIP-1898)", way)
         return takes

@@ -268,24 +268,23 @@ def read(
     it does not have the block, and the errors of NodeSession.
     """
     results = node.results(calls, most_bytes)
-    refusals = [result for result in results if isinstance(result, RpcError)]
-    if any(refusal.is_missing_state for refusal in refusals):
-        raise HistoryUnavailable(_message(block))
+    has_block = False
     # A node may say of pruned state that it lacks the block; and where it does have a block of this
-    # number, it may be another fork's.
-    if any(refusal.is_missing_block for refusal in refusals):
-        [header] = node.results([Call("eth_getBlockByNumber", (hex(block.number), False))])
-        if isinstance(header, dict) and header.get("hash") == to_hex(block.hash):
-            raise HistoryUnavailable(_message(block))
+    # number, it may be another fork's. One of several behind a URL answers a whole batch.
+    if any(isinstance(result, RpcError) and result.is_missing_block for result in results):
+        header_call = Call("eth_getBlockByNumber", (hex(block.number), False))
+        *results, header = node.results([*calls, header_call], most_bytes + MOST_HEADER_BYTES)
+        has_block = isinstance(header, dict) and header.get("hash") == to_hex(block.hash)
+    refusals = [result for result in results if isinstance(result, RpcError)]
+    lacks_block = any(refusal.is_missing_block for refusal in refusals)
+    if any(refusal.is_missing_state for refusal in refusals) or (lacks_block and has_block):
+        raise HistoryUnavailable(
+            f"The node does not keep the state of block {block.number}: that needs an archive node."
+            " Ask for a newer block, or leave block out."
+        )
+    if lacks_block:
         raise UpstreamFailed(f"The node does not have block {block.number} now; try again shortly.")
     return results
-
-
-def _message(block: BlockId) -> str:
-    return (
-        f"The node does not keep the state of block {block.number}: that needs an archive node."
-        " Ask for a newer block, or leave block out."
-    )
 
 
 TIMEOUT_S = 0.5

@@ -5,7 +5,7 @@ A node may be another one from one request to the next: a development node that 
 what a proxy leads to. So each new connection to it is checked, and each URL every few seconds. A
 node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
 does not have, but answers a number from its own fork. Where a node takes no hashes, state is read
-by number, and the block's hash is compared afterwards.
+by number, and the block's hash in the same batch is compared.
 """
 
 import logging
@@ -133,29 +133,31 @@ def write(params: Iterable[object], *, by_hash: bool) -> list[object]:
     ]
 
 
-def try_block_hashes(ask: RequestBlock) -> bool:
-    """Return whether a node takes block hashes, by a call whose answer by number is known.
+def try_block_hashes(ask: RequestBlock) -> bool | None:
+    """Return whether a node takes block hashes; None where it does not have the block by whose hash
+    it is asked, as one of several behind a URL may not. A node that has pruned even its newest
+    states takes them where it says so.
 
-    The node has to give the same answer for the block's hash, and none for an unknown hash. A node
-    that has pruned even its newest states is taken to accept hashes.
-    Raises NodeError for a malformed block, StateUnavailable where the node gives no balance.
+    It takes none where it refuses one as malformed, or answers of a block that cannot exist.
+    Raises NodeError for a malformed block.
     """
     header = ask("eth_getBlockByNumber", ("latest", False))
-    try:
-        block = {"blockHash": header["parentHash"]}  # more nodes have the parent than the newest
-        number = max(int(header["number"], 16) - 1, 0)
-        if int(header["number"], 16) == 0:
-            block = {"blockHash": header["hash"]}
+    try:  # more nodes have the parent than the newest
+        name = "parentHash" if int(header["number"], 16) else "hash"
+        block = {"blockHash": header[name]}
     except (TypeError, KeyError, ValueError) as error:
         raise NodeError(f"the node's newest block is malformed: {error!r}") from error
-    by_number = ask("eth_getBalance", (ADDRESS, hex(number)))
-    if isinstance(by_number, RpcError) and by_number.is_missing_state:
-        return True
-    if not isinstance(by_number, str):
-        raise StateUnavailable(f"the node does not have the state of block {number}: {by_number}")
     if isinstance(ask("eth_getBalance", (ADDRESS, NO_BLOCK)), str):
         return False
-    return any(ask("eth_getBalance", (ADDRESS, block)) == by_number for _ in range(ATTEMPTS))
+    for _ in range(ATTEMPTS):
+        result = ask("eth_getBalance", (ADDRESS, block))
+        if isinstance(result, str):
+            return True
+        if is_malformed_request(result):
+            return False
+        if isinstance(result, RpcError) and result.is_missing_state:
+            return True
+    return None
 
 
 def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None:

@@ -1,11 +1,18 @@
 """State by block hash where a node takes it (EIP-1898), else by number: tried out, not assumed."""
 
+from contextlib import suppress
+
 import pytest
 
-from scan.ethereum.client import Call, Node, NodeError
+from scan.errors import UpstreamFailed
+from scan.ethereum import request_node
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.served_chain import BlockId
+from scan.rate_limits.concurrency import WaitingThreads
 from tests.indexer.test_node_faults import status
 from tests.support import faulty_node, indexing, table_digest
+from tests.support.anvil import Anvil
 from tests.support.scenario import stage, tokens
 
 
@@ -92,6 +99,80 @@ def test_a_node_that_refuses_once_is_no_node_without_block_hashes(anvil, node):
     client = Node([node.url])
     assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
     assert client.takes_block_hashes is True
+
+
+def test_a_balancer_whose_nodes_lack_a_block_shows_nothing_of_block_hashes(
+    anvil, node, monkeypatch
+):
+    """It is sent them meanwhile: of a number it would give another fork's state."""
+    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
+        other.mine(3)
+        anvil.call("anvil_setCoinbase", anvil.accounts[3])
+        anvil.mine(3)
+        client, block = Node([node.url]), newest(anvil)
+        node.fault = faulty_node.routed(faulty_node.names_block_hash, elsewhere.forward)
+        for _ in range(2):
+            with pytest.raises(RpcError) as refused:
+                balance_at(client, anvil.accounts[0], block)
+            assert refused.value.is_missing_block and client.takes_block_hashes is None
+        node.fault = None
+        assert balance_at(client, anvil.accounts[0], block) > 0
+        monkeypatch.setattr("scan.ethereum.served_chain.CHECK_AGAIN_S", 0)
+        client = Node([node.url])
+        for fault, takes in ((elsewhere.forward, None), (node.forward, True)):
+            node.fault = faulty_node.routed(faulty_node.names_block_hash, fault)
+            with suppress(RpcError):
+                balance_at(client, anvil.accounts[0], block)
+            assert client.takes_block_hashes is takes
+
+
+def test_by_number_the_header_is_of_the_node_that_gives_the_state(anvil, node):
+    """A balancer sent it to another node, which has the block."""
+    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
+        anvil.mine(3)
+        other.call("anvil_setCoinbase", other.accounts[3])
+        other.mine(3)
+        balancer = faulty_node.balanced(node.forward, elsewhere.forward)
+        node.fault = faulty_node.refuse_block_objects
+        client = Node([node.url])
+        assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+        node.fault = balancer
+        assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+        with pytest.raises(NodeError, match="block 3 changed while its state was read"):
+            balance_at(client, anvil.accounts[0], newest(anvil))
+
+
+def test_a_node_without_batches_is_asked_one_by_one(anvil, node):
+    anvil.mine(3)
+    node.fault = faulty_node.before(
+        faulty_node.limit_batch(1, faulty_node.batch_error), faulty_node.refuse_block_objects
+    )
+    client = Node([node.url])
+    assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+    anvil.reorganise(1)
+    other = newest(anvil)._replace(hash=bytes(32))
+    with pytest.raises(NodeError, match="block 3 changed while its state was read"):
+        balance_at(client, anvil.accounts[0], other)
+
+
+def test_a_balancer_of_two_forks_lacks_no_history(anvil, node):
+    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
+        anvil.mine(3)
+        other.call("anvil_setCoinbase", other.accounts[3])
+        other.mine(3)
+        gateway, block = NodeGateway(Node([node.url]), WaitingThreads()), newest(anvil)
+        calls = [Call("eth_getBalance", (anvil.accounts[0], block))]
+
+        def balance():
+            return request_node.read(gateway.session("a"), block, calls)
+
+        expected = balance()
+        node.fault = faulty_node.balanced(elsewhere.forward, node.forward)
+        assert balance() == expected
+        node.fault = faulty_node.balanced(elsewhere.forward)
+        with pytest.raises(UpstreamFailed, match="does not have block 3") as refused:
+            balance()
+        assert int(refused.value.headers["Retry-After"]) > 0
 
 
 def test_a_revert_is_an_answer_whatever_way_was_taken(anvil, node):

@@ -1,5 +1,6 @@
 """A node that fails: a proxy before a real one, for what the real one will not do by itself."""
 
+import itertools
 import json
 import random
 import socket
@@ -97,6 +98,24 @@ def replacing(meant, result):
     return altering(alter)
 
 
+def balanced(*forwards):
+    """As a balancer before nodes, of which each in turn is sent a request."""
+    turns = itertools.cycle(forwards)
+    return lambda calls, _: Reply(body=next(turns)(calls))
+
+
+def routed(is_others, other):
+    """As a balancer that routes by method: another node is sent some calls of a batch."""
+
+    def reply(calls, forward):
+        to_other = [call for call in calls if is_others(call)]
+        to_node = [call for call in calls if not is_others(call)]
+        answers = [*(other(to_other) if to_other else ()), *(forward(to_node) if to_node else ())]
+        return Reply(body=answers)
+
+    return reply
+
+
 def before(first, second):
     """The fault `first` of a node that has the fault `second`."""
     return lambda calls, forward: first(calls, lambda inner: second(inner, forward).body)
@@ -170,15 +189,13 @@ def refuse_method(method):
     return refuse(lambda call: call["method"] == method, message=message)
 
 
-def _names_block_hash(call):
+def names_block_hash(call):
     return any(isinstance(param, dict) and "blockHash" in param for param in call["params"])
 
 
 # A node from before EIP-1898, and Ganache.
-refuse_block_hashes = refuse(_names_block_hash, -32602, "cannot unmarshal object")
-refuse_block_objects = refuse(
-    _names_block_hash, -32700, 'Cannot wrap a "object" as a json-rpc type'
-)
+refuse_block_hashes = refuse(names_block_hash, -32602, "cannot unmarshal object")
+refuse_block_objects = refuse(names_block_hash, -32700, 'Cannot wrap a "object" as a json-rpc type')
 
 
 def ignore_block_hashes(calls, forward):

@@ -305,9 +305,9 @@ def _check_state(node: Node, head: BlockId, start_block: int) -> Findings:
     if isinstance(current, RpcError) or current is None:
         yield failure(f"it cannot read the state of its newest block: {current}", "see its log")
         return
-    if not node.takes_block_hashes:
+    if node.takes_block_hashes is False:
         text = "it does not take block hashes (EIP-1898)"
-        yield warning(text, "state is read by number and checked afterwards; upgrade it")
+        yield warning(text, "state is read by number, and its block checked; upgrade it")
     if head.number - start_block < RECENT_BLOCKS:
         yield ok(f"has the state of block {head.number}")
         return
