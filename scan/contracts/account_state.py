@@ -48,15 +48,15 @@ class AccountStates:
         self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
     def all_at(
-        self, node: NodeSession, addresses: Sequence[bytes], block_number: int, block_hash: bytes
+        self, node: NodeSession, addresses: Sequence[bytes], block: served_chain.BlockId
     ) -> dict[bytes, AccountState]:
         """Return the states by address, read in one batch. Those are missing of which the node
         gives no valid response within TIMEOUT_S."""
-        cached = {address: self._cache.get((address, block_hash)) for address in addresses}
+        cached = {address: self._cache.get((address, block.hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
         calls = [
-            client.Call(method, (to_hex(address), hex(block_number)))
+            client.Call(method, (to_hex(address), block))
             for address in missing
             for method in ("eth_getBalance", "eth_getCode")
         ]
@@ -71,14 +71,13 @@ class AccountStates:
         except (UpstreamFailed, Unavailable, BadHex):
             return states
         for address, state in read.items():
-            self._cache.store((address, block_hash), state, ENTRY_BYTES)
+            self._cache.store((address, block.hash), state, ENTRY_BYTES)
         return states | read
 
     def words_at(
-        self, node: NodeSession, views: Sequence[ViewCall], block_number: int, block_hash: bytes
+        self, node: NodeSession, views: Sequence[ViewCall], block: served_chain.BlockId
     ) -> dict[ViewCall, int]:
         """Return the numbers that functions of contracts return after a block; see words()."""
-        block = served_chain.BlockId(block_number, block_hash)
         words = self.words(node, [(view, block) for view in views])
         return {view: number for (view, _), number in words.items()}
 
@@ -91,15 +90,17 @@ class AccountStates:
         gas = hex(CALL_GAS)
         timeout_s = TIMEOUT_S * (1 + len(missing) // 100)
         calls = [
-            client.Call(
-                "eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, hex(at.number))
-            )
+            client.Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, at))
             for (contract, calldata), at in missing
         ]
         try:
             answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES)
         except (UpstreamFailed, Unavailable):
             return words
+        if any(
+            isinstance(answer, client.RpcError) and answer.is_missing_block for answer in answers
+        ):
+            node.record_failed()  # it is behind, or on another fork
         for view, answer in zip(missing, answers, strict=True):
             with suppress(BadHex):
                 number = None if isinstance(answer, client.RpcError) else word(data(answer))

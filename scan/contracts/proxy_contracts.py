@@ -16,6 +16,7 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
 NODE_TIMEOUT_S = 2.0
@@ -188,11 +189,9 @@ def _kind(code: bytes, at: bytes, run: Run, words: Mapping[Read, bytes | None]) 
     return kind or ("beacon" if is_beacon else "other")
 
 
-def proxy_at(
-    node: NodeSession, address: bytes, code: bytes, block: int | None = None
-) -> Proxy | None:
-    """Return the proxy at an address after a block, or now; None if it is none, or if the node does
-    not respond."""
+def proxy_at(node: NodeSession, address: bytes, code: bytes, block: BlockId | None) -> Proxy | None:
+    """Return the proxy at an address after a block, or now where that is None; None if it is none,
+    or if the node does not respond."""
     delegation = delegation_of(code)
     if not delegation.depends_on_state:
         return delegation.proxy
@@ -202,12 +201,12 @@ def proxy_at(
         return None
 
 
-def delegating_account(node: NodeSession, address: bytes, block: int | None = None) -> Proxy | None:
+def delegating_account(node: NodeSession, address: bytes, block: BlockId | None) -> Proxy | None:
     """Return the EIP-7702 delegation of an account after a block, or now, which is not indexed;
     None if it has none, or if the node does not respond."""
     try:
         code = node.within(NODE_TIMEOUT_S).call(
-            "eth_getCode", to_hex(address), tag_of(block), most_bytes=MAX_RESPONSE_BYTES
+            "eth_getCode", to_hex(address), block or "latest", most_bytes=MAX_RESPONSE_BYTES
         )
         return delegation_of(data(code)).proxy
     except (UpstreamFailed, Unavailable, RpcError, BadHex):
@@ -215,15 +214,11 @@ def delegating_account(node: NodeSession, address: bytes, block: int | None = No
 
 
 def proxy_after(
-    node: NodeSession, address: bytes, delegation: Delegation, block: int | None = None
+    node: NodeSession, address: bytes, delegation: Delegation, block: BlockId | None
 ) -> Proxy | None:
     """Return the proxy with its implementations after a block, or now; None if it is none. Raises
     the errors of NodeSession, and BadHex."""
     return at_blocks(node.within(NODE_TIMEOUT_S), [(address, delegation, block)])[0]
-
-
-def tag_of(block: int | None) -> str:
-    return "latest" if block is None else hex(block)
 
 
 Words = Mapping[Read, bytes]
@@ -231,19 +226,20 @@ Words = Mapping[Read, bytes]
 
 def at_blocks(
     node: NodeSession,
-    proxies: Sequence[tuple[bytes, Delegation, int | None]],
+    proxies: Sequence[tuple[bytes, Delegation, BlockId | None]],
     overridden: Mapping[bytes, Words] = {},
 ) -> list[Proxy | None]:
-    """Return the proxies as they were at block numbers, or are now where that is None or the node
-    has no state of that block; None for each that is no proxy.
+    """Return the proxies as they were after blocks, or are now where that is None or the node has
+    no state of that block; None for each that is no proxy.
 
-    `proxies` have an address, its delegation and a block number each; slots in `overridden` have
+    `proxies` have an address, its delegation and a block each; slots in `overridden` have
     other words. Few requests are made. Raises the errors of NodeSession, and BadHex.
     """
     words: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
     missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
     results: list[Proxy | None] = [None] * len(proxies)
-    waiting, of_now = {*range(len(proxies))}, set()
+    waiting = {*range(len(proxies))}
+    of_now = {index for index, (_, _, block) in enumerate(proxies) if block is None}
     for _ in range(REQUESTS):
         missing = [(index, read) for index, read in missing if read not in words[index]]
         calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
@@ -293,13 +289,13 @@ def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
 
 
 def _read(
-    node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], int | None]]
+    node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], BlockId | None]]
 ) -> tuple[list[object], Sequence[int]]:
-    """Return the results of calls at block numbers, and the indexes of those that were made again
+    """Return the results of calls after blocks, and the indexes of those that were made again
     on the newest state, as they failed there without a revert."""
     calls = list(calls)
     results: list[object] = node.results(
-        [Call(method, (*params, tag_of(number))) for (method, params), number in calls],
+        [Call(method, (*params, block or "latest")) for (method, params), block in calls],
         MAX_RESPONSE_BYTES,
     )
     failed = [

@@ -16,7 +16,6 @@ from scan.ethereum.node_errors import CallFailure, reverted_with
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
-from scan.parameters import BIGINT_MAX
 
 
 class PreparedCall(NamedTuple):
@@ -87,11 +86,10 @@ class ReadCalls:
         address: bytes,
         function: str,
         arguments: Sequence[object],
-        block: BlockId | None = None,
+        block: BlockId,
     ) -> CallResult:
-        """Call a function on the state after `block`, or after the node's newest block. Raises
-        NotFound, InvalidParameter, CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable.
-        """
+        """Call a function on the state after a block. Raises NotFound, InvalidParameter,
+        CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable."""
         prepared, proxy = self.prepared(node, address, function, arguments, block, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         returned = self.execute(node, call, abis_of(address, proxy), block)
@@ -103,15 +101,14 @@ class ReadCalls:
         address: bytes,
         function: str,
         arguments: Sequence[object],
-        block: BlockId | None = None,
+        block: BlockId,
         *,
         read_only: bool,
     ) -> tuple[PreparedCall, Proxy | None]:
         """Encode the call by the contract's own ABI, or else by that of an implementation after
         `block`, which is then in the returned proxy."""
         failure: AbiError | None = None
-        number = None if block is None else block.number
-        for entries, proxy in self._entries(node, address, function, number):
+        for entries, proxy in self._entries(node, address, function, block):
             functions, others = entries["functions"], entries["others"]
             try:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
@@ -125,29 +122,27 @@ class ReadCalls:
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _entries(
-        self, node: NodeSession, address: bytes, function: str, block: int | None
+        self, node: NodeSession, address: bytes, function: str, block: BlockId
     ) -> Iterator[tuple[dict[str, Any], Proxy | None]]:
         """The function's entries in the ABI of the contract after a block, and then of each
         implementation, as far as they are verified and read within FACETS_S."""
-        number = BIGINT_MAX if block is None else block
-        if (entries := self._function(address, function, number)) is not None:
+        if (entries := self._function(address, function, block.number)) is not None:
             yield entries, None
         for proxy in self.proxies(node, address, block):
             ends_at = time.monotonic() + FACETS_S
             for implementation in proxy.implementations:
-                if (delegated := self._function(implementation, function, number)) is not None:
+                delegated = self._function(implementation, function, block.number)
+                if delegated is not None:
                     yield delegated, Proxy(proxy.kind, implementation)
                     if time.monotonic() > ends_at:
                         return
 
-    def proxies(
-        self, node: NodeSession, address: bytes, block: int | None = None
-    ) -> Iterator[Proxy]:
-        """Yield the proxy at an address after a block, or now, and that which its implementation's
-        code is where it runs there, and so on."""
-        number, code_address = BIGINT_MAX if block is None else block, address
+    def proxies(self, node: NodeSession, address: bytes, block: BlockId) -> Iterator[Proxy]:
+        """Yield the proxy at an address after a block, and that which its implementation's code is
+        where it runs there, and so on."""
+        code_address = address
         for _ in range(MAX_TARGETS):
-            at = {"address": code_address, "block_number": number}
+            at = {"address": code_address, "block_number": block.number}
             code = self._database.value("contracts/codes_get", **at)
             if code is not None:
                 proxy = proxy_at(node, address, bytes(code), block)
@@ -170,18 +165,15 @@ class ReadCalls:
         return entries
 
     def execute(
-        self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId | None
+        self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId
     ) -> bytes:
         """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
         at the addresses `abis` after the block."""
         try:
-            if block is None:
-                returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
-            else:
-                eth_call = Call("eth_call", (call, block))
-                [returned] = request_node.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
-                if isinstance(returned, RpcError):
-                    raise returned
+            eth_call = Call("eth_call", (call, block))
+            [returned] = request_node.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
+            if isinstance(returned, RpcError):
+                raise returned
             return data(returned)
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
@@ -191,15 +183,15 @@ class ReadCalls:
             raise UpstreamFailed("The node's response to the call is not valid.") from None
 
     def _failed(
-        self, error: RpcError, abis: Sequence[bytes], block: BlockId | None
+        self, error: RpcError, abis: Sequence[bytes], block: BlockId
     ) -> CallReverted | UpstreamFailed:
         """Return the error of a failed call: CallReverted where the contract failed, UpstreamFailed
         where the node may be at fault. Nodes differ in their codes and in where the data is."""
         failure = reverted_with(error.data)
         if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
-            number = BIGINT_MAX if block is None else block.number
-            errors = (self._database.value(statement, address=a, block_number=number) for a in abis)
+            columns = [{"address": a, "block_number": block.number} for a in abis]
+            errors = (self._database.value(statement, **column) for column in columns)
             return reverted(failure, [abi_decoding.index_abi(error or ()) for error in errors])
         reason = shown_reason(error)
         if error.is_refusal:

@@ -74,7 +74,7 @@ def at_head(
     states = {}
     # A node that has failed this request once would cost each page of a file its time-out.
     if stale and not reader.has_node_failed and head is not None:
-        states = reader.sources.account_states.all_at(reader.node, stale, *head)
+        states = reader.sources.account_states.all_at(reader.node, stale, head)
         contracts = {
             a
             for a, balance_read in zip(addresses, indexed, strict=True)

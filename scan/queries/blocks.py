@@ -90,6 +90,14 @@ def newest(reader: Reader) -> served_chain.BlockId | None:
     return served_chain.BlockId.of(*reader.row("queries/blocks_find", number=None, hash=None))
 
 
+def or_newest(reader: Reader, block: served_chain.BlockId | None) -> served_chain.BlockId:
+    """Return the block, or the newest where it is None; raises NotFound before the first one."""
+    block = block or reader.once(newest)
+    if block is None:
+        raise not_indexed(reader, None)
+    return block
+
+
 def not_indexed(reader: Reader, block: int | bytes | None, field: str | None = None) -> NotFound:
     """Return the error for a block that is not indexed: not yet, no longer, or older than it."""
     number = block if isinstance(block, int) else None

@@ -153,16 +153,17 @@ def get_with_proxy(
 
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
-    """Return a proxy's present implementations, by its code or its state."""
+    """Return a proxy's implementations at the newest block, by its code or its state."""
     delegation = delegation_of(bytes(contract.code or b""))
     proxy = delegation.proxy
     if not delegation.depends_on_state:
         return ProxyLookup(proxy)
-    reader.do_not_cache()  # its storage may change with any block
-    try:
-        return ProxyLookup(proxy_after(reader.node, address, delegation))
-    except (UpstreamFailed, BadHex, Unavailable):
-        return ProxyLookup(proxy, is_known=proxy is not None)
+    with suppress(UpstreamFailed, BadHex, Unavailable):
+        at_newest = proxy_after(reader.node, address, delegation, reader.once(blocks.newest))
+        if at_newest is None or not at_newest.is_of_now:
+            return ProxyLookup(at_newest)
+    reader.do_not_cache()
+    return ProxyLookup(proxy, is_known=proxy is not None)
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:
@@ -178,7 +179,8 @@ def call(
     arguments: Sequence[object],
     block: BlockId | None = None,
 ) -> read_calls.CallResult:
-    """Call a view function after a block, or at the node's newest; see ReadCalls.call()."""
+    """Call a view function after a block, by default the newest; see ReadCalls.call()."""
+    block = blocks.or_newest(reader, block)
     return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.support.anvil import Anvil
+from tests.support.explorer import with_state_of_a_fork
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
@@ -97,6 +98,36 @@ def test_calls_see_the_state_of_the_block(explorer):
     assert call("count", numbers[0] - 1).json["code"] == "call_reverted"
     assert call("count", 10**9).status_code == 404
     assert call("count", "soon").json["field"] == "block"
+
+
+def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):
+    """Of a coin whose events do not add up, supply and holders are the node's answers, too."""
+
+    def act(node, nth):
+        one, two, *_ = node.accounts
+        coin = node.deploy(one, "SilentCoin", 1000, False, True)
+        for value in (100, 100 * nth):
+            node.transact(one, coin, "transfer", two, value)
+        node.transact(one, coin, "rebase", 777 * nth)
+        node.send(one, STRANGERS[nth], value=7_000_000)
+        node.mine(2)
+        return coin.address
+
+    with with_state_of_a_fork(postgres, template, act) as (client, indexed, node, coin):
+        holder, head = indexed.accounts[1], indexed.head()
+        paths = [f"/addresses/{STRANGERS[2]}", f"/tokens/{coin}", f"/tokens/{coin}/holders"]
+        paths += [f"/addresses/{holder}/tokens", f"/addresses?addresses={STRANGERS[2]}"]
+        of_fork = [client.get(f"/api/v1{path}") for path in paths]
+        node.fault = None
+        stranger, token, holders, held, _ = [get(client, path) for path in paths]
+    assert (stranger["balance"], stranger["balanceBlock"]) == ("0", head)
+    assert token["totalSupply"] == "777000"
+    balances = {row["address"]: row["balance"] for row in holders["holders"]}
+    assert balances[holder] == held["tokens"][0]["balance"] == str(180 * 777)
+    for response in of_fork:
+        assert response.status_code in (200, 502)
+        for wrong in (7_000_000, 1000 * 1554, 270 * 1554):
+            assert f'"{wrong}"' not in response.text, response.text
 
 
 def test_a_node_without_history_is_named(postgres, template):

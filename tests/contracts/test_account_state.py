@@ -6,10 +6,11 @@ from importlib.util import find_spec, module_from_spec
 import pytest
 
 from scan.errors import UpstreamFailed
+from scan.ethereum.served_chain import BlockId
 
 pytestmark = pytest.mark.check
 
-ADDRESS, HASH = bytes(20), bytes(32)
+ADDRESS, BLOCK = bytes(20), BlockId(1, bytes(32))
 
 
 class Silent:
@@ -32,6 +33,6 @@ def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens():
     assert isinstance(spec, ModuleSpec) and spec.loader
     spec.loader.exec_module(account_state := module_from_spec(spec))
     states, node = account_state.AccountStates(), Silent()
-    assert states.all_at(node, [ADDRESS], 1, HASH) == {}
-    assert states.words_at(node, [(ADDRESS, "0x")], 1, HASH) == {}
+    assert states.all_at(node, [ADDRESS], BLOCK) == {}
+    assert states.words_at(node, [(ADDRESS, "0x")], BLOCK) == {}
     assert node.waited_s == [0.5, 0.5]

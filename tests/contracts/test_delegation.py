@@ -134,4 +134,6 @@ def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name
         record = {"type": kind, "implementation": many, "warning": warning}
         assert explorer.contract(proxy).json["proxy"] == record
     explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, "0x" + 64 * "0")
+    explorer.anvil.mine()
+    explorer.wait_for_block(explorer.anvil.head())
     assert "names 0x" not in explorer.client.get(path).text

@@ -41,6 +41,7 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
     sender = explorer.anvil.accounts[0]
     sent = explorer.anvil.send(sender, vault, data=call["data"], value=int(call["value"]))
     assert explorer.anvil.receipt_of(sent)["status"] == "0x1"
+    explorer.wait_for_block(explorer.anvil.head())
     assert int(explorer.call(vault, "total").json["result"]) - int(before) == int(call["value"])
     assert explorer.call(vault, "parts", 0).json["result"] == [str(2**255), OWNER]
 

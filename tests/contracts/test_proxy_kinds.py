@@ -207,7 +207,7 @@ FACETS = [
 @pytest.mark.check
 @pytest.mark.parametrize(("answer", "facets"), FACETS)
 def test_facets_are_bounded_and_addresses(answer, facets):
-    proxy = proxy_after(Lying(answer), b"\1" * 20, delegation_of(SELECTING))
+    proxy = proxy_after(Lying(answer), b"\1" * 20, delegation_of(SELECTING), None)
     assert (len(proxy.implementations) if proxy else 0) == facets
 
 

@@ -103,7 +103,7 @@ COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
 
 def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
-    _, head, _ = database.row("queries/chain_get_newest_block")
+    _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
     sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     all_blocks = {"block_from": 0, "block_to": 2**62, "most": 100, "points": 40}
     since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}

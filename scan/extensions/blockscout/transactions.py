@@ -7,6 +7,7 @@ import orjson
 from scan import parameters
 from scan.contracts.account_state import ViewCall
 from scan.errors import NotFound, UpstreamFailed
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.blockscout import decoded_objects, paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
@@ -200,8 +201,8 @@ def list_state_changes(transaction_hash: str) -> Response:
 
     def read_balances(views: Sequence[ViewCall]) -> dict[ViewCall, tuple[int, int]]:
         states, node = reader().sources.account_states, reader().node
-        before = states.words_at(node, views, number - 1, data(block["parentHash"]))
-        after = states.words_at(node, views, number, data(record["blockHash"]))
+        before = states.words_at(node, views, BlockId(number - 1, data(block["parentHash"])))
+        after = states.words_at(node, views, BlockId(number, data(record["blockHash"])))
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
     items = decoded_objects.state_change_objects(block["miner"], accounts, moved, read_balances)

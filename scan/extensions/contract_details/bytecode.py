@@ -20,6 +20,7 @@ from scan.http.requests import reader
 from scan.pages import addresses_and_tokens, records
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
+from scan.queries.blocks import or_newest
 from scan.queries.reader import Reader
 from scan.verification import bytecode_metadata
 from scan.verification.bytecode_comparison import HALTS, STACK_OPERANDS, masked_hash, operand_size
@@ -148,7 +149,7 @@ def _code_of_node(reader: Reader, address: bytes) -> bytes:
     reader.do_not_cache()
     try:
         code = reader.node.within(TIMEOUT_S).call(
-            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
+            "eth_getCode", to_hex(address), or_newest(reader, None), most_bytes=MAX_RESPONSE_BYTES
         )
         return data(code)
     except (client.RpcError, BadHex):

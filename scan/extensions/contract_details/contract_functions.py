@@ -17,6 +17,7 @@ from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mu
 from scan.errors import InvalidParameter
 from scan.ethereum.display_text import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
+from scan.queries import blocks
 from scan.queries.reader import Reader
 
 recorded = recording(__file__)
@@ -279,10 +280,10 @@ def encode(
     value: object = 0,
     sender: bytes | None = None,
 ) -> EncodedCall:
-    """Encode a call of any function. With a sender, the call is first tried on the node's newest
-    state. Raises as ReadCalls.call() does."""
-    calls, node = reader.sources.read_calls, reader.node
-    prepared, proxy = calls.prepared(node, address, function, arguments, read_only=False)
+    """Encode a call of any function. With a sender, the call is first tried after the newest block.
+    Raises as ReadCalls.call() does."""
+    calls, node, block = reader.sources.read_calls, reader.node, blocks.or_newest(reader, None)
+    prepared, proxy = calls.prepared(node, address, function, arguments, block, read_only=False)
     value_wei = wei(value)
     if value_wei and prepared.function.mutability != "payable":
         signature = prepared.function.signature[:500]
@@ -294,5 +295,5 @@ def encode(
             "data": to_hex(prepared.calldata),
             "value": hex(value_wei),
         }
-        calls.execute(node, call, read_calls.abis_of(address, proxy), None)
+        calls.execute(node, call, read_calls.abis_of(address, proxy), block)
     return EncodedCall(prepared, value_wei, proxy)

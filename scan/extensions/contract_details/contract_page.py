@@ -5,7 +5,6 @@ page says of a proxy: where its calls go.
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -14,7 +13,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Argument, constructor_values
-from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, delegation_of
+from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values, source_files
 from scan.extensions.contract_details.contract_functions import (
@@ -28,7 +27,7 @@ from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_of_calls
 from scan.extensions.transaction_details.storage import compiler_layouts
-from scan.hex import BadHex, to_hex
+from scan.hex import to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
 from scan.pages import addresses_and_tokens, formatting, records
@@ -284,8 +283,8 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     implementation is not known now, and the names of its implementations; `implementation_name`
     is that of the verified source of its only one."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
-    balance = account.balance.known if account.balance.is_current else None
-    proxy = _at_head(key, balance.block if balance else None) if is_proxy else None
+    contract = contracts.get(reader(), key, {"code"}) if is_proxy else None
+    proxy = contract and contracts.proxy_of(reader(), key, contract).proxy
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     names = records.names_of([], *addresses) if addresses else {}
     only = names.get(addresses[0]) if len(addresses) == 1 else None
@@ -295,17 +294,3 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
         "implementation_names": names,
         "implementation_name": only and only["contract"],
     }
-
-
-def _at_head(key: bytes, block: int | None) -> Proxy | None:
-    """Return the proxy after a block, the newest indexed one: until the next, the page is the
-    same."""
-    code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
-    delegation = delegation_of(code)
-    if not delegation.depends_on_state:
-        return delegation.proxy
-    if block is not None:
-        with suppress(UpstreamFailed, BadHex, Unavailable):
-            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, delegation, block)])[0]
-    reader().do_not_cache()
-    return delegation.proxy

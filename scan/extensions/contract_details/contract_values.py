@@ -63,7 +63,8 @@ def get(reader: Reader, address: bytes) -> ContractValues:
     """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
     contract, _ = contracts.get_with_proxy(reader, address, FUNCTIONS)
     own_abis = [] if contract.interface is None else [json.loads(contract.interface)]
-    proxies = [*reader.sources.read_calls.proxies(reader.node, address)]
+    block = blocks.or_newest(reader, None)
+    proxies = [*reader.sources.read_calls.proxies(reader.node, address, block)]
     if proxies:
         reader.do_not_cache()
     abis = [*own_abis, *(abi for proxy in proxies for abi in implementation_abis(reader, proxy))]
@@ -94,9 +95,7 @@ def of(
 ) -> ContractValues:
     """Return the values in the order of the ABIs. Raises NotFound before the first block,
     UpstreamFailed, Unavailable, HistoryUnavailable."""
-    block = blocks.newest(reader)
-    if block is None:
-        raise NotFound("No block is indexed yet.")
+    block = blocks.or_newest(reader, None)
     getters = list(islice(_getters(abis), MOST_FUNCTIONS + 1))
     called = [getter.function.selector for getter in getters[:MOST_FUNCTIONS]]
     returned = _call_all(reader, address, called, block)

@@ -120,8 +120,7 @@ def call_function(address: str) -> Response:
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
         values = [*map(argument_of, call["sent"])]
-        read_calls = requests.reader().sources.read_calls
-        value = read_calls.call(requests.reader().node, key, name, values).value
+        value = contracts.call(requests.reader(), key, name, values).value
         outputs = function.outputs if function else ()
         call["value"] = Value(name, [Output(o.name, o.type) for o in outputs], value)
         status = 200

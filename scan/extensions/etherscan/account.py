@@ -3,13 +3,15 @@ Blockscout's form, and the first transfer of coin to an address; module=nametag:
 labels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
 from scan.contracts.account_state import CALL_GAS
-from scan.errors import NotFound, UpstreamFailed
+from scan.errors import HistoryUnavailable, NotFound, UpstreamFailed
 from scan.ethereum import client, request_node
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
 from scan.extensions.etherscan.replies import (
     BAD_ADDRESS,
@@ -25,6 +27,7 @@ from scan.extensions.etherscan.transactions import complete_transactions, comple
 from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import Prerequisite, reader, requires
+from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
 from scan.queries.balances import note_sums
 from scan.queries.pages import Window, filtered_page
@@ -188,27 +191,43 @@ def _balances(keys: list[bytes], tag: str) -> list[str]:
         if not all(balance.is_current for balance in balances):  # the response has no block number
             raise UpstreamFailed(request_node.NOT_ANSWERING)
         return [balance.required().wei for balance in balances]
-    calls = [client.Call("eth_getBalance", (to_hex(address), tag)) for address in keys]
+    read = _at(tag, [("eth_getBalance", to_hex(address)) for address in keys])
     try:
-        return [str(quantity(balance)) for balance in reader().node.batch(calls)]
-    except client.RpcError:
-        raise Failure("Error! The node does not have the state of this block") from None
+        return [str(quantity(balance)) for balance in read]
     except BadHex:
         raise UpstreamFailed(request_node.NOT_ANSWERING) from None
+
+
+def _at(tag: str, calls: Sequence[tuple[str, object]]) -> list[Any]:
+    """Return the results of calls, which have a method and its first parameter, after the indexed
+    block of a tag or a number. Raises Failure where there is none, or not its state."""
+    if tag in ("latest", "pending"):
+        block = reader().once(blocks.newest)
+    else:
+        if tag in request_node.TAGS:
+            number = getattr(blocks.finality(reader()), tag)
+        else:
+            number = 0 if tag == "earliest" else min(int(tag, 16), BIGINT_MAX)
+        block = BlockId.of(number, number if number is None else blocks.hash_at(reader(), number))
+    if block is None:
+        raise Failure("Error! This block is not indexed")
+    try:
+        of_block = [client.Call(method, (parameter, block)) for method, parameter in calls]
+        return request_node.read(reader().node, block, of_block)
+    except HistoryUnavailable:
+        raise Failure("Error! The node does not have the state of this block") from None
 
 
 def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
     """Return the integer that a view function of a token returns after a block, as text."""
     contract = parameters.address("contractaddress")
-    if tag == "latest":
-        head = blocks.newest_number(reader())
-        tag = tag if head is None else hex(head)
     call = {"to": to_hex(contract), "data": call_data, "gas": hex(CALL_GAS)}
+    [result] = _at(tag, [("eth_call", call)])
+    if isinstance(result, client.RpcError) and not result.is_refusal:
+        raise UpstreamFailed(request_node.NOT_ANSWERING)
     try:
-        returned = data(reader().node.call("eth_call", call, tag))
-    except (client.RpcError, BadHex) as error:
-        if isinstance(error, client.RpcError) and not error.is_refusal:
-            raise UpstreamFailed(request_node.NOT_ANSWERING) from None
+        returned = data(result)
+    except BadHex:
         raise Failure("Error! The call of the contract failed") from None
     if len(returned) < 32:
         raise Failure("Error! The contract does not have this function")

@@ -16,7 +16,7 @@ from scan.extensions.internal_transfers.transaction_traces import TransactionTra
 from scan.hex import data, to_hex
 from scan.http.request_state import services
 from scan.http.requests import client_address, reader
-from scan.queries import contracts
+from scan.queries import blocks, contracts
 from scan.queries.pages import Window
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
@@ -47,7 +47,7 @@ def source_code(parameters: Parameters) -> Reply:
     contract, (proxy, _) = contracts.get_with_proxy(reader(), address, columns)
     if contract.code is None:
         reader().do_not_cache()
-        proxy = delegating_account(reader().node, address)
+        proxy = delegating_account(reader().node, address, reader().once(blocks.newest))
     row = _row(contract) if _is_shown(contract) else renamed("source", {"ABI": NOT_VERIFIED})
     if contract.verifier:
         row = {**row, "SimilarMatch": to_hex(bytes(contract.verifier))}

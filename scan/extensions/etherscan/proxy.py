@@ -11,6 +11,7 @@ from typing import Any
 from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.etherscan import replies, transactions
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
@@ -42,11 +43,22 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 def _results(calls: Sequence[Call]) -> list[Any]:
     """Return the results of calls; the node is asked once, for those that are not stored."""
     made = [MADE[call.method](*call.params) if call.method in MADE else None for call in calls]
-    missing = [call for call, result in zip(calls, made, strict=True) if result is None]
+    missing = [_at_hash(call) for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
         requests.reader().do_not_cache()
     of_node = iter(requests.reader().node.results(missing))
     return [next(of_node) if result is None else result for result in made]
+
+
+def _at_hash(call: Call) -> Call:
+    """Return a call for the state after a numbered block with its hash where it is indexed; tags
+    are the node's."""
+    *params, tag = call.params or ("",)
+    if call.method not in OF_STATE or not str(tag).startswith("0x"):
+        return call
+    number = min(int(str(tag), 16), BIGINT_MAX)
+    block = BlockId.of(number, blocks.hash_at(requests.reader(), number))
+    return Call(call.method, (*params, block)) if block else call
 
 
 def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
@@ -141,6 +153,14 @@ METHODS: Mapping[str, str] = {
     "eth_gasPrice": "",
     "eth_sendRawTransaction": "hex",
 }
+OF_STATE = (
+    "eth_call",
+    "eth_estimateGas",
+    "eth_getBalance",
+    "eth_getCode",
+    "eth_getStorageAt",
+    "eth_getTransactionCount",
+)
 # Those of /api/eth-rpc, whose clients also ask for these.
 RPC_METHODS: Mapping[str, str] = {
     **METHODS,

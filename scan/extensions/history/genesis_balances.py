@@ -57,5 +57,5 @@ def _read(reader: Reader, address: bytes, block: BlockId) -> GenesisBalance | No
         account = sources.get(AccountProofs).read(node, address, block)
         return GenesisBalance(account.balance, True)
     except (HistoryUnavailable, Unavailable, UpstreamFailed):  # few nodes keep proofs of block 0
-        state = sources.account_states.all_at(reader.node, [address], *block).get(address)
+        state = sources.account_states.all_at(reader.node, [address], block).get(address)
         return None if state is None else GenesisBalance(state.balance, False)

@@ -288,7 +288,7 @@ def _check_token(
     has_balance = token_type in ("BEP20", "BEP721") and any(address)
     if has_balance and head is not None and not reader.has_node_failed:
         view = token, balance_of(address)
-        words = reader.sources.account_states.words_at(reader.node, [view], *head)
+        words = reader.sources.account_states.words_at(reader.node, [view], head)
         unexplained = words[view] - int(net or 0) if view in words else None
     if are_consistent is False and not start_block:
         return "inconsistent_events", unexplained

@@ -13,9 +13,10 @@ from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, token_metadata
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances, pages, tokens
+from scan.queries import balances, blocks, pages, tokens
 from scan.queries.reader import Reader
 
 GAS = 30_000_000
@@ -57,26 +58,24 @@ class TokenUris:
     def __init__(self) -> None:
         self._cache: SizedCache[TokenUri] = SizedCache(CACHE_BYTES)
 
-    def at(self, node: NodeSession, item: ItemId, block_number: int, block_hash: bytes) -> TokenUri:
-        uri = self._cache.get((item, block_hash))
+    def at(self, node: NodeSession, item: ItemId, block: BlockId) -> TokenUri:
+        uri = self._cache.get((item, block.hash))
         if uri is None:
-            [uri] = _read(node.within(TIMEOUT_S), [item], block_number, GAS, MAX_RESPONSE_BYTES)
+            [uri] = _read(node.within(TIMEOUT_S), [item], block, GAS, MAX_RESPONSE_BYTES)
             if uri.is_final:
-                self._store(item, block_hash, uri)
+                self._store(item, block.hash, uri)
         return uri
 
-    def all_at(
-        self, node: NodeSession, items: Sequence[ItemId], block_number: int, block_hash: bytes
-    ) -> list[TokenUri]:
+    def all_at(self, node: NodeSession, items: Sequence[ItemId], block: BlockId) -> list[TokenUri]:
         """Return URIs in the order of the items, read in one batch. A failure is not cached here:
         the contract has less gas than in at()."""
-        cached = [self._cache.get((item, block_hash)) for item in items]
+        cached = [self._cache.get((item, block.hash)) for item in items]
         missing = [item for item, uri in zip(items, cached, strict=True) if uri is None]
         session = node.within(LIST_TIMEOUT_S)
-        read = _read(session, missing, block_number, LIST_GAS, MAX_BATCH_BYTES) if missing else []
+        read = _read(session, missing, block, LIST_GAS, MAX_BATCH_BYTES) if missing else []
         for item, uri in zip(missing, read, strict=True):
             if uri.uri is not None:
-                self._store(item, block_hash, uri)
+                self._store(item, block.hash, uri)
         following = iter(read)
         return [next(following) if uri is None else uri for uri in cached]
 
@@ -85,13 +84,13 @@ class TokenUris:
 
 
 def _read(
-    node: NodeSession, items: Sequence[ItemId], block_number: int, gas: int, most_bytes: int
+    node: NodeSession, items: Sequence[ItemId], block: BlockId, gas: int, most_bytes: int
 ) -> list[TokenUri]:
     calls = []
     for item in items:
         call_data = f"0x{SELECTORS[item.token_type]}{item.token_id:064x}"
         call = {"to": to_hex(item.token), "data": call_data, "gas": hex(gas)}
-        calls.append(client.Call("eth_call", (call, hex(block_number))))
+        calls.append(client.Call("eth_call", (call, block)))
     try:
         return [_uri(result) for result in node.results(calls, most_bytes)]
     except (UpstreamFailed, Unavailable):
@@ -181,7 +180,8 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     if record is None:
         raise NotFound(NEVER_MOVED)
     item_id = ItemId(token, token_type, token_id)
-    uri = reader.sources.get(TokenUris).at(reader.node, item_id, head_number, bytes(head_hash))
+    head = BlockId(head_number, bytes(head_hash))
+    uri = reader.sources.get(TokenUris).at(reader.node, item_id, head)
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
@@ -235,8 +235,8 @@ def thumbnails(reader: Reader, records: Sequence[Mapping[str, Any]]) -> Thumbnai
     listed_thumbnails: list[Thumbnail | None] = [None] * len(records)
     if not first:
         return Thumbnails(listed_thumbnails, False)
-    number, block_hash = reader.row("queries/chain_get_newest_block")
-    uris = reader.sources.get(TokenUris).all_at(reader.node, first, number, bytes(block_hash))
+    head = blocks.or_newest(reader, None)
+    uris = reader.sources.get(TokenUris).all_at(reader.node, first, head)
     item_media, pending = reader.sources.get(ItemMedia), 0
     ends_at = time.monotonic() + THUMBNAILS_S
     for index, (item, uri) in enumerate(zip(first, uris, strict=True)):

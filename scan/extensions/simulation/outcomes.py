@@ -145,8 +145,7 @@ def simulate(
     UpstreamFailed, Unavailable.
     """
     reader.do_not_cache()
-    if block is None:
-        block = blocks.find(reader, blocks.newest_number(reader) or 0)
+    block = blocks.or_newest(reader, block)
     with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
         outcomes = reader.sources.get(Simulator).simulate(
             reader.node, block, calls, overrides, traces=reader.sources.traces != "off"

@@ -14,11 +14,13 @@ from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functio
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
+from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
+HASH_OF_BLOCK = "indexer/blocks_get_hash"
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
@@ -341,6 +343,12 @@ class ContractAbis:
             e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
         }
 
+    def _indexed(self, block: Block) -> BlockId | None:
+        """Return the block with its hash; None where it is not indexed."""
+        is_hash = block.hash.startswith("0x")
+        read = None if is_hash else self._database.value(HASH_OF_BLOCK, number=block.number)
+        return BlockId.of(block.number, data(block.hash) if is_hash else read)
+
     def _implementations_of(
         self,
         emitters: Mapping[Emitter, proxy_contracts.Delegation],
@@ -353,7 +361,7 @@ class ContractAbis:
         cached = {emitter: kept.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
         try:
-            proxies = [(e.address, emitters[e], e.block.number) for e in missing]
+            proxies = [(e.address, emitters[e], self._indexed(e.block)) for e in missing]
             read = proxy_contracts.at_blocks(node, proxies, overridden)
         except BadHex:
             missing, read = [], []  # a malformed answer is not cached

@@ -4,7 +4,7 @@ import pytest
 
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import faulty_node
-from tests.support.explorer import behind
+from tests.support.explorer import behind, with_state_of_a_fork
 
 UNSEEN = "0x" + "9d" * 20
 
@@ -91,6 +91,42 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
         node.fault = None
         for module, action, parameters in asked:
             assert ask.result(module, action, **parameters)
+
+
+def test_state_of_another_fork_is_refused(postgres, template):
+    def act(node, nth):
+        one, two, *_ = node.accounts
+        coin = node.deploy(one, "Coin", "Gold", "GLD", 18)
+        node.transact(one, coin, "mint", two, 1000 * nth)
+        node.send(one, UNSEEN, value=nth)
+        node.mine(2)
+        return coin.address
+
+    with with_state_of_a_fork(postgres, template, act) as (client, indexed, node, coin):
+        head, holder, ask = indexed.head(), indexed.accounts[1], Asking(client)
+        requested = [
+            ("account", "balance", {"address": UNSEEN, "tag": tag}, "1")
+            for tag in (hex(head), str(head - 1), "pending")
+        ]
+        for suffix, of_block in (("", {}), ("history", {"blockno": head - 1})):
+            of_coin = {"contractaddress": coin, **of_block}
+            requested += [
+                ("account", f"tokenbalance{suffix}", {**of_coin, "address": holder}, "1000"),
+                ("stats", f"tokensupply{suffix}", of_coin, "1000"),
+            ]
+        requested.append(("account", "balancehistory", {"address": UNSEEN, "blockno": head}, "1"))
+        for module, action, parameters, _ in requested:
+            body = ask(module, action, **parameters)
+            assert body["status"] == "0", (action, parameters, body)
+        of_block = {"address": UNSEEN, "tag": hex(head)}
+        assert "error" in ask("proxy", "eth_getTransactionCount", **of_block)
+        node.fault = None
+        for module, action, parameters, result in requested:
+            assert ask.result(module, action, **parameters) == result
+        assert ask("proxy", "eth_getTransactionCount", **of_block)["result"] == "0x0"
+        for blockno in (head + 1, 10**30):
+            body = ask("account", "balancehistory", address=UNSEEN, blockno=blockno)
+            assert body["result"] == "Error! This block is not indexed"
 
 
 def test_more_than_twenty_balances_are_refused(ask):

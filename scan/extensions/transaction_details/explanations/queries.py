@@ -9,6 +9,7 @@ import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.internal_transfers import views as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import (
@@ -36,7 +37,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
-from scan.queries import addresses, network, pages, transactions
+from scan.queries import addresses, blocks, network, pages, transactions
 from scan.queries.reader import Reader
 
 MAX_INTERNAL = 200  # internal transfers that are read
@@ -55,9 +56,13 @@ def transaction_sentence(
         facts = facts._replace(error=error, is_error_quoted=is_quoted)
     event = transaction_summary.event_form(facts)
     if event is not None and "state" in event.form:
-        contract, number = data(record["toAddress"], 20), record["blockNumber"]
-        state = event.form["state"]
-        changed = event_state.has_changed(reader.node, state, contract, event.words, number)
+        contract, block, state = data(record["toAddress"], 20), _block(record), event.form["state"]
+        before = BlockId.of(block.number - 1, blocks.hash_at(reader, block.number - 1))
+        changed = before and event_state.has_changed(
+            reader.node, state, contract, event.words, (before, block)
+        )
+        if changed is None:
+            reader.do_not_cache()
         facts = facts._replace(is_state_changed=bool(changed))
     keys = [data(address, 20) for address in facts.addresses()]
     names = Names(addresses.parties(reader, keys), network.coin_symbol(reader))
@@ -186,13 +191,15 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     )
 
 
+def _block(record: Mapping[str, Any]) -> BlockId:
+    return BlockId(record["blockNumber"], data(record["blockHash"], 32))
+
+
 def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
     """Return whether the sender's account had code after the block; None where the node does not
     answer."""
-    address, block_hash = data(record["fromAddress"], 20), data(record["blockHash"], 32)
-    states = reader.sources.account_states.all_at(
-        reader.node, [address], record["blockNumber"], block_hash
-    )
+    address = data(record["fromAddress"], 20)
+    states = reader.sources.account_states.all_at(reader.node, [address], _block(record))
     if address not in states:
         reader.do_not_cache()
         return None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import word
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
@@ -302,10 +303,10 @@ def has_changed(
     state: Mapping[str, Any],
     contract: bytes,
     words: Sequence[bytes],
-    block_number: int,
+    before_and_after: Sequence[BlockId],
 ) -> bool | None:
-    """Return whether the contract returns the value that a form's `state` expects after the block,
-    and did not before it; None where the node does not answer now.
+    """Return whether the contract returns the value that a form's `state` expects after a block,
+    and did not after the block before it; None where the node does not answer now.
 
     Nodes have the state before and after a block only, so the result may be False where one block
     changes it twice. It is False, too, where the node does not keep the state.
@@ -320,15 +321,18 @@ def has_changed(
     if "slot" in state:
         reads.append(("eth_getStorageAt", (to_hex(contract), state["slot"])))
     calls = [
-        client.Call(method, (*parameters, hex(number)))
-        for number in (block_number, block_number - 1)
+        client.Call(method, (*parameters, block))
+        for block in before_and_after
         for method, parameters in reads
     ]
     try:
-        results = [*map(_number, node.within(TIMEOUT_S).results(calls, MAX_BYTES))]
+        answers = node.within(TIMEOUT_S).results(calls, MAX_BYTES)
     except (UpstreamFailed, Unavailable):
         return None
-    after, before = results[: len(results) // 2], results[len(results) // 2 :]
+    if any(isinstance(answer, client.RpcError) and answer.is_missing_block for answer in answers):
+        return None
+    results = [*map(_number, answers)]
+    before, after = results[: len(results) // 2], results[len(results) // 2 :]
     return any(
         new == expected and old is not None and old != expected
         for new, old in zip(after, before, strict=True)

@@ -21,13 +21,14 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import failure_locations
 from scan.hex import data, to_hex
-from scan.queries import transactions
+from scan.queries import blocks, transactions
 from scan.queries.reader import Reader, Sources
 
 log = logging.getLogger(__name__)
@@ -155,8 +156,8 @@ class TransactionFailures:
 def _call(
     reader: Reader, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
 ) -> CallFailure | _Unknown:
-    """Return the failure of the same call on the state of the block before. The state is read by
-    number, not by hash, as the result is approximate anyway."""
+    """Return the failure of the same call on the state of the block before, which is read by number
+    where that is not indexed: the result is approximate."""
     sent = reader.sources.transaction_contents.transaction(node, indexed)
     call = {
         "from": record["fromAddress"],
@@ -165,7 +166,8 @@ def _call(
         "data": to_hex(sent.input),
         **({} if indexed.to_address is None else {"to": indexed.to_address}),
     }
-    block = hex(max(indexed.block_number - 1, 0))
+    number = max(indexed.block_number - 1, 0)
+    block = BlockId.of(number, blocks.hash_at(reader, number)) or hex(number)
     try:
         node.call("eth_call", call, block, most_bytes=MAX_RESPONSE_BYTES)
         return _Unknown(SUCCEEDS, is_final=True)

@@ -237,8 +237,8 @@ def get(
     Unavailable.
     """
     if block is None:
-        block = blocks.find(reader, blocks.newest_number(reader) or 0)
         reader.do_not_cache()
+    block = blocks.or_newest(reader, block)
     at = Block(block.number, to_hex(block.hash))
     targets = queries.implementations_at(reader, [address], at).get(address, ())
     wanted = (*filter(None, [other]), *targets, address)
