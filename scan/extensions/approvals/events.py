@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.cached_values import SizedCache
+from scan.errors import UpstreamFailed
 from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs import unstored_logs
@@ -99,6 +100,10 @@ class OwnerFilter(LogFilter):
     @property
     def is_conjunction(self) -> bool:
         return True
+
+    @property
+    def values(self) -> Sequence[bytes]:
+        return [self.topics[0] or b""]
 
     def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
         return len(topics) > 1 and topics[0] in self.topics[1:] and topics[1] == self.topics[0]
@@ -197,9 +202,9 @@ def _node_events(
         older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
     if since > head.number:
-        unstored_logs.require_known(reader, head.number)
         raise unstored_logs.TooManyLogs(NOT_GIVEN)
-    unstored_logs.require_same_chain(reader, head.number, head.hash)
+    if hash_at(reader, head.number) != head.hash:  # the newest may be of stored blocks
+        raise UpstreamFailed(unstored_logs.ANOTHER_CHAIN)
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
@@ -209,13 +214,19 @@ def _read_back(
     reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
-    after the span where none were read."""
+    after the span where none were read. The newest blocks are read as they are stored: a node
+    behind a balancer may be some blocks behind the one that gave the newest."""
     logs: list[unstored_logs.UnstoredLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
-        part = BlockSpan(max(span.first, last - count + 1), last)
+        newest = unstored_logs.MOST_STORED_AT_ONCE if last == span.last else count
+        part = BlockSpan(max(span.first, last - min(count, newest) + 1), last)
+        numbers, session = range(part.first, part.last + 1), node.within(BATCH_S)
         try:
-            read = unstored_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
+            if last == span.last:
+                read, _ = unstored_logs.read_blocks(reader, session, log_filter, numbers)
+            else:
+                read = unstored_logs.read_spans(reader, session, log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):
             if count == 1:
                 break

@@ -144,36 +144,25 @@ def records(
     span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
-    is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
-    return _block_page(reader, window, log_filter, span, has_total=has_total, is_stored=is_stored)
+    return _block_page(reader, window, log_filter, span, has_total=has_total)
 
 
 def _block_page(
-    reader: Reader,
-    window: Window,
-    log_filter: LogFilter,
-    span: BlockSpan,
-    *,
-    has_total: bool,
-    is_stored: bool,
+    reader: Reader, window: Window, log_filter: LogFilter, span: BlockSpan, *, has_total: bool
 ) -> LogPage:
-    """Return a page of the logs in blocks, all of which are stored or not; a position is a block's
+    """Return a page of the logs in blocks, which are stored or not; a position is a block's
     number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = unstored_logs.read_page_and_total(
-            reader, log_filter, span, window, is_stored=is_stored
-        )
+        logs, total = unstored_logs.read_page_and_total(reader, log_filter, span, window)
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
         if traversal.cursor is not None:
             block, index = traversal.cursor.position
             after = int(block), int(index)
-        logs, has_more = unstored_logs.read_page(
-            reader, log_filter, span, window, after, is_stored=is_stored
-        )
+        logs, has_more = unstored_logs.read_page(reader, log_filter, span, window, after)
         require_same_chain(
             reader,
             traversal,
@@ -183,7 +172,7 @@ def _block_page(
         total = None
         if has_total:
             _, total = unstored_logs.read_page_and_total(
-                reader, log_filter, span, window._replace(limit=0, offset=0), is_stored=is_stored
+                reader, log_filter, span, window._replace(limit=0, offset=0)
             )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None

@@ -84,15 +84,12 @@ def read_page(
     span: BlockSpan,
     window: Window,
     after: tuple[int, int] | None = None,
-    *,
-    is_stored: bool,
 ) -> tuple[list[UnstoredLog], bool]:
     """Return a page of the list in either order, and whether more may follow; logs beyond the page
     are not read.
 
     `after` is the block number and log index that the page begins after. With max_entries it ends
-    where the time does, if it has a log by then. Unless all blocks are stored, the node has to be
-    at the same chain.
+    where the time does, if it has a log by then.
     """
     limit, offset, direction, *_ = window
     is_descending = direction == "desc"
@@ -102,7 +99,6 @@ def read_page(
         span = BlockSpan(max(span.first, after[0]), span.last)
     if span.first > span.last:
         return [], False
-    expected_hash = hash_at(reader, span.last)
     blocks = _candidate_blocks(reader, log_filter, span, direction)
     least = offset + limit if after is None else FIRST_BLOCKS
     logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending, least=least))
@@ -117,13 +113,11 @@ def read_page(
         if not page or window.max_entries is None:
             raise
         has_more = True
-    if not is_stored:
-        require_same_chain(reader, span.last, expected_hash)
     return page, has_more
 
 
 def read_page_and_total(
-    reader: Reader, log_filter: LogFilter, span: BlockSpan, window: Window, *, is_stored: bool
+    reader: Reader, log_filter: LogFilter, span: BlockSpan, window: Window
 ) -> tuple[list[UnstoredLog], int | None]:
     """Return a page of the whole list, newest first, and the list's exact length; None where it
     cannot be counted in the time.
@@ -131,13 +125,12 @@ def read_page_and_total(
     The block of each entry is cached, so that other pages need only their own blocks.
     """
     limit, offset, *_ = window
-    expected_hash = hash_at(reader, span.last)
-    key = (log_filter, span, expected_hash)
+    key = (log_filter, span, hash_at(reader, span.last))
     block_of_entry = reader.sources.get(LogBlocks).get(key)
     page: list[UnstoredLog] = []
     if block_of_entry is UNCOUNTED:
         whole = window._replace(direction="desc", max_entries=None)
-        page, _ = read_page(reader, log_filter, span, whole, is_stored=is_stored)
+        page, _ = read_page(reader, log_filter, span, whole)
         return page, None
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
@@ -170,8 +163,6 @@ def read_page_and_total(
         deque(logs, maxlen=0)
     except (NodeTimedOut, TooManyLogs):
         is_counted = False
-    if not is_stored:
-        require_same_chain(reader, span.last, expected_hash)
     kept = numbers if is_counted else UNCOUNTED
     reader.sources.get(LogBlocks).store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
     return page, len(numbers) if is_counted else None
@@ -260,11 +251,11 @@ def _logs_in(
         numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()
         try:
-            logs, is_of_node = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
+            logs, is_of_node = read_blocks(
+                reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers
+            )
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
-                if not isinstance(error, AnswerTooLarge | NodeTimedOut):
-                    require_known(reader, numbers[-1])
                 raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
             late = error if isinstance(error, NodeTimedOut) else late
             count = most = count // 2
@@ -274,7 +265,7 @@ def _logs_in(
         start, count = start + count, min(2 * count, most if is_of_node else MOST_STORED_AT_ONCE)
 
 
-def _read(
+def read_blocks(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
 ) -> tuple[list[UnstoredLog], bool]:
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
@@ -309,15 +300,31 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 def read_spans(
     reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
 ) -> list[UnstoredLog]:
-    """Return the logs of one batch; raises UpstreamFailed for logs not requested or repeated."""
+    """Return the logs of spans in ascending order, read in one batch. Its header of the last block
+    shows that the node has the indexed chain until there: one that is behind gives no logs of
+    blocks that it lacks, or refuses the range in various words (execution-apis 875).
+
+    Raises RpcError, AnswerTooLarge, and UpstreamFailed where it has another chain, and for logs not
+    requested or repeated.
+    """
+    last = spans[-1].last
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
-    results = node.batch(calls)
+    calls.append(Call("eth_getBlockByNumber", (hex(last), False)))
+    *results, header = node.results(calls)
+    block_hash = hash_at(reader, last)
+    if header is None or (isinstance(header, RpcError) and header.is_missing_block):
+        raise UpstreamFailed(ANOTHER_CHAIN)
+    refusal = next((r for r in (*results, header) if isinstance(r, RpcError)), None)
+    if refusal is not None:
+        raise refusal
     try:
+        if data(header["hash"], 32) != block_hash:
+            raise UpstreamFailed(ANOTHER_CHAIN)
         of_spans = [*zip(spans, map(json_array, results), strict=True)]
         if sum(len(of_span) for _, of_span in of_spans) > FEW_LOGS:
             reader.hold_processor()
         logs = [_decode(json_object(log), span) for span, of_span in of_spans for log in of_span]
-    except (BadHex, KeyError):
+    except (BadHex, KeyError, TypeError):
         raise UpstreamFailed(NOT_LOGS) from None
     _require_indexed(reader, logs)
     matching = [log for log in logs if log_filter.matches(log.address, log.topics)]
@@ -364,29 +371,4 @@ def _require_indexed(reader: Reader, logs: Sequence[UnstoredLog]) -> None:
         transaction_hashes=list(hashes),
     )
     if not are_indexed:
-        raise UpstreamFailed(ANOTHER_CHAIN)
-
-
-def require_known(reader: Reader, number: int) -> None:
-    """Raise UpstreamFailed where the node says that it has no such block: it is behind the index,
-    and refuses ranges beyond its head, in various words (execution-apis 875)."""
-    try:
-        is_known = reader.node.call("eth_getBlockByNumber", hex(number), False) is not None
-    except RpcError as error:
-        is_known = not error.is_missing_block
-    if not is_known:
-        raise UpstreamFailed(ANOTHER_CHAIN)
-
-
-def require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
-    """Check the last block's hash, which stands for all blocks before it; raises UpstreamFailed.
-
-    `expected_hash` was read before the first log, so that neither chain has changed since.
-    """
-    try:
-        block = reader.node.call("eth_getBlockByNumber", hex(number), False)
-        node_hash = data(block["hash"], 32)
-    except (RpcError, BadHex, KeyError, TypeError):
-        node_hash = None
-    if expected_hash is None or node_hash != expected_hash:
         raise UpstreamFailed(ANOTHER_CHAIN)

@@ -12,12 +12,17 @@ import pytest
 from app import create_app
 from scan.extensions.approvals import events, queries
 from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
+from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support.explorer import behind
-from tests.support.faulty_node import FaultyNode, Reply, node_error
+from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse, replacing
 from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.lists import get
 
 Service = namedtuple("Service", "stored client url indexing")
+
+
+def is_logs(call):
+    return call["method"] == "eth_getLogs"
 
 
 LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
@@ -160,10 +165,7 @@ def test_a_node_away_leaves_what_is_stored(service, chain):
     down = node_error(-32000, "unavailable")
     with behind(service.indexing.settings, down) as (client, _):
         answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
-        assert answer.status_code == (503 if service.stored == "none" else 200), answer.text
-        if service.stored == "none":
-            assert "SCAN_LOGS" in answer.json["error"]
-            return
+        assert answer.status_code == 200, answer.text
         assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
         assert {r["inForce"] for r in answer.json["approvals"]} == {None}
         page = client.get(f"/address/{chain.owner}?tab=approvals").text
@@ -172,7 +174,7 @@ def test_a_node_away_leaves_what_is_stored(service, chain):
 
 
 def test_events_are_read_from_the_node_once(postgres, template, chain):
-    """After a block its events alone, after a fork all of them; every page read all again."""
+    """Those of older blocks alone, and after a fork anew: others are of stored blocks."""
     asked = []
 
     def note(calls, forward):
@@ -192,17 +194,58 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
         behind(indexing.settings, note) as (client, _),
     ):
         everything, asked_for = read(client)
-        assert asked_for == [(0, head)] and read(client) == (everything, [])
+        assert asked_for == [(0, head - MOST_STORED_AT_ONCE)] and read(client) == (everything, [])
         try:
             chain.do("coin", "approve", chain.anvil.accounts[9], 8)
             indexing.wait_for(head + 1)
             more, asked_for = read(client)
-            assert asked_for == [(head + 1, head + 1)] and len(more) == len(everything) + 1
+            assert asked_for == [] and len(more) == len(everything) + 1
         finally:
             chain.replace_since(snapshot)
         indexing.wait_for(chain.anvil.head())
         again, asked_for = read(client)
-        assert again == everything and asked_for == [(0, chain.anvil.head())]
+        assert again == everything
+        assert asked_for == [(0, chain.anvil.head() - MOST_STORED_AT_ONCE)]
+
+
+def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
+    """For as long as they were cached; a balancer sent it to another node than the headers."""
+    snapshot, spender = chain.anvil.snapshot(), chain.anvil.accounts[9]
+
+    def spenders(client):
+        page = get(client, f"/addresses/{chain.owner}/approvals", limit=100)
+        return {record["spender"] for record in page["approvals"]}
+
+    try:
+        chain.do("coin", "approve", spender, 8)
+        head = chain.anvil.head()
+        behind_index = replacing(
+            "eth_getLogs", lambda logs: [log for log in logs if int(log["blockNumber"], 16) < head]
+        )
+        with (
+            postgres.cloned(template) as url,
+            Indexing(url, chain.anvil.url, until=head) as indexing,
+            behind(indexing.settings, behind_index) as (client, node),
+        ):
+            assert spender in spenders(client)
+            node.fault = None
+            chain.anvil.mine(5)
+            indexing.wait_for(head + 5)
+            assert spender in spenders(client)
+        with (
+            postgres.cloned(template) as url,
+            Indexing(url, chain.anvil.url, until=head + 5, stores_bodies=False) as indexing,
+            behind(indexing.settings) as (client, node),
+        ):
+            node.fault = replacing(
+                lambda call: call["params"][:1] == [hex(head)], None
+            )  # a whole batch is of one node
+            refused = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
+            assert refused.status_code == 502 and "not at the same chain" in refused.text
+            node.fault = None
+            assert spender in spenders(client)
+    finally:
+        chain.replace_since(snapshot)
 
 
 def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template, chain):
@@ -239,11 +282,12 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain,
 
     def refuse_wide(calls, forward):
         for call in calls:
-            if call["method"] == "eth_getLogs":
+            if is_logs(call):
                 first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))
                 asked.append(last - first + 1)
                 if last - first >= 5:
-                    return node_error(-32602, "block range is too wide")(calls, forward)
+                    too_wide = refuse(is_logs, -32602, "block range is too wide")
+                    return too_wide(calls, forward)
         return Reply(body=forward(calls))
 
     with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:

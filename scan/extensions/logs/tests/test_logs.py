@@ -180,6 +180,10 @@ def test_bad_topics_of_a_query_are_refused(client, value):
     require_parameter(client.post("/api/v1/query", json=asked), "topic2")
 
 
+def refuse_logs(code, message):
+    return faulty_node.refuse(lambda call: call["method"] == "eth_getLogs", code, message)
+
+
 @pytest.fixture
 def lying(indexed_without_bodies):
     """A node between, and an index that stores no logs, and no blocks."""
@@ -264,7 +268,7 @@ def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, sce
 
     def refuse_wide(calls, forward):
         if any(len(blocks) > 20 for blocks in ranges_of(calls)):
-            return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
+            return refuse_logs(-32602, "block range is too wide")(calls, forward)
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = refuse_wide
@@ -328,7 +332,7 @@ def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
 
 def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
     node, client = lying
-    node.fault = faulty_node.node_error(-32005 - 1, "query returned more than 10000 results")
+    node.fault = refuse_logs(-32005 - 1, "query returned more than 10000 results")
     answer = client.get("/api/v1/logs")
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]
@@ -365,7 +369,9 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
 
     def behind(calls, forward):
         if any(max(blocks) > head for blocks in ranges_of(calls)):
-            return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
+            refusing = refuse_logs(*BEYOND_HEAD[client_name])
+            lacking = faulty_node.replacing(is_newer_block, None)
+            return faulty_node.before(refusing, lacking)(calls, forward)
         return faulty_node.replacing(is_newer_block, None)(calls, forward)
 
     def is_newer_block(call):
