@@ -9,7 +9,13 @@ from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import MAX_TARGETS, Proxy, delegating_account, proxy_at
 from scan.database.connection import Database
-from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
+from scan.errors import (
+    CallReverted,
+    HistoryUnavailable,
+    InvalidParameter,
+    NotFound,
+    UpstreamFailed,
+)
 from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.node_errors import CallFailure, reverted_with
@@ -87,12 +93,15 @@ class ReadCalls:
         function: str,
         arguments: Sequence[object],
         block: BlockId,
+        *,
+        or_latest: bool,
     ) -> CallResult:
-        """Call a function on the state after a block. Raises NotFound, InvalidParameter,
+        """Call a function on the state that execute() reads. Raises NotFound, InvalidParameter,
         CallReverted, HistoryUnavailable, UpstreamFailed, Unavailable."""
         prepared, proxy = self.prepared(node, address, function, arguments, block, read_only=True)
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
-        returned = self.execute(node, call, abis_of(address, proxy), block)
+        abis = abis_of(address, proxy)
+        returned = self.execute(node, call, abis, block, or_latest=or_latest)
         return CallResult(value_of(prepared.function, returned), proxy)
 
     def prepared(
@@ -165,13 +174,25 @@ class ReadCalls:
         return entries
 
     def execute(
-        self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId
+        self,
+        node: NodeSession,
+        call: dict[str, str],
+        abis: Sequence[bytes],
+        block: BlockId,
+        *,
+        or_latest: bool,
     ) -> bytes:
-        """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
-        at the addresses `abis` after the block."""
+        """Return the data that the call returned after a block; `or_latest`: on the node's latest
+        state where it keeps none of the block, as while old ones are indexed. Errors are decoded by
+        the ABIs of the contracts at the addresses `abis` after the block."""
         try:
             eth_call = Call("eth_call", (call, block))
-            [returned] = request_node.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
+            try:
+                [returned] = request_node.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
+            except HistoryUnavailable:
+                if not or_latest:
+                    raise
+                [returned] = node.results([Call("eth_call", (call, "latest"))], MAX_RESPONSE_BYTES)
             if isinstance(returned, RpcError):
                 raise returned
             return data(returned)

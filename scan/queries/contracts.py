@@ -180,8 +180,9 @@ def call(
     block: BlockId | None = None,
 ) -> read_calls.CallResult:
     """Call a view function after a block, by default the newest; see ReadCalls.call()."""
-    block = blocks.or_newest(reader, block)
-    return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
+    at, or_latest = blocks.or_newest(reader, block), block is None
+    calls = reader.sources.read_calls
+    return calls.call(reader.node, address, function, arguments, at, or_latest=or_latest)
 
 
 def verified_page(reader: Reader, window: Window) -> Page:

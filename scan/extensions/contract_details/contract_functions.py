@@ -295,5 +295,5 @@ def encode(
             "data": to_hex(prepared.calldata),
             "value": hex(value_wei),
         }
-        calls.execute(node, call, read_calls.abis_of(address, proxy), block)
+        calls.execute(node, call, read_calls.abis_of(address, proxy), block, or_latest=True)
     return EncodedCall(prepared, value_wei, proxy)
