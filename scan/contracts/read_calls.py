@@ -9,13 +9,7 @@ from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import MAX_TARGETS, Proxy, delegating_account, proxy_at
 from scan.database.connection import Database
-from scan.errors import (
-    CallReverted,
-    HistoryUnavailable,
-    InvalidParameter,
-    NotFound,
-    UpstreamFailed,
-)
+from scan.errors import CallReverted, HistoryUnavailable, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.node_errors import CallFailure, reverted_with

@@ -1,9 +1,12 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.explorer import with_state_of_a_fork
+from tests.support.faulty_node import FaultyNode, refuse
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
@@ -98,6 +101,17 @@ def test_calls_see_the_state_of_the_block(explorer):
     assert call("count", numbers[0] - 1).json["code"] == "call_reverted"
     assert call("count", 10**9).status_code == 404
     assert call("count", "soon").json["field"] == "block"
+    with FaultyNode(anvil.url) as node:  # which keeps the latest state alone
+        node.fault = refuse(
+            lambda call: call["method"] == "eth_call" and call["params"][1] != "latest",
+            -32000,
+            "missing trie node",
+        )
+        client = create_app(replace(explorer.settings, rpc_urls=(node.url,))).test_client()
+        path, body = f"/api/v1/contracts/{address}/call", {"functionName": "count"}
+        assert client.post(path, json=body).json == {"result": "11"}
+        refused = client.post(f"{path}?block={numbers[2]}", json=body).json
+        assert refused["code"] == "history_unavailable"
 
 
 def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):

@@ -6,10 +6,12 @@ from collections import namedtuple
 import pytest
 
 from scan.commands import main
+from scan.ethereum.token_metadata import TOTAL_SUPPLY
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
 from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest, fresh_digest
 
@@ -241,3 +243,32 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
         indexing.wait_for(anvil.head())
         assert auditing.run(indexing.settings, node=True) == auditing.EXACT
         assert main(["tokens", "refresh", me]) == auditing.DIFFERS
+
+
+def test_one_false_supply_marks_no_token(anvil, database_url, monkeypatch):
+    one, two = anvil.accounts[:2]
+    coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
+    false = []
+
+    def alter(call, answer):
+        if call["method"] == "eth_call" and call["params"][0]["data"] == TOTAL_SUPPLY and false:
+            answer["result"] = f"0x{false.pop():064x}"
+
+    def is_marked():
+        indexing.look()
+        indexing.wait_for(anvil.head())
+        [(since,)] = execute(database_url, "SELECT inconsistent_since FROM tokens")
+        return since is not None
+
+    with (
+        FaultyNode(anvil.url) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        node.fault = altering(alter)
+        for answers, expected in ([12345], False), ([12345] * 2, True):
+            false += answers
+            anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 100))
+            assert (is_marked(), false) == (expected, [])
+        monkeypatch.setenv("DATABASE_URL", database_url)
+        assert main(["tokens", "refresh", coin.address]) == auditing.EXACT
+        assert not is_marked()

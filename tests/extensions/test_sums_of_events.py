@@ -8,13 +8,10 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.commands import main
-from scan.ethereum.token_metadata import TOTAL_SUPPLY
 from scan.queries import balances, holdings
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
@@ -102,30 +99,6 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, templa
         assert record["eventsConsistent"] is is_consistent
         assert ("inconsistentSince" in record) is not is_consistent
     is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
-
-
-def test_one_false_answer_marks_no_token(anvil, database_url, monkeypatch):
-    one, two = anvil.accounts[:2]
-    coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
-    false = []
-
-    def alter(call, answer):
-        if call["method"] == "eth_call" and call["params"][0]["data"] == TOTAL_SUPPLY and false:
-            answer["result"] = f"0x{false.pop():064x}"
-
-    with FaultyNode(anvil.url) as node, Indexing(database_url, node.url) as indexing:
-        chain = Chain(anvil, indexing, database_url, None, None)
-        chain.read()
-        node.fault = altering(alter)
-        for answers, is_marked in ([12345], False), ([12345] * 2, True):
-            false += answers
-            chain.do(coin, "transfer", two, 100)
-            chain.read()
-            assert (chain.since(coin) is not None, false) == (is_marked, [])
-        monkeypatch.setenv("DATABASE_URL", database_url)
-        assert main(["tokens", "refresh", coin.address]) == 0
-        chain.read()
-        assert chain.since(coin) is None
 
 
 def test_a_rebase_inside_of_another_call_is_read_on_the_next_day(chain):

@@ -96,18 +96,20 @@ class EtherscanTruth:
         }
 
     def _transfer(self, transfer, kind):
-        token = self.tokens[transfer["tokenAddress"]]
+        # One that its constructor destroyed is no token, and had no name after a block.
+        token = self.tokens.get(transfer["tokenAddress"], {"name": ""})
         row = {
             **self._shared(self.by_hash[transfer["transactionHash"]]),
             "from": transfer["fromAddress"],
             "to": transfer["toAddress"],
             "contractAddress": transfer["tokenAddress"],
             "tokenName": token["name"],
-            "tokenSymbol": token["symbol"],
+            "tokenSymbol": transfer["tokenSymbol"],
             "input": "deprecated",
         }
         if kind == "BEP20":
-            return {**row, "value": transfer["value"], "tokenDecimal": written(token["decimals"])}
+            decimals = written(transfer["tokenDecimals"])
+            return {**row, "value": transfer["value"], "tokenDecimal": decimals}
         if kind == "BEP721":
             return {**row, "tokenID": transfer["tokenId"], "tokenDecimal": "0"}
         return {**row, "tokenID": transfer["tokenId"] or "", "tokenValue": transfer["value"]}
