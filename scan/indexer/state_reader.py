@@ -67,13 +67,15 @@ class StateReader:
     fails.
 
     A contract whose calls alone fail stops nobody for ever: after `patience_s` it is unreadable for
-    a while, and its calls count as refused. Who stores what it answers reads it again later.
+    a while, and its calls count as refused, if another one still answers: else it is the node that
+    fails. Who stores what it answers reads it again later.
     """
 
     def __init__(self, node: client.Node, patience_s: float | None = None) -> None:
         self._node = node
         self._patience_s = UNREADABLE_AFTER_S if patience_s is None else patience_s
         self._failures: dict[tuple[bytes, str], _Failure] = {}  # by address and method
+        self._answered: StateQuery | None = None  # the last call that returned data
 
     @property
     def unreadable(self) -> set[bytes]:
@@ -141,8 +143,9 @@ class StateReader:
             self._require_answers(block, error)
             name = f"{key[1]} of contract {to_hex(address)}"
             since = failure.since if failure else began
-            is_given_up = key[1] == "eth_call" and began - since >= self._patience_s
-            if len(self._failures) < MAX_UNREADABLE:
+            is_late = key[1] == "eth_call" and began - since >= self._patience_s
+            is_given_up = is_late and self._another_answers(address)
+            if failure or len(self._failures) < MAX_UNREADABLE:
                 rest_s = READ_AGAIN_S * (len(self._failures) + 1) if is_given_up else 0.0
                 self._failures[key] = _Failure(since, rest_s and began + rest_s)
                 if is_given_up:
@@ -166,9 +169,24 @@ class StateReader:
                 return
         raise failure
 
+    def _another_answers(self, address: bytes) -> bool:
+        """Return whether the node still answers for the contract that returned data last."""
+        other = self._answered
+        if other is None or other.address == address:
+            return False
+        sent = {"to": to_hex(other.address), "data": other.data, "gas": TEXT_GAS}
+        with suppress(client.NodeError, BadHex):
+            call = client.Call("eth_call", (sent, "latest"))
+            [result] = self._node.results([call], COMPARED_TIMEOUT_S, MAX_BYTES)
+            return len(data(result)) > 0
+        return False
+
     def _settled(self, queries: Sequence[StateQuery]) -> dict[StateQuery, bytes | None]:
         results = settled(self._node, partial(_chunk_results, queries)) if queries else ()
-        return dict(zip(queries, results, strict=True))
+        answered = dict(zip(queries, results, strict=True))
+        with_data = (query for query in queries if query.data and answered[query])
+        self._answered = next(with_data, self._answered)
+        return answered
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""

@@ -79,6 +79,7 @@ class ChainBackfill:
         self._stop = stop
         self._history = history
         self._source = block_source.BlockSource(node, traces=settings.traces)
+        self._state = contract_state.StateReader(node)  # which knows which contracts fail
         self._links = spool.NodeLinks(self._source, history)
         self._progress = Progress(database)
         self._attempts = Attempts(self._progress, stop)
@@ -298,8 +299,7 @@ class ChainBackfill:
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
             raise Forked("the node has another genesis block now")
         factories = contract_state.load_factories(identity.chain_id)
-        reader = contract_state.StateReader(self._node)
-        return RangeInspector(ContractInspector(reader, self._database, factories), files)
+        return RangeInspector(ContractInspector(self._state, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:
         """Load tables, each as soon as the tables that it depends on are derived."""

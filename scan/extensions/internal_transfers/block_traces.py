@@ -106,7 +106,7 @@ class NodeTraceReader(hooks.TraceReader):
             except TraceRefused as error:
                 self._node.rest()
                 time.sleep(retries.pause_s(error))
-            if tracer != "steps":
+            if tracer != "steps" and block.hash not in self._slow_blocks:
                 [(_, answer)] = self._block_traces(tracer, [block])
         return self._read_traces(tracer, block, answer, is_last=True)
 
