@@ -141,6 +141,8 @@ RETRY_AFTER_S = 15
 # settings, 44 matched within two compilations of 1 to 5 s.
 BUDGET_S = 60.0
 SHARED_BUDGET_S = 20.0
+# For a place before, and for what else is read of a match: together less than a proxy's 120 s.
+WAIT_S, FINDINGS_S = 30.0, 25.0
 NO_TIME_LEFT = f"The compilations did not finish within {BUDGET_S:.0f} seconds."
 
 
@@ -204,8 +206,8 @@ class RunningPlace:
         self._places = places
         self.begin_anew()
 
-    def begin_anew(self) -> None:
-        self._began_at = time.monotonic()
+    def begin_anew(self, budget_s: float = BUDGET_S) -> None:
+        self._began_at = time.monotonic() - BUDGET_S + budget_s
 
     def left_s(self) -> float:
         return self._began_at + BUDGET_S - time.monotonic()

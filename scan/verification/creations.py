@@ -42,9 +42,9 @@ class CreationReader:
         self, address: bytes, block_number: int, node: NodeSession | None = None
     ) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
-        since this block; None if its creation there is not indexed, or the node does not have it.
+        since this block; None if its creation there is not indexed, or the node does not give it.
         `node` is the session of a request, by default one of verifications. Raises Unavailable
-        where the node or the database does not give it now."""
+        where the node or the database does not answer now."""
         row = self._database.row(
             "verification/creations_get", address=address, block_number=block_number
         )
@@ -60,7 +60,9 @@ class CreationReader:
                 traced = self._traced_inputs
                 return None if traced is None else traced.input_of(node, indexed, address)
             return self._contents.transaction(node, indexed).input
-        except (TracesUnavailable, UpstreamFailed) as error:
+        except TracesUnavailable:  # also where tracing takes too long, as it may for ever
+            return None
+        except UpstreamFailed as error:
             if node.failed:
                 raise Unavailable(error.message) from None
             return None

@@ -18,7 +18,7 @@ from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.verification import bytecode_comparison, compiler_store, creation_comparison, hooks
-from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
+from scan.verification.compiler_run import FINDINGS_S, WAIT_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
 from scan.verification.creations import CreationReader
 from scan.verification.match_search import MatchSearch, metadata_setting
@@ -181,14 +181,14 @@ def _compiled(
     outputs: Outputs | None = None,
 ) -> tuple[Match, str, list[hooks.Store]]:
     """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
-    deadline = time.monotonic() + BUDGET_S
+    deadline = time.monotonic() + WAIT_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = MatchSearch(compilations, code).run()
             compilations.submission = match.submission
-            place.begin_anew()  # a match is not lost as the search for it took long
+            place.begin_anew(FINDINGS_S)  # a match is not lost as the search for it took long
             contract = compilations.with_libraries(match.contract, match.settings)
             match = match._replace(contract=contract)
             stores = [p.read(compilations, match) for p in registry.parts(hooks.CompilerFindings)]

@@ -146,7 +146,9 @@ LANGUAGE sql STABLE AS $$
         ORDER BY o.match, o.verified_at, o.address
         LIMIT 1)
     ) AS v
-    ORDER BY v.address = at DESC
+    ORDER BY v.address = at AND (v.match <> 'runtime' OR NOT EXISTS ( -- which anybody can store
+        SELECT FROM creation_comparisons e
+        WHERE e.address = at AND e.code_hash = code AND e.is_equal)) DESC, v.match
     LIMIT 1
 $$;
 
@@ -203,11 +205,12 @@ RETURNS TABLE (code_hash bytea, first_block bigint, last_block bigint) LANGUAGE 
         AND first <= least(c.last_block, r.block_number - 1, last)
 $$;
 
--- The interface of the contract that stood at an address in a block, or was the first one after it, or its ABI, of
--- its verification or else of the operator's build; no row where its code has neither. The planner inlines it.
+-- The interface of the contract that stood at an address after a block, which is before the next one, or of the
+-- first one if that is later, or its ABI, of its verification or else of the operator's build; no row where its
+-- code has neither. The planner inlines it.
 CREATE OR REPLACE FUNCTION abi_at(at bytea, block bigint) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
     SELECT coalesce(i.entries, v.abi, b.abi)
-    FROM (SELECT greatest(block, (SELECT min(o.block_number) FROM contracts o WHERE o.address = at))) AS called (block)
+    FROM (SELECT greatest(block + 1, (SELECT min(o.block_number) FROM contracts o WHERE o.address = at))) AS called (block)
     CROSS JOIN contracts_between(at, called.block, called.block) AS c
     LEFT JOIN verification_of_code(at, c.code_hash) AS v ON true
     LEFT JOIN interfaces i ON i.address = v.address AND i.code_hash = v.code_hash

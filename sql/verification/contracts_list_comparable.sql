@@ -39,7 +39,7 @@ SELECT coalesce((SELECT max(v.verified_at) FROM verified v), %(after)s::timestam
             LIMIT 1) AS best
         WHERE NOT EXISTS (SELECT
                 FROM verified_contracts o
-                WHERE o.address = c.address AND o.code_hash = c.code_hash)
+                WHERE o.address = c.address AND o.code_hash = c.code_hash AND o.match <> 'runtime')
             AND NOT EXISTS (SELECT
                 FROM creation_comparisons e
                 WHERE e.address = c.address AND e.code_hash = c.code_hash

@@ -44,7 +44,7 @@ WITH kept AS (
 ), compared AS (
     DELETE FROM creation_comparisons e
     USING kept
-    WHERE e.address = kept.address AND e.code_hash = kept.code_hash
+    WHERE e.address = kept.address AND e.code_hash = kept.code_hash AND %(match)s <> 'runtime'
 ), functions AS (
     INSERT INTO verified_functions (selector, signature)
     SELECT function.selector, function.signature

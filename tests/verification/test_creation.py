@@ -140,6 +140,11 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         for address in others[:2]
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
+    again = explorer.deploy(code.creation, f"{8:064x}")
+    wait_until(lambda: told(again)[0] == "full", timeout_s=60.0)
+    false = CAPPED.replace("= most;", "= most + 1;")
+    assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
+    assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
 
 
 def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explorer, running_jobs):

@@ -84,7 +84,10 @@ class FactoryChildren:
         if end in submitted or len(submitted) >= MAX_OF_FACTORY:
             return
         if end not in factory.code:  # nor in its constructor, which the node gives
-            creation = self._creations.input_of(factory.address, factory.block_number)
+            try:
+                creation = self._creations.input_of(factory.address, factory.block_number)
+            except Unavailable:  # one whose trace takes long stops no other
+                return
             if creation is None or end not in creation:
                 return
         row = self._database.row(
