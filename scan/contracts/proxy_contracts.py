@@ -303,6 +303,8 @@ def _read(
         for index, result in enumerate(results)
         if isinstance(result, RpcError) and not result.is_refusal and calls[index][1] is not None
     ]
+    if any(isinstance(result, RpcError) and result.is_missing_block for result in results):
+        node.record_failed()  # it is behind, or on another fork
     now = [Call(calls[index][0][0], (*calls[index][0][1], "latest")) for index in failed]
     for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
         results[index] = result

@@ -160,8 +160,9 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
         return ProxyLookup(proxy)
     with suppress(UpstreamFailed, BadHex, Unavailable):
         at_newest = proxy_after(reader.node, address, delegation, reader.once(blocks.newest))
-        if at_newest is None or not at_newest.is_of_now:
-            return ProxyLookup(at_newest)
+        if at_newest is not None and at_newest.is_of_now:
+            reader.do_not_cache()  # the node keeps no state of an older block, or lacks it yet
+        return ProxyLookup(at_newest)
     reader.do_not_cache()
     return ProxyLookup(proxy, is_known=proxy is not None)
 

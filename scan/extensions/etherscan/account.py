@@ -113,6 +113,10 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)
 
 
+class _Refused(Failure):
+    """The contract has no such value."""
+
+
 @requires(Prerequisite.NODE)
 def token_balance(parameters: Parameters) -> Reply:
     return Reply(_integer_at(parameters, balance_of(parameters.address()), parameters.block_tag()))
@@ -128,7 +132,7 @@ def token_supply(parameters: Parameters) -> Reply:
     tag = parameters.block_tag()
     try:
         return Reply(_integer_at(parameters, TOTAL_SUPPLY, tag))
-    except Failure:
+    except _Refused:
         token = parameters.address("contractaddress")
         record = tokens.records_of(reader(), [token]).get(to_hex(token))
         if tag != "latest" or record is None or record["type"] == "BEP20":
@@ -201,6 +205,7 @@ def _balances(keys: list[bytes], tag: str) -> list[str]:
 def _at(tag: str, calls: Sequence[tuple[str, object]]) -> list[Any]:
     """Return the results of calls, which have a method and its first parameter, after the indexed
     block of a tag or a number. Raises Failure where there is none, or not its state."""
+    number: int | None = None
     if tag in ("latest", "pending"):
         block = reader().once(blocks.newest)
     else:
@@ -209,13 +214,19 @@ def _at(tag: str, calls: Sequence[tuple[str, object]]) -> list[Any]:
         else:
             number = 0 if tag == "earliest" else min(int(tag, 16), BIGINT_MAX)
         block = BlockId.of(number, number if number is None else blocks.hash_at(reader(), number))
-    if block is None:
+    if block is None and (number is None or number >= reader().first_block):
         raise Failure("Error! This block is not indexed")
     try:
-        of_block = [client.Call(method, (parameter, block)) for method, parameter in calls]
-        return request_node.read(reader().node, block, of_block)
+        at = block or hex(number or 0)  # one before the index is the node's word
+        of_block = [client.Call(method, (parameter, at)) for method, parameter in calls]
+        if block is not None:
+            return request_node.read(reader().node, block, of_block)
+        results = reader().node.results(of_block)
+        if not any(isinstance(r, client.RpcError) and not r.is_refusal for r in results):
+            return results
     except HistoryUnavailable:
-        raise Failure("Error! The node does not have the state of this block") from None
+        pass
+    raise Failure("Error! The node does not have the state of this block")
 
 
 def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
@@ -228,9 +239,9 @@ def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
     try:
         returned = data(result)
     except BadHex:
-        raise Failure("Error! The call of the contract failed") from None
+        raise _Refused("Error! The call of the contract failed") from None
     if len(returned) < 32:
-        raise Failure("Error! The contract does not have this function")
+        raise _Refused("Error! The contract does not have this function")
     return str(int.from_bytes(returned[:32], "big"))
 
 

@@ -20,7 +20,6 @@ from scan.hex import BadHex, data, to_hex
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
-HASH_OF_BLOCK = "indexer/blocks_get_hash"
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
@@ -343,11 +342,16 @@ class ContractAbis:
             e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
         }
 
-    def _indexed(self, block: Block) -> BlockId | None:
-        """Return the block with its hash; None where it is not indexed."""
-        is_hash = block.hash.startswith("0x")
-        read = None if is_hash else self._database.value(HASH_OF_BLOCK, number=block.number)
-        return BlockId.of(block.number, data(block.hash) if is_hash else read)
+    def _indexed(self, blocks: Collection[Block]) -> dict[Block, BlockId | None]:
+        """Return blocks with their hashes; None for those that are not indexed."""
+        numbers = [block.number for block in blocks if block.hash[:2] != "0x"]
+        statement = "contracts/blocks_list_hashes"
+        rows = self._database.rows(statement, numbers=numbers) if numbers else []
+        hashes: dict[int, Any] = dict(rows)
+        return {
+            b: BlockId.of(b.number, data(b.hash) if b.hash[:2] == "0x" else hashes.get(b.number))
+            for b in blocks
+        }
 
     def _implementations_of(
         self,
@@ -361,12 +365,14 @@ class ContractAbis:
         cached = {emitter: kept.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
         try:
-            proxies = [(e.address, emitters[e], self._indexed(e.block)) for e in missing]
+            blocks = self._indexed({emitter.block for emitter in missing})
+            proxies = [(e.address, emitters[e], blocks[e.block]) for e in missing]
             read = proxy_contracts.at_blocks(node, proxies, overridden)
         except BadHex:
             missing, read = [], []  # a malformed answer is not cached
         for emitter, proxy in zip(missing, read, strict=True):
             cached[emitter] = stored = proxy or NO_PROXY
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
-            kept.store(emitter, stored, size)
+            if not node.failed:  # else they may be of the node's latest block
+                kept.store(emitter, stored, size)
         return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}

@@ -291,7 +291,8 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain,
         return Reply(body=forward(calls))
 
     with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
-        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
+        indexing = Indexing(url, chain.anvil.url, stores_bodies=False)
+        indexing.run_until(chain.anvil.head())
         whole = by_key(indexing.client(), chain.owner, ended="true")
         monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
         node.fault = refuse_wide
