@@ -180,6 +180,8 @@ SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4")
 class Lying:
     """A node on which every function returns this, and every slot is empty."""
 
+    failed = False
+
     def __init__(self, answer):
         self.answer = answer
 
