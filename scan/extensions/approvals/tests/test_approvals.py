@@ -187,6 +187,7 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
         return page["approvals"], [*asked]
 
+    chain.anvil.mine(MOST_STORED_AT_ONCE)
     snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
     with (
         postgres.cloned(template) as url,
