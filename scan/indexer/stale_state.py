@@ -145,8 +145,9 @@ class StaleStateRefresher:
             block = BlockId(before, bytes(block_hash))
             changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
         results = self._state.read([*queries, *(query for query, _ in changes)])
-        # A mark stays: one false answer must not set it.
-        doubtful = [token for token in tokens if not token.adds_up(results)]
+        # A mark stays: one false answer must not set it. Where the index alone says so, none does.
+        compared = [t for t in tokens if t.older_since is None and not t.has_negative]
+        doubtful = [token for token in compared if not token.adds_up(results)]
         results |= self._state.read(query for token in doubtful for query in token.queries())
         unreadable = self._state.unreadable  # those that have become so now, too
         tokens = [token for token in tokens if bytes(token.address) not in unreadable]
