@@ -3,6 +3,7 @@
 import pytest
 
 from scan.extensions.approvals.tests.owner_chain import PERMIT2, Chain, act
+from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support.anvil import Anvil
 
 
@@ -23,4 +24,5 @@ def chain():
         contracts["permits"] = anvil.place(PERMIT2, "PermittedTransfers")
         chain = Chain(anvil, owner, contracts)
         act(chain, others)
+        anvil.mine(MOST_STORED_AT_ONCE)  # events that an index without logs asks the node for
         yield chain
