@@ -13,7 +13,14 @@ from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.paths import NAMES, Object, renamed
 from scan.extensions.internal_transfers import views as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.transaction_details.decoding import add_methods, called_code, contexts, inputs
+from scan.extensions.transaction_details.decoding import (
+    Called,
+    add_methods,
+    called_code,
+    called_contracts,
+    contexts,
+    inputs,
+)
 from scan.hex import data, to_hex
 from scan.http.requests import Response, reader
 from scan.queries import blocks, tokens, transactions
@@ -53,8 +60,9 @@ def transaction_objects(records: Sequence[paths.Record]) -> list[Object]:
         if len(content) <= LONGEST_INPUT
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
-    add_methods(reader(), records)
-    kinds = kinds_of(records)
+    contracts = called_contracts(reader(), records)
+    add_methods(reader(), records, contracts)
+    kinds = kinds_of(records, contracts)
     failed = decoded_objects.failures(records)
     newest = blocks.newest_number(reader())
     return [
@@ -108,8 +116,11 @@ def transaction_object(
     }
 
 
-def kinds_of(records: Sequence[paths.Record]) -> dict[str, list[str]]:
-    """Return what transactions did, in Blockscout's words, by their hashes."""
+def kinds_of(
+    records: Sequence[paths.Record], contracts: Called | None = None
+) -> dict[str, list[str]]:
+    """Return what transactions did, in Blockscout's words, by their hashes; `contracts` are
+    their called_contracts(), where those have been read."""
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
     token_addresses = tokens.records_of(reader(), [data(address) for address in created])
     [moved] = reader().row(
@@ -118,7 +129,7 @@ def kinds_of(records: Sequence[paths.Record]) -> dict[str, list[str]]:
         indexes=[record["transactionIndex"] for record in records],
     )
     kinds = {}
-    calls = called_code(reader(), records)
+    calls = called_code(reader(), records, contracts)
     for place, (record, is_call) in enumerate(zip(records, calls, strict=True), 1):
         applies = {
             "token_transfer": place in moved,

@@ -144,7 +144,7 @@ class ContractAbis:
             codes = targets
         coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
         if coin and self._database.value("contracts/coin_logs_exist"):
-            contracts |= dict.fromkeys(coin, Contract((_coin_abi(),)))
+            contracts |= {e: contracts[e]._replace(abis=(_coin_abi(),)) for e in coin}
         return contracts
 
     def code_at(self, called: Collection[Emitter]) -> dict[Emitter, bool | None]:

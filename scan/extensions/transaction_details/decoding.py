@@ -255,6 +255,7 @@ class ClearSigning:
 
 
 Record = dict[str, Any]
+Called = Mapping[Emitter, Contract]  # of called_contracts()
 
 
 def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
@@ -291,11 +292,22 @@ def _called(transaction: Mapping[str, Any]) -> Emitter:
     return Emitter(data(transaction["toAddress"]), block_of(transaction))
 
 
-def called_code(reader: Reader, transactions: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Return which of indexed transactions called code, by what stood at `toAddress` at their block
-    and index. Where that is not known, those with data count as calls."""
+def called_contracts(reader: Reader, transactions: Iterable[Mapping[str, Any]]) -> Called:
+    """Return what stood at `toAddress` of indexed transactions at their block and index."""
+    called = {_called(sent) for sent in transactions if sent["toAddress"]}
+    return reader.sources.get(ContractAbis).contracts(called, DecodingBudget())
+
+
+def called_code(
+    reader: Reader, transactions: Sequence[Mapping[str, Any]], contracts: Called | None = None
+) -> list[bool]:
+    """Return which of indexed transactions called code, by their called_contracts(), where those
+    have been read. Where that is not known, those with data count as calls."""
     called = [_called(sent) if sent["toAddress"] else None for sent in transactions]
-    code = reader.sources.get(ContractAbis).code_at({*filter(None, called)})
+    if contracts is None:
+        code = reader.sources.get(ContractAbis).code_at({*filter(None, called)})
+    else:
+        code = {emitter: contract.has_code for emitter, contract in contracts.items()}
     has_code = [emitter is not None and code[emitter] for emitter in called]
     return [
         bool(sent["methodId"]) if known is None else known
@@ -303,7 +315,13 @@ def called_code(reader: Reader, transactions: Sequence[Mapping[str, Any]]) -> li
     ]
 
 
-def add_methods(reader: Reader, transactions: Iterable[Record], *, are_calls: bool = False) -> None:
+def add_methods(
+    reader: Reader,
+    transactions: Iterable[Record],
+    contracts: Called | None = None,
+    *,
+    are_calls: bool = False,
+) -> None:
     """Set `method` of those with data: the name from an ABI or a single imported signature, else
     the selector; None where no code ran, unless logs show that they `are_calls`. Where the selector
     is the beginning of a text to an address without code, it is `memo`, unless that is set already.
@@ -315,7 +333,8 @@ def add_methods(reader: Reader, transactions: Iterable[Record], *, are_calls: bo
         (call, _called(call), data(call["methodId"])) for call in transactions if call["methodId"]
     ]
     abis = reader.sources.get(ContractAbis)
-    contracts = abis.contracts({emitter for _, emitter, _ in calls}, DecodingBudget())
+    if contracts is None:
+        contracts = called_contracts(reader, [call for call, *_ in calls])
     unnamed = []
     for call, emitter, selector in calls:
         contract = contracts.get(emitter, NO_CONTRACT)
