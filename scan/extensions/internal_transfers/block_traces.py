@@ -32,6 +32,11 @@ MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
 # With callTracer, as flat traces, and by debug_traceTransaction without a tracer.
 TRACERS = ("debug", "trace", "steps")
 METHODS = {"debug": "debug_traceBlockByHash", "trace": "trace_block"}
+CALL_TRACER = {"tracer": "callTracer"}
+NEWEST = {
+    "debug": client.Call("debug_traceBlockByNumber", ("latest", CALL_TRACER)),
+    "trace": client.Call("trace_block", ("latest",)),
+}
 STEPS = {"disableMemory": True, "disableStorage": True}
 # The bound on a transaction's trace: 100,000 calls, or some 80,000 steps. Larger ones are not read.
 MAX_TRACE_BYTES = 32 * 1024 * 1024
@@ -145,9 +150,10 @@ class NodeTraceReader(hooks.TraceReader):
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
-        method, options = METHODS[tracer], {"tracer": "callTracer"}
-        is_debug = tracer == "debug"
-        parameters = [(to_hex(b.hash), options) if is_debug else (hex(b.number),) for b in blocks]
+        method, is_debug = METHODS[tracer], tracer == "debug"
+        parameters = [
+            (to_hex(b.hash), CALL_TRACER) if is_debug else (hex(b.number),) for b in blocks
+        ]
         calls = [client.Call(method, of_block) for of_block in parameters]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
@@ -207,7 +213,7 @@ class NodeTraceReader(hooks.TraceReader):
         hash_ = to_hex(transaction_hash)
         call = {
             "steps": client.Call("debug_traceTransaction", (hash_, STEPS)),
-            "debug": client.Call("debug_traceTransaction", (hash_, {"tracer": "callTracer"})),
+            "debug": client.Call("debug_traceTransaction", (hash_, CALL_TRACER)),
             "trace": client.Call("trace_transaction", (hash_,)),
         }[tracer]
         try:
@@ -218,7 +224,8 @@ class NodeTraceReader(hooks.TraceReader):
 
     def _is_unsupported(self, tracer: str, block: DecodedBlock, answer: Any) -> bool:
         """Return whether the node has no such method, or has failed at several blocks from the
-        start. A node that has pruned old state is not unsupported: it may trace new blocks."""
+        start and at its newest one. A node that has pruned old state is not unsupported: it may
+        trace new blocks."""
         if tracer not in self._tracers:  # as another thread has found meanwhile
             return True
         entries = answer if tracer == "debug" and isinstance(answer, list) else ()
@@ -229,7 +236,12 @@ class NodeTraceReader(hooks.TraceReader):
         if self._has_traced or answer.is_missing_state:
             return False
         self._failed_blocks[tracer].add(block.hash)
-        return answer.is_missing_method or len(self._failed_blocks[tracer]) >= hooks.TRACE_ATTEMPTS
+        if answer.is_missing_method or len(self._failed_blocks[tracer]) < hooks.TRACE_ATTEMPTS:
+            return answer.is_missing_method
+        if newest := NEWEST.get(tracer):
+            [of_newest] = self._node.results([newest], TRACE_TIMEOUT_S, client.MAX_ANSWER_BYTES)
+            self._has_traced = isinstance(of_newest, list | client.AnswerTooLarge)
+        return not self._has_traced
 
     def _is_traced(self, block: DecodedBlock, answer: Any, is_last: bool) -> bool:
         """Return whether an answer has traces; False if the node will never trace the block. Raises

@@ -170,21 +170,23 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
     assert auditing.run(settings) == audit.EXACT
 
 
-def test_a_block_that_the_node_refuses_keeps_no_other_from_its_traces(
-    postgres, template, database_url, stage
+@pytest.mark.parametrize("count", [1, 4])
+def test_blocks_that_the_node_refuses_keep_no_others_from_their_traces(
+    postgres, template, database_url, stage, count
 ):
     anvil = stage.anvil
     Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
-    refused = anvil.call("eth_getBlockByNumber", "0x1", False)
-    hashes = [refused["hash"], *refused["transactions"]]
+    blocks = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(1, count + 1)]
+    refused = {key for b in blocks for key in (b["hash"], b["number"], *b["transactions"])}
     with faulty_node.FaultyNode(anvil.url) as node:
         node.fault = faulty_node.refuse(
-            lambda call: is_trace(call) and call["params"][0] in hashes, -32000, "tracing failed"
+            lambda call: is_trace(call) and call["params"][0] in refused, -32000, "tracing failed"
         )
         for _ in range(2):
             done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=node.url)
-            assert (done.returncode, "1 blocks lack traces" in done.stderr) == (1, True), done
-            assert status(database_url)["untracedBlocks"] == 1
+            assert done.returncode == 1
+            assert f"\n{count} blocks lack traces; the next run" in done.stderr, done.stderr
+            assert status(database_url)["untracedBlocks"] == count
         node.fault = None
         fill(database_url, node.url)
     Indexing(database_url, anvil.url).run_until(anvil.head())
