@@ -4,14 +4,16 @@ the code by which a contract created another."""
 import logging
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain, takewhile
 from typing import Any
 
-from scan.ethereum import client, request_node, sparse_tables
+from scan.ethereum import client, request_node
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.node_errors import Retries
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces, trace_checks, transaction_traces
 from scan.extensions.internal_transfers.traces import (
@@ -23,6 +25,7 @@ from scan.extensions.internal_transfers.traces import (
 )
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
+from scan.indexer.state_reader import StateReader
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
@@ -60,6 +63,7 @@ class NodeTraceReader(hooks.TraceReader):
         self._node = node
         self._balances = trace_checks.SpenderBalances(node)
         self._access_lists = trace_checks.AccessLists(node)
+        self._state = StateReader(node)
         self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
@@ -137,6 +141,9 @@ class NodeTraceReader(hooks.TraceReader):
                 traced = hooks.TracedBlock(traces.created, traces.transfers, True, *traces[2:])
             else:
                 return UNTRACED
+            traced = traced._replace(transfers=self._true_transfers(block, traced.transfers))
+            if block.coin_logs and traced.is_complete:
+                trace_checks.require_logged(block, traced.transfers)
             balances = self._balances.before(block, traced)
             trace_checks.require_spendable(block, traced.transfers, balances)
             recorded = self._access_lists.read(block, traced)
@@ -145,6 +152,26 @@ class NodeTraceReader(hooks.TraceReader):
         except trace_checks.ContradictingTraces as error:
             _require_last(block, error, is_last)
             return UNTRACED
+
+    def _true_transfers(
+        self, block: DecodedBlock, transfers: list[InternalTransfer]
+    ) -> list[InternalTransfer]:
+        """Return the transfers without false_destructions(), for which hardly any block needs
+        balances. Raises ContradictingTraces where these cannot be read."""
+        doubtful = trace_checks.doubtful_destructions(block, transfers)
+        if not doubtful:
+            return transfers
+        gained = Counter[bytes]()
+        senders = [] if block.coin_logs else sorted({t.from_address for t in doubtful})
+        try:
+            own, parent = (block.number, block.hash), (block.number - 1, block.parent_hash)
+            for sign, at in ((1, BlockId(*own)), (-1, BlockId(*parent))):
+                for sender, wei in zip(senders, self._state.balances(senders, at), strict=True):
+                    gained[sender] += sign * wei
+        except client.NodeError as error:
+            raise trace_checks.ContradictingTraces(f"block {block.number}: {error}") from error
+        false = trace_checks.false_destructions(block, transfers, doubtful, gained)
+        return [transfer for transfer in transfers if transfer not in false]
 
     def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -179,7 +206,7 @@ class NodeTraceReader(hooks.TraceReader):
         """
         created: list[bytes] = []
         destroyed: tuple[bytes, ...] = ()
-        transfers: list[sparse_tables.InternalTransfer] = []
+        transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         is_complete = True
         read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
@@ -262,11 +289,8 @@ def _require_last(block: DecodedBlock, reason: object, is_last: bool) -> None:
 
 def completed_by_logs(block: DecodedBlock, traced: hooks.TracedBlock) -> hooks.TracedBlock:
     """Return the traces; where they are not complete, with the transfers by logs of coin, if the
-    block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
-    if not block.coin_logs:
-        return traced
-    if traced.is_complete:
-        trace_checks.require_logged(block, traced.transfers)
+    block has such logs (EIP-7708)."""
+    if traced.is_complete or not block.coin_logs:
         return traced
     return traced._replace(transfers=trace_checks.logged_transfers(block))
 

@@ -15,7 +15,7 @@ from typing import Any
 from scan.ethereum import events, served_chain
 from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
-from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
 from scan.extensions.proofs import state_proofs
 from scan.hex import data, quantity, to_hex
 from scan.indexer.hooks import TracedBlock
@@ -24,6 +24,7 @@ LAST_ETHEREUM_TYPE = b"\4"  # transactions of a chain's own types have traces of
 # The spenders of a block whose balances are worth a call of the node: most blocks have none.
 LEAST_SPENT_WEI = 100 * 10**18
 MOST_SPENDERS = 8
+MOST_SUMS = 4096  # of doubtful transfers that are looked at
 
 # A transaction's index, from, to (None: an account that is not known), wei.
 Move = tuple[int, bytes, bytes | None, int]
@@ -138,6 +139,77 @@ def _differing_index(block: DecodedBlock, after: Mapping[int, int], moved: Count
                 return index - 1
         before = after.get(index, before)
     return -1
+
+
+def doubtful_destructions(
+    block: DecodedBlock, transfers: Sequence[InternalTransfer]
+) -> list[InternalTransfer]:
+    """Return the transfers by SELFDESTRUCT that repeat the transfer before them in a transaction.
+
+    A contract paid, and with its end as much again; or it ended in its own favour, which moves
+    nothing since Cancun (EIP-6780): then reth and anvil report the transfer before once more. Of
+    contracts that the transaction created they report what is true.
+    """
+    doubtful: list[InternalTransfer] = []
+    created: set[tuple[int, bytes | None]] = set()
+    last: dict[int, tuple[object, ...]] = {}  # parties and value, by the transaction's index
+    for transaction in block.transactions:
+        index, contract = transaction.transaction_index, transaction.contract_address
+        created.add((index, contract))
+        if transaction.status and transaction.value:
+            recipient = transaction.to_address or contract
+            last[index] = transaction.from_address, recipient, transaction.value
+    for transfer in transfers:
+        index, _, kind, sender, recipient, value = transfer
+        if kind in CREATIONS:
+            created.add((index, recipient))
+        is_of_older = kind is TransferType.SELFDESTRUCT and (index, sender) not in created
+        if is_of_older and last.get(index) == transfer[3:]:
+            doubtful.append(transfer)
+        if value:
+            last[index] = transfer[3:]
+    return doubtful
+
+
+def false_destructions(
+    block: DecodedBlock,
+    transfers: Sequence[InternalTransfer],
+    doubtful: Sequence[InternalTransfer],
+    gained: Mapping[bytes, int],
+) -> set[InternalTransfer]:
+    """Return which of the doubtful transfers moved nothing.
+
+    Where moving coin is logged, they are those without a log; else those that leave their sender
+    less than it `gained` in the block, in wei.
+    """
+    false = set[InternalTransfer]()
+    if block.coin_logs:
+        excess = _by_parties(transfers) - _by_parties(logged_transfers(block))
+        for transfer in doubtful:
+            parties = transfer.transaction_index, *transfer[3:]
+            if excess[parties] or transfer.from_address == transfer.to_address:
+                excess[parties] -= 1
+                false.add(transfer)
+        return false
+    net = _net_changes(block, transfers)
+    for sender, wei in gained.items():
+        by_sender = [t for t in doubtful if t.from_address == sender]
+        burnt = sum(t.value for t in by_sender if t.to_address == sender)
+        credits = sum(credit.amount_wei for credit in block.credits if credit.address == sender)
+        fees = block.producer_fees if sender == block.miner else 0
+        false.update(_with_sum(by_sender, wei - (net[sender].total() - burnt + credits + fees)))
+    return false
+
+
+def _with_sum(transfers: Sequence[InternalTransfer], wei: int) -> Sequence[InternalTransfer]:
+    """Return transfers of together so much: none of them below 1 wei, and all of them where no
+    choice is, or none among the first MOST_SUMS."""
+    choices: dict[int, tuple[InternalTransfer, ...]] = {0: ()}
+    for transfer in transfers:
+        if wei in choices or len(choices) > MOST_SUMS:
+            break
+        choices = {total + transfer.value: (*c, transfer) for total, c in choices.items()} | choices
+    return choices.get(max(wei, 0), transfers)
 
 
 def _net_changes(
@@ -302,17 +374,22 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
     return internal
 
 
-def require_logged(block: DecodedBlock, traced: Sequence[InternalTransfer]) -> None:
-    """Raise MalformedBlock unless the transfers by the block's traces are those by its logs."""
-    by_traces = Counter(
-        (t.transaction_index, t.from_address, t.to_address, t.value)
-        for t in traced
+def _by_parties(transfers: Sequence[InternalTransfer]) -> Counter[tuple[Any, ...]]:
+    """Return how often each value moved between other accounts, by transaction, parties, wei."""
+    return Counter(
+        (t.transaction_index, *t[3:])
+        for t in transfers
         if t.value and t.from_address != t.to_address
     )
-    by_logs = Counter((t.transaction_index, *t[3:]) for t in logged_transfers(block))
+
+
+def require_logged(block: DecodedBlock, traced: Sequence[InternalTransfer]) -> None:
+    """Raise ContradictingTraces unless the transfers by the block's traces are those by its
+    logs."""
+    by_traces, by_logs = _by_parties(traced), _by_parties(logged_transfers(block))
     if differing := (by_traces - by_logs) | (by_logs - by_traces):
         index, sender, recipient, value = min(differing)
-        raise MalformedBlock(
+        raise ContradictingTraces(
             f"block {block.number}: traces and logs of coin (EIP-7708) differ in transaction"
             f" {to_hex(block.transactions[index].hash)}: {value} wei from {to_hex(sender)} to"
             f" {to_hex(recipient)} are in one of them alone"

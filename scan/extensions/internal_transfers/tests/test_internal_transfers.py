@@ -73,6 +73,39 @@ def test_what_a_contract_gets_after_its_end_is_burnt(database_url, hardfork, to_
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
+@pytest.mark.parametrize("wei", [5, 150 * 10**18])
+@pytest.mark.parametrize(
+    ("heir", "times", "ends"),
+    [("itself", 1, 0), ("itself", 2, 0), ("itself", 3, 0), ("recipient", 2, 1)],
+    ids=["in its own favour", "with as much left", "with more left", "in the recipient's"],
+)
+def test_a_payment_that_the_node_repeats_moved_coin_once(database_url, heir, times, ends, wei):
+    """A contract, which gets the payment `times`, pays and ends: since Cancun that moves nothing in
+    its own favour, but anvil and reth report the payment again. Another contract pays in the
+    same block."""
+    with Anvil(hardfork="cancun") as node:
+        me, recipient = node.accounts[0], STRANGERS[0]
+        purse = node.deploy(me, "Purse")
+        code = f"5f5f5f5f68{wei:018x}73{recipient[2:]}5af150"
+        code += "30ff" if heir == "itself" else f"73{recipient[2:]}ff"
+        creation = node.send(me, None, data=f"0x60{len(code) // 2:02x}8060095f395ff3{code}")
+        node.mine()
+        contract = node.receipt_of(creation)["contractAddress"]
+        node.send(me, contract, value=times * wei, gas=200_000)
+        node.transact(me, purse, "pay", STRANGERS[1], 7, value=7)
+        node.mine()
+        with Indexing(database_url, node.url, until=node.head()) as indexing:
+            client = indexing.client()
+            rows = client.get(f"/api/v1/addresses/{contract}/internal").get_json()
+            assert rows["untracedBlocks"] == 0
+            types = [row["type"] for row in rows["internalTransfers"]]
+            assert types == ["selfdestruct"] * ends + ["call"]
+            for address in (contract, recipient, STRANGERS[1]):
+                history = client.get(f"/api/v1/addresses/{address}/history").get_json()
+                assert (history["complete"], history["unexplained"]) == (True, "0")
+        assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
+
+
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     stage = Stage(anvil)
     purses(stage)

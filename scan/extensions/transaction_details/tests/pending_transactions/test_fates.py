@@ -19,8 +19,8 @@ FETCHED_503 = (
 SOONER = "{const later = setTimeout; window.setTimeout = (f, ms, x) => later(f, ms / 10, x)}"
 # A page that sees the block before it is indexed loads itself again, with its sender and nonce.
 ONCE_INDEXED = """{const later = setTimeout;
-window.setTimeout = (f, ms, x) => later(function wait() {window.isIndexed ? f(x) : later(wait, 9)}, 9)}
-"""
+window.setTimeout = (f, ms, x) => later(function wait() {isIndexed ? f(x) : later(wait, 9)}, 9)}
+var isIndexed = false"""
 OTHER = "0x" + "13" * 32
 NODE = {
     "eth_getTransactionByHash": None,
