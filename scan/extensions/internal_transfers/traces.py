@@ -71,6 +71,13 @@ def walk_calls(outermost: Any) -> Iterator[CallFrame]:
         depth, outer, call, undone = ahead.pop()
         if call.get("error"):
             undone = True
+        if outer is not None and call.get("type") == "SELFDESTRUCT":
+            # Where a contract destroys itself in its own favour, which moves nothing since Cancun
+            # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
+            # It is the contract in whose context the calling code runs.
+            destroyed = outer["from" if outer["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
+            if call.get("from") != destroyed:
+                call = {**call, "from": destroyed, "to": destroyed, "value": "0x0"}
         yield CallFrame(depth, outer, call, undone)
         if calls := call.get("calls"):
             ahead += [(depth + 1, call, inner, undone) for inner in reversed(calls)]
@@ -222,7 +229,7 @@ def _protocol_transfers(entries: Iterable[Any]) -> Iterator[_Frame]:
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
     of_protocols = [f.protocol_moves(transaction) for f in FORMS if f.protocol_moves]
     makes_all = any(moves.makes_all for moves in of_protocols)
-    for call_index, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
+    for call_index, (depth, _, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
@@ -239,12 +246,8 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         if precompile and (moved := precompile(frame, depth == 0)):
             yield _Frame(call_index or None, TransferType.CALL, *moved)
         if kind is TransferType.SELFDESTRUCT:
-            # Where a contract destroys itself in its own favour, which moves nothing since Cancun
-            # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
-            # It is the contract in whose context the calling code runs.
-            destroyed = outer["from" if outer["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
-            if frame.get("from") != destroyed or frame.get("to") is None:
-                frame = {"from": destroyed, "to": destroyed}
+            if frame.get("to") is None:  # of steps, which do not tell it
+                frame = {"from": frame["from"], "to": frame["from"]}
         # Of ten calls nine move nothing, and are not decoded.
         elif kind is None or (depth and kind not in CREATIONS and frame.get("value") in _NOTHING):
             continue

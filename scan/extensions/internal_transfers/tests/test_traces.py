@@ -11,7 +11,7 @@ from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers import trace_checks
+from scan.extensions.internal_transfers import trace_checks, transaction_traces
 from scan.extensions.internal_transfers.tests.frames import (
     BLOCK_HASH,
     LIBRARY,
@@ -75,6 +75,7 @@ def test_failed_transactions_move_nothing(error):
     assert traces == BlockTraces([], [])
 
 
+NOBODY = {"from": "0x" + "00" * 20, "to": None}
 DESTRUCTIONS = [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"from": PAID}]
 
 
@@ -82,6 +83,15 @@ DESTRUCTIONS = [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"
 def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
     """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
     assert moved(both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes))) == []
+
+
+@pytest.mark.parametrize("parties", [{"from": SENDER, "to": PURSE, "value": "0x64"}, NOBODY])
+def test_the_trace_of_a_transaction_names_who_ended(parties):
+    trace = transaction_traces.read_call_trace(
+        outer(frame("SELFDESTRUCT", PURSE, PURSE, 0) | parties)
+    )
+    end = trace.frames[-1]
+    assert (to_hex(end.from_address), to_hex(end.to_address), end.value) == (PURSE, PURSE, 0)
 
 
 def test_a_destruction_in_ones_own_favour_is_one_to_oneself():
