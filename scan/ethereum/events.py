@@ -347,16 +347,16 @@ def has_two_faces(shape: TransferShape, metadata: TokenMetadata) -> bool:
 
 
 def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
-    """Return the token's type by EIP-165 if that is unambiguous, or else by the functions that it
-    has and its first event. One with two faces is a BEP20 that has items."""
+    """Return the token's type by EIP-165 if that is unambiguous, or else by its first event, as far
+    as its functions allow it. One with two faces is a BEP20 that has items."""
     if has_two_faces(shape, metadata):
         return "BEP20"
     items, interface = item_type(shape, metadata), metadata.interface
     if interface is not None:
         return interface
-    if shape in WITH_AMOUNTS:
+    if shape in WITH_AMOUNTS and (metadata.item_type or not metadata.has_balances):
         return WITH_AMOUNTS[shape]
-    if not metadata.is_fungible and metadata.item_type in WITH_AMOUNTS.values():
+    if not metadata.has_balances and metadata.item_type in WITH_AMOUNTS.values():
         return str(metadata.item_type)
     is_by_form = shape in (*OF_ITEMS, TransferShape.PACKED) and not metadata.has_decimals
     return "BEP721" if is_by_form or (items and shape in OF_ITEMS) else "BEP20"

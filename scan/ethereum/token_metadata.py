@@ -72,6 +72,7 @@ class TokenMetadata(NamedTuple):
     interface: str | None  # BEP721 or BEP1155 if EIP-165 reports exactly one of them
     has_decimals: bool
     is_fungible: bool  # answers like a fungible token, so its Deposit may be a mint
+    has_balances: bool  # balanceOf(address), as fungible tokens and a BEP721 do
     item_type: str | None  # of what has items and answers like it does
 
 
@@ -96,6 +97,7 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         interface,
         word(decimals) is not None,
         None not in (word(decimals), word(supply), balance),
+        balance is not None,
         items,
     )
 

@@ -130,6 +130,54 @@ def test_an_erc1155_that_logs_amounts_too_counts_once(anvil, index):
     assert values(get, twice) == [(100, "7", "BEP1155")]
 
 
+AMOUNT, ITEM = (100 * UNIT, None, "BEP20"), (1, "7", "BEP721")
+MULTI, OF_ID = (5, "7", "BEP1155"), (5, "7", "BEP6909")
+ERC721, ERC1155 = "80ac58cd", "d9b67a26"
+# What a contract has (decimals, supply, balances, of ids, approval of all; an EIP-165 interface),
+# and its events (amount, item, consecutive, multi, 6909): its type, and transfers.
+SOME_FUNCTIONS = [
+    ("sbi", "", "a", "BEP20", [AMOUNT]),
+    ("sbi", "", "i", "BEP721", [ITEM]),
+    ("sbia", "", "i", "BEP721", [ITEM]),
+    ("sbia", "", "am", "BEP20", [MULTI, AMOUNT]),
+    ("bia", "", "am", "BEP20", [MULTI, AMOUNT]),
+    ("b", "", "ma", "BEP20", [AMOUNT]),
+    ("dsb", "", "ma", "BEP20", [AMOUNT]),
+    ("dsb", "", "6a", "BEP20", [AMOUNT]),
+    ("dsb", "", "c", "BEP20", []),
+    ("sb", "", "c", "BEP721", [ITEM]),
+    ("i", "", "6", "BEP6909", [OF_ID]),
+    ("bi", ERC1155, "m", "BEP1155", [MULTI]),
+    ("i", ERC1155, "m", "BEP1155", [MULTI]),
+    ("i", ERC1155, "a", "BEP1155", []),
+    ("i", ERC1155, "i", "BEP1155", []),
+    ("ia", "", "a", "BEP1155", []),
+    ("sb", ERC721, "m", "BEP721", []),
+]
+
+
+def test_an_event_says_what_moved_whichever_functions_a_contract_has(anvil, index):
+    me = anvil.accounts[0]
+    contracts = []
+    for functions, interface, standards, *_ in SOME_FUNCTIONS:
+        interface_ = bytes.fromhex(interface).ljust(4, b"\0")
+        contract = anvil.deploy(me, "SomeFunctions", functions.encode(), interface_)
+        contracts.append(contract)
+        for standard in standards:
+            value = {"a": 100 * UNIT, "i": 1, "c": 1}.get(standard, 5)
+            do(anvil, contract, "mint", standard.encode(), 7, value)
+    get = index()
+    for contract, (*case, type_, moved) in zip(contracts, SOME_FUNCTIONS, strict=True):
+        record = get(contract.address)
+        assert (record["type"], values(get, contract)) == (type_, moved), case
+        count = sum(id_ is not None for _, id_, _ in moved)
+        assert record["itemCount"] == (None if type_ == "BEP20" and not count else count), case
+        held = sum(value for value, _, of in moved if of == type_)
+        assert holders(get, contract) == ({me: held} if moved else {}), case
+        page = get(f"/api/v1/addresses/{me}/history?token={contract.address}")
+        assert record["eventsConsistent"] is page["complete"] is bool(moved), case
+
+
 def test_a_batch_of_no_ids_says_nothing_of_what_its_contract_is(anvil, index):
     me = anvil.accounts[0]
     empty, coin = (anvil.deploy(me, "RawLogs") for _ in range(2))

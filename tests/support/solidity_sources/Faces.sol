@@ -3,6 +3,11 @@ pragma solidity 0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
+import {IERC20} from "@openzeppelin/contracts/interfaces/IERC20.sol";
+import {IERC721} from "@openzeppelin/contracts/interfaces/IERC721.sol";
+import {IERC1155} from "@openzeppelin/contracts/interfaces/IERC1155.sol";
+import {IERC2309} from "@openzeppelin/contracts/interfaces/IERC2309.sol";
+import {IERC6909} from "@openzeppelin/contracts/interfaces/IERC6909.sol";
 
 // Tokens whose events look like those of another standard.
 
@@ -115,6 +120,46 @@ contract TwiceLogged is ERC1155("") {
     function mint(address to, uint256 id, uint256 value) external {
         emit Transfer(address(0), to, value);
         _mint(to, id, value, "");
+    }
+}
+
+/// Has some functions of tokens, as are given, and mints with the event of any standard.
+contract SomeFunctions {
+    bytes private _functions;
+    bytes4 private _interface;
+    uint256 private _supply;
+    mapping(bytes32 => uint256) private _balances;
+
+    constructor(bytes memory functions, bytes4 interface_) {
+        (_functions, _interface) = (functions, interface_);
+    }
+
+    function supportsInterface(bytes4 id) external view returns (bool) {
+        return id == _interface || (id == 0x01ffc9a7 && _interface != 0);
+    }
+
+    function mint(bytes1 standard, uint256 id, uint256 value) external {
+        bool isOfId = standard == "m" || standard == "6";
+        _balances[isOfId ? keccak256(abi.encode(msg.sender, id)) : keccak256(abi.encode(msg.sender))] += value;
+        if (!isOfId) _supply += value;
+        if (standard == "a") emit IERC20.Transfer(address(0), msg.sender, value);
+        if (standard == "i") emit IERC721.Transfer(address(0), msg.sender, id);
+        if (standard == "c") emit IERC2309.ConsecutiveTransfer(id, id, address(0), msg.sender);
+        if (standard == "m") emit IERC1155.TransferSingle(msg.sender, address(0), msg.sender, id, value);
+        if (standard == "6") emit IERC6909.Transfer(msg.sender, address(0), msg.sender, id, value);
+    }
+
+    fallback(bytes calldata input) external returns (bytes memory) {
+        for (uint256 i; i < _functions.length; i++) {
+            bytes1 name = _functions[i];
+            if (name == "d" && msg.sig == bytes4(keccak256("decimals()"))) return abi.encode(18);
+            if (name == "s" && msg.sig == IERC20.totalSupply.selector) return abi.encode(_supply);
+            if (name == "a" && msg.sig == IERC721.isApprovedForAll.selector) return abi.encode(0);
+            bool isBalance = name == "b" && msg.sig == IERC20.balanceOf.selector;
+            isBalance = isBalance || (name == "i" && msg.sig == IERC1155.balanceOf.selector);
+            if (isBalance) return abi.encode(_balances[keccak256(input[4:])]);
+        }
+        revert("no such function");
     }
 }
 
