@@ -10,6 +10,7 @@ from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http import background_threads, request_state, requests
+from scan.rate_limits.storage import probe_window
 
 blueprint = Blueprint("health", __name__)
 root_blueprint = Blueprint("root", __name__)
@@ -29,7 +30,7 @@ def ready() -> requests.Response:
     """
     status: dict[str, Any] = {}
     try:
-        request_state.services().limiter.peek_address("")
+        request_state.services().limiter.store.charge(probe_window())
         # A newer schema is current, too: while instances are replaced, the old ones serve.
         newest = request_state.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:

@@ -18,7 +18,7 @@ HTTP_BUSY = Gauge("scan_http_busy_threads", "Threads that are processing a reque
 STREAMS = Gauge("scan_streams", "Streams that clients have open.")
 RATE_LIMITED = Counter("scan_rate_limited", "Requests refused with 429.", ["client"])
 RATE_LIMIT_STORAGE_UP = Gauge(
-    "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE answers."
+    "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE counts requests."
 )
 RATE_LIMIT_STORAGE_UP.set(1)
 

@@ -11,10 +11,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
+from secrets import token_hex
 from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
-from limits import RateLimitItem
+from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.errors import ConfigurationError, StorageError
 from limits.storage import MovingWindowSupport, RedisStorage, Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
@@ -32,7 +33,8 @@ MAX_THREADS = 8  # requests that are counted at the same time in a shared storag
 TIMEOUT_S = 1.0
 UNUSABLE = (ConfigurationError, NotImplementedError, AssertionError, ValueError)
 CHARGE = Path(__file__).with_name("charge.lua")  # counts a request in all of its windows
-PROBE_EVERY_S = 0.1  # while a shared storage does not respond
+PROBE_EVERY_S = 0.1  # while a shared storage does not count
+PROBE_RATE = RateLimitItemPerSecond(1, namespace="PROBE")
 
 
 class RateLimitResult(NamedTuple):
@@ -54,6 +56,12 @@ class Window(NamedTuple):
 
     rate: RateLimitItem
     client: str
+
+
+def probe_window() -> Window:
+    """Return a window of its own, which only counting a request in it writes: a storage that is
+    full, or a read-only replica, still answers whatever only reads."""
+    return Window(PROBE_RATE, token_hex(8))
 
 
 def refuse(charged: Sequence[Window]) -> RateLimitResult:
@@ -256,9 +264,9 @@ class ProcessWindows(MovingWindows):
 
 
 class SharedWindows(MovingWindows):
-    """Windows in a storage that others share, by their clocks. While it does not respond,
-    `when_lost` returns the results, and requests do not wait: one to an unreachable cluster takes
-    twice the time-out.
+    """Windows in a storage that others share, by their clocks. While it does not count, `when_lost`
+    returns the results, and requests do not wait: one to an unreachable cluster takes twice the
+    time-out.
 
     No request is allowed beyond a limit. Redis charges windows together: a window at a time, by the
     scripts of `limits`, a key's two took 137 us of processor, not 42. Elsewhere one may refuse a
@@ -280,7 +288,7 @@ class SharedWindows(MovingWindows):
         except unusable as error:
             scheme = uri.partition("://")[0]  # the rest may contain a password
             raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
-        self._errors = (*lost, storage.base_exceptions)
+        self._errors: tuple[type[Exception], ...] = (*lost, storage.base_exceptions)
         self._script: Any = None
         if isinstance(storage, RedisStorage) and "+cluster" not in uri.partition("://")[0]:
             self._script = storage.get_connection().register_script(CHARGE.read_bytes())
@@ -296,12 +304,23 @@ class SharedWindows(MovingWindows):
     def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         if not self.is_lost:
             try:
-                if self._script is None:
-                    return super().charge(*windows, is_counted=is_counted)
-                return self._run_script(windows, is_counted)
+                return self._charge(windows, is_counted)
             except self._errors as error:
                 self._lose(error)
         return self._when_lost(windows)
+
+    def failure(self) -> Exception | None:
+        """Return why requests cannot be counted now, or None."""
+        try:
+            self._charge([probe_window()], is_counted=True)
+        except self._errors as error:
+            return error
+        return None
+
+    def _charge(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
+        if self._script is None:
+            return super().charge(*windows, is_counted=is_counted)
+        return self._run_script(windows, is_counted)
 
     def _run_script(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
         now = self._clock()
@@ -332,7 +351,7 @@ class SharedWindows(MovingWindows):
 
     def _probe(self) -> None:
         time.sleep(PROBE_EVERY_S)
-        while not self._storage.check():
+        while self.failure() is not None:
             time.sleep(PROBE_EVERY_S)
         log.info("rate limit storage is up again")
         metrics.RATE_LIMIT_STORAGE_UP.set(1)

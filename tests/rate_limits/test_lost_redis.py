@@ -1,10 +1,14 @@
 """Counting while Redis is away."""
 
+import time
+
 import pytest
 from redis import Redis
 
+from app import create_app
+from scan.observability import metrics
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.storage import Window
+from scan.rate_limits.storage import PROBE_EVERY_S, Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
 from tests.support.serving import (
@@ -36,6 +40,40 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         wait_until(is_allowed)
         assert is_allowed()
         assert not is_allowed()
+
+
+ONLY_READS = {"CONFIG SET maxmemory 1": "CONFIG SET maxmemory 0"}
+ONLY_READS["REPLICAOF 127.0.0.1 1"] = "REPLICAOF NO ONE"
+
+
+@pytest.mark.parametrize("fault", ONLY_READS)
+def test_a_redis_that_only_reads_is_down_until_it_counts(
+    shared_database_url, tmp_path, caplog, fault
+):
+    """Full, or a replica: it answers PING and whatever reads a window."""
+    caplog.set_level("INFO", "scan.rate_limits.storage")
+    with redis_server(tmp_path) as storage, Redis.from_url(storage) as redis:
+        settings = Settings(
+            database_url=shared_database_url,
+            rate_limit_storage=storage,
+            rate_limit_anonymous="1000/minute",
+        )
+        client = create_app(settings).test_client()
+
+        def state():
+            up = metrics.RATE_LIMIT_STORAGE_UP._value.get()
+            return up, *(client.get(path).status_code for path in ("/readyz", "/api/v1/keys"))
+
+        assert state() == (1, 200, 400)
+        redis.execute_command(fault)
+        wait_until(lambda: client.get("/readyz").status_code == 503)  # cached for a second
+        for _ in range(5):
+            assert state() == (0, 503, 503)
+            time.sleep(2 * PROBE_EVERY_S)
+        redis.execute_command(ONLY_READS[fault])
+        wait_until(lambda: state() == (1, 200, 400))
+    lines = [line for line in caplog.messages if line.startswith("rate limit storage")]
+    assert len(lines) == 2 and "is down" in lines[0] and "is up again" in lines[1]
 
 
 WHEN_LOST = [("refuse", 503), pytest.param("local", 400, marks=pytest.mark.long)]

@@ -9,8 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
-from limits.storage import storage_from_string
-
 from scan.commands import arguments, service_client, startup
 from scan.database import connection, errors
 from scan.errors import ScanError, SettingError
@@ -25,6 +23,8 @@ from scan.extensions.operations.doctor.checks import (
     warning,
 )
 from scan.observability.logs import escape
+from scan.rate_limits.limiter import counts_in_process
+from scan.rate_limits.storage import SharedWindows, refuse
 from scan.setting_kinds import node_origins, without_password
 from scan.settings import Settings, doubtful_variables
 from scan.verification.compiler_store import CompilerStore
@@ -34,6 +34,7 @@ TIMEOUT_S = 10
 ADVICE = {
     "database": "start PostgreSQL, or correct DATABASE_URL",
     "replica": "start the standby, or correct READ_DATABASE_URL",
+    "limits": "start or mend it, or correct SCAN_RATE_LIMIT_STORAGE",
     "service": "start it, or correct --url",
 }
 
@@ -41,9 +42,10 @@ DESCRIPTION = """\
 Checks everything that Scan depends on, with this environment: the node (methods, traces, archive,
 speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
 the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
-Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
-error. With --record it writes blocks of the node instead, with all that indexing them reads, to one
-file, as for a bug report, and says first what is in it; `scan run --recording` replays the file."""
+Changes nothing but a counter in Redis. With --url it also sends three requests to the service.
+Exits 1 if there is an error. With --record it writes blocks of the node instead, with all that
+indexing them reads, to one file, as for a bug report, and says first what is in it; `scan run
+--recording` replays the file."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -150,20 +152,15 @@ def _check_replica(settings: Settings) -> Findings:
 
 
 def _check_limits(settings: Settings) -> Findings:
-    uri = settings.rate_limit_storage
-    if uri.startswith("memory"):
+    if counts_in_process(settings):
         yield ok("counted in the API's process")
         return
-    storage = without_password(uri)
-    try:
-        is_up = storage_from_string(uri).check()
-    except Exception as error:  # whatever the client of that storage raises
-        is_up, storage = False, f"{storage}: {error}"
-    if is_up:
+    storage = without_password(settings.rate_limit_storage)
+    error = SharedWindows(settings.rate_limit_storage, refuse).failure()
+    if error is None:
         yield ok(f"counted in {storage}")
     else:
-        text = f"the storage does not respond: {storage}"
-        yield failure(text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
+        yield failure(f"the storage does not count: {storage}: {error}", ADVICE["limits"])
 
 
 def _check_compilers(settings: Settings) -> Findings:

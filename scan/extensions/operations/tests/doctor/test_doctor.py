@@ -11,7 +11,7 @@ from tests.commands.test_command import scan
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse_method
-from tests.support.serving import NOWHERE, gunicorn
+from tests.support.serving import NOWHERE, gunicorn, redis_server
 
 
 class SetUp:
@@ -102,7 +102,7 @@ BROKEN = (
         "start `scan run`",
     ),
     ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
-    ({"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"}, "limits", "not respond", "start it"),
+    ({"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"}, "limits", "refused", "start or mend it"),
     ({"SCAN_SOLC_DIR": "{compilers}"}, "compilers", "does not run", "install it again"),
     ({"--url": NOWHERE}, "service", "no response", "correct --url"),
 )
@@ -120,6 +120,12 @@ def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     environment = {name: value.format_map(places) for name, value in changes.items()}
     url = environment.pop("--url", None)
     the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
+
+
+def test_a_redis_that_is_full_counts_nothing(sound, tmp_path):
+    with redis_server(tmp_path, None, "--maxmemory", "1") as storage:
+        findings = sound.examine(SCAN_RATE_LIMIT_STORAGE=storage)
+    the_error(findings, "limits", "when used memory > 'maxmemory'", "start or mend it")
 
 
 def test_a_node_of_another_chain(sound):
