@@ -34,7 +34,7 @@ START_TIMEOUT_S = 120.0
 NGINX_MAIN = """\
 daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.error.log; worker_processes 1;
 events {{ worker_connections 1024; }}
-http {{ access_log off; {temporary} include {folder}/site.conf; }}
+http {{ {temporary} include {folder}/site.conf; }}
 """
 
 # (who is connected to, its address) -> the address that others connect to: a place for a proxy.
@@ -298,6 +298,7 @@ class Cluster:
         text = (HERE.parent / "nginx.conf").read_text()
         text = replace(text, "listen 80;", f"listen {self.address('nginx', 80)};")
         text = replace(text, "listen [::]:80;", "")
+        text = replace(text, "/var/log/nginx", self.folder)
         for machine in MACHINES:
             linked = self.linked(f"api{machine}", f"10.0.0.{machine}", 8000)
             text = replace(text, f"127.0.0.1:800{machine}", linked)

@@ -97,13 +97,26 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
         connection.close()
 
 
-def test_tokens_of_links_in_mails_are_not_logged(shared_server, tmp_path):
-    logged = {"server_tokens off;": f"server_tokens off; access_log {tmp_path}/access.log;"}
-    with serving.nginx(tmp_path, [shared_server] * 3, logged) as front:
-        for path in ("mail/leave", "mail/confirm", "scan/mail/leave", "blocks"):
-            assert requests.get(f"{front}/{path}?token=x-{path}", timeout=10).status_code < 500
-    text = (tmp_path / "access.log").read_text()
-    assert "x-blocks" in text and "mail" not in text
+def test_no_query_or_key_is_logged(shared_server, tmp_path):
+    """Of Etherscan's form, links in mails and streams, also where no instance answers."""
+    key = f"scan_{'0123456789abcdef' * 4}"
+    paths = "api v2/api api/v1/blocks api/v1/stream socket/v2/websocket mail/leave bsc/mail/leave"
+    for instances in ([shared_server] * 3, [serving.NOWHERE] * 3):
+        live = {"location / {": LIVE_HEALTH % shared_server}
+        with serving.nginx(tmp_path, instances, live) as front:
+            for path in paths.split():
+                url = f"{front}/{path}?module=none&apikey={key}"
+                requests.get(url, headers={"Referer": url}, timeout=10)
+            requests.get(f"{front}/api&apikey={key}", timeout=10)
+            requests.post(f"{front}/api?apikey={key}", data=b"x" * 5_500_000, timeout=10)
+            serving.exchange(front, f"GET /api?apikey={key} HTTP/9.9\r\n\r\n".encode())
+            serving.exchange(front, f"GET /?{key} {'a' * 20_000} HTTP/1.1\r\n\r\n".encode())
+    text = "".join(log.read_text() for log in tmp_path.glob("*.log"))
+    assert key[:13] not in text and "?" not in text
+    for path in paths.split():
+        assert f'"GET /{path} HTTP/1.1" 503 ' in text
+    assert f'"GET /api&apikey={key[:12]}... HTTP/1.1" 503 ' in text
+    assert f" {serving.NOWHERE.removeprefix('http://')}" in text  # which instance failed
 
 
 def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):

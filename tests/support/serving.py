@@ -93,6 +93,7 @@ def nginx(folder, instances, replaced=MappingProxyType({})):
     port = free_port()
     site = (ROOT / "deploy" / "nginx.conf").read_text()
     site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    site = site.replace("/var/log/nginx/", f"{folder}/")
     site = site.replace("listen [::]:80;", "")  # not every machine has IPv6
     for number, instance in enumerate(instances, 1):
         site = site.replace(f"127.0.0.1:800{number}", instance.removeprefix("http://"))
@@ -121,7 +122,7 @@ def _nginx_main(folder):
     return (
         f"{user}daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
         "events {}\n"
-        f"http {{ access_log off; {temporary} include {folder}/site.conf; }}\n"
+        f"http {{ {temporary} include {folder}/site.conf; }}\n"
     )
 
 
