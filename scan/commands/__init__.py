@@ -85,16 +85,16 @@ def _run(arguments: list[str]) -> int:
             log.warning("%s %s", name, reason)
         return int(options.run(settings, options))
     except SettingError as error:
-        print(f"scan: {logs.escape(str(error))}", file=sys.stderr)
+        logs.print_lines(f"scan: {error}", file=sys.stderr)
         return EXIT_WRONG_CALL
     except ScanError as error:
-        print(f"scan: {logs.escape(error.for_operators)}", file=sys.stderr)
+        logs.print_lines(f"scan: {error.for_operators}", file=sys.stderr)
         return EXIT_FAILED
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(f"scan {metadata.version('scan')}")
+        logs.print_lines(f"scan {metadata.version('scan')}")
         parser.exit()
 
 

@@ -19,6 +19,7 @@ from scan.errors import SettingError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.writer import NotTheWriter, Writer
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 MAX_SHOWN = 20
@@ -71,7 +72,7 @@ def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, "scan-tokens") as database:
         marked = {"addresses": addresses, "compared": addresses is not None}
         count = len(database.rows("indexer/tokens_mark_changed", **marked))
-    _write_line(f"tokens that the indexer reads again: {count}")
+    print_lines(f"tokens that the indexer reads again: {count}")
     return EXACT if count or addresses is None else DIFFERS
 
 
@@ -95,7 +96,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
     try:
         if options.digest:
             for table, rows, digest in database.rows("audit/tables_digest"):
-                _write_line(f"{table:18} {rows:>12} {digest}")
+                print_lines(f"{table:18} {rows:>12} {digest}")
             return EXACT
         comparison: Comparison = StoredComparison(database)
         if options.node:
@@ -113,9 +114,9 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
             code = max(code, _compare_tokens(database, node, options.blocks, repair=options.repair))
         return max(code, compared)
     except NotTheWriter:
-        _write_line("an indexer is running on this database: stop it before --repair")
+        print_lines("an indexer is running on this database: stop it before --repair")
     except (NodeError, MalformedBlock) as error:
-        _write_line(f"cannot compare with the node: {error}")
+        print_lines(f"cannot compare with the node: {error}")
     finally:
         database.close()
     return NOT_COMPARED
@@ -144,16 +145,16 @@ def _audit_blocks(
             "audit/block_range_check", block_from=start, block_to=end
         ):
             differences += count
-            _write_line(f"  {rule}: {count}, such as {example}")
+            print_lines(f"  {rule}: {count}, such as {example}")
         for line in comparison.compare(start, end) if comparison else ():
             differences += 1
-            _write_line(f"  {line}")
+            print_lines(f"  {line}")
         if time.monotonic() - shown_at > long_work.SHOW_EVERY_S and end < last:
             shown_at = time.monotonic()
-            _write_line(
+            print_lines(
                 f"blocks {first} to {end}: {differences} differ; go on with --from {end + 1}"
             )
-    _write_line(f"rows of blocks {first} to {last} contradict each other: {differences}")
+    print_lines(f"rows of blocks {first} to {last} contradict each other: {differences}")
     return DIFFERS if differences else EXACT
 
 
@@ -170,10 +171,6 @@ def _acquire_lock(writer: Writer) -> None:
         time.sleep(0.1)
 
 
-def _write_line(line: str) -> None:
-    print(line, flush=True)
-
-
 def _audit_rows(database: connection.Database, *, repair: bool) -> int:
     """Check rows and derived tables, and repair these. Return the exit code. All statements read
     one snapshot, so that an indexer may write meanwhile."""
@@ -186,7 +183,7 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
             title, wrong = "rows contradict each other", tx.rows("audit/whole_chain_check")
         else:
             first_block, _ = kept
-            _write_line(
+            print_lines(
                 f"rows before block {first_block} are removed: balances and counters over all rows"
                 " are not compared"
             )
@@ -196,13 +193,13 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
         _write_section(title, sum(rows for _, rows, _ in wrong), began, lines)
         if wrong:
-            _write_line("  these rows cannot be recomputed: index again into an empty database")
+            print_lines("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS
         for table in derived_tables.DERIVED if kept is None else derived_tables.OF_KEPT_ROWS:
             differences = _audit_table(tx, table, first_block)
             if differences and repair:
                 tx.execute("audit/derived_repair", table=table)
-                _write_line(f"  repaired {table}")
+                print_lines(f"  repaired {table}")
             elif differences:
                 code = DIFFERS
         if repair:
@@ -217,14 +214,13 @@ def _audit_table(tx: transaction.Transaction, table: str, first_block: int) -> i
     lines = [derived_tables.difference(table, *compared) for *compared, _ in rows]
     _write_section(f"{table} differ", count, began, lines)
     if count > len(rows):
-        _write_line(f"  and {count - len(rows)} more")
+        print_lines(f"  and {count - len(rows)} more")
     return count
 
 
 def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -> None:
-    _write_line(f"{title}: {count} ({time.monotonic() - began:.1f} s)")
-    for line in lines:
-        _write_line(f"  {line}")
+    print_lines(f"{title}: {count} ({time.monotonic() - began:.1f} s)")
+    print_lines(*(f"  {line}" for line in lines))
 
 
 def _compare_blocks(database: connection.Database, comparison: Comparison, blocks: int) -> int:
@@ -235,17 +231,17 @@ def _compare_blocks(database: connection.Database, comparison: Comparison, block
         for line in comparison.compare(first, last):
             total += 1
             if total <= MAX_SHOWN:
-                _write_line(f"  {line}")
+                print_lines(f"  {line}")
         done += last - first + 1
         progress.show(done)
     progress.end()
     compared = comparison.compared
     others = f"{comparison.owner}s" if isinstance(comparison, StoredComparison) else "the node's"
-    _write_line(f"blocks that differ from {others}: {total} differences in {compared} blocks")
+    print_lines(f"blocks that differ from {others}: {total} differences in {compared} blocks")
     if isinstance(comparison, NodeComparison):
         _write_unproven(database, comparison)
     elif compared < done:
-        _write_line(f"  not compared, as they are not stored: {done - compared} blocks")
+        print_lines(f"  not compared, as they are not stored: {done - compared} blocks")
     return DIFFERS if total else EXACT
 
 
@@ -258,22 +254,22 @@ def _rebuild(
     run.request(sorted(tables))
     for _ in run.run():
         pass
-    _write_line(f"  derived again: {', '.join(sorted(tables)) or 'nothing'}")
+    print_lines(f"  derived again: {', '.join(sorted(tables)) or 'nothing'}")
     if comparison.differing - tables or comparison.damaged:
-        _write_line("  other rows cannot be derived: index again into an empty database")
+        print_lines("  other rows cannot be derived: index again into an empty database")
         return DIFFERS
     return EXACT
 
 
 def _write_unproven(database: connection.Database, comparison: NodeComparison) -> None:
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
-        _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
+        print_lines(f"not proven when indexed, in blocks {first} to {last}: {reason}")
     if blocks := database.value("queries/unproven_blocks_count"):
-        _write_line(f"not proven when indexed: {blocks} blocks in all")
+        print_lines(f"not proven when indexed: {blocks} blocks in all")
     for reason, count in comparison.unproven.items():
-        _write_line(f"  not proven in {count} of them: {reason}")
+        print_lines(f"  not proven in {count} of them: {reason}")
     if comparison.untraced:
-        _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
+        print_lines(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
 
 
 def _compare_tokens(database: connection.Database, node: Node, most: int, *, repair: bool) -> int:
@@ -284,13 +280,13 @@ def _compare_tokens(database: connection.Database, node: Node, most: int, *, rep
     for address, line in comparison.differences(most):
         differing.add(address)
         if len(differing) <= MAX_SHOWN:
-            _write_line(f"  {line}")
-    _write_line(f"tokens that differ: {len(differing)} of {comparison.compared}")
+            print_lines(f"  {line}")
+    print_lines(f"tokens that differ: {len(differing)} of {comparison.compared}")
     if comparison.without_state:
-        _write_line(f"  not compared: {comparison.without_state}, whose blocks the node has pruned")
+        print_lines(f"  not compared: {comparison.without_state}, whose blocks the node has pruned")
     if differing and repair:
         marked = {"addresses": [*differing], "compared": False}
         database.rows("indexer/tokens_mark_changed", **marked)
-        _write_line("  the indexer reads them again")
+        print_lines("  the indexer reads them again")
         return EXACT
     return DIFFERS if differing else EXACT

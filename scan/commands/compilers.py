@@ -7,6 +7,7 @@ from functools import partial
 from tqdm import tqdm
 
 from scan.commands import EXIT_FAILED, arguments
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 from scan.verification.compiler_store import SOLC, CompilerKind, CompilerStore, NotFetched, sha256
 from scan.verification.languages.vyper import VYPER
@@ -38,7 +39,7 @@ def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind 
             tqdm.write(_install(compilers, version))
         except (NotFetched, OSError) as error:
             failures += 1
-            print(f"scan: {kind.name} {dotted(version)}: {error}", file=sys.stderr)
+            print_lines(f"scan: {kind.name} {dotted(version)}: {error}", file=sys.stderr)
     return EXIT_FAILED if failures else 0
 
 
@@ -47,16 +48,15 @@ def list_installed(
 ) -> int:
     compilers = CompilerStore(settings, kind)
     versions = compilers.versions()
-    for version in versions:
-        print(dotted(version))
+    print_lines(*map(dotted, versions))
     if not versions:
-        print(
+        print_lines(
             f"no compiler in {compilers.directory};"
             f" `scan {kind.name} install VERSION` installs one",
             file=sys.stderr,
         )
     if not can_deny_network():
-        print(f"scan: {NETWORK_IS_KEPT}", file=sys.stderr)
+        print_lines(f"scan: {NETWORK_IS_KEPT}", file=sys.stderr)
     return 0
 
 

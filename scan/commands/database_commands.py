@@ -17,6 +17,7 @@ from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres, StillStarting, back_up
 from scan.database.embedded import restore as restore_database
 from scan.errors import SettingError
+from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password
 from scan.settings import Settings
 
@@ -76,7 +77,7 @@ def backup(settings: Settings, options: argparse.Namespace) -> int:
     except DataDirInUse:
         url = settings_with_database(settings).database_url
         back_up(EmbeddedPostgres(settings.data_dir), url, options.file)
-    print(f"wrote {options.file}")
+    print_lines(f"wrote {options.file}")
     return 0
 
 
@@ -120,7 +121,8 @@ def restore(settings: Settings, options: argparse.Namespace) -> int:
     _require_embedded(settings)
     with _started_alone(settings) as postgres:
         name = restore_database(postgres, options.file)
-    print(f"restored {name}; `scan run` with a node of this chain goes on from its newest block")
+    goes_on = "`scan run` with a node of this chain goes on from its newest block"
+    print_lines(f"restored {name}; {goes_on}")
     return 0
 
 
@@ -131,16 +133,15 @@ def add_migrate(command: argparse.ArgumentParser) -> None:
 
 def migrate(settings: Settings, options: argparse.Namespace) -> int:
     names = [] if options.plan else migrations.run(settings_with_database(settings))
-    for name in names:
-        print(f"applied {name}")
+    print_lines(*(f"applied {name}" for name in names))
     with connected(settings, "scan-schema") as database:
         planned = migrations.plan(database)
         if planned is None:
-            print("the schema is of a newer version; this version would not change it")
+            print_lines("the schema is of a newer version; this version would not change it")
         elif not planned and not names:
-            print("the schema is current")
+            print_lines("the schema is current")
         for file in planned or ():
-            print(f"{file.name}: {file.summary}" if file.summary else file.name)
+            print_lines(f"{file.name}: {file.summary}" if file.summary else file.name)
             names.append(file.name)
         files = migrations.expected_schema().migrations
         tables = [table for file in files if file.name in names for table in file.rebuilds]
@@ -148,7 +149,7 @@ def migrate(settings: Settings, options: argparse.Namespace) -> int:
             from scan.audit import rebuild  # which imports what `scan run` does not need
 
             took_s = rebuild.estimated_s(database)
-            print(
+            print_lines(
                 f"{', '.join(tables)}: the indexer derives them again from stored blocks, in about"
                 f" {took_s:,.0f} s; `scan rebuild --missing` does so at once"
             )

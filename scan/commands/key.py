@@ -14,6 +14,7 @@ from scan.commands import EXIT_FAILED, service_client, startup
 from scan.commands.arguments import add_actions, add_command, whole_number
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
+from scan.observability.logs import print_lines
 from scan.settings import Settings, wallet_private_key
 
 TIMEOUT_S = 30
@@ -66,7 +67,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     if "key" not in created:
         without = f"HTTP {response.status} without an error message"
         raise ScanError(str(created.get("error", without)))
-    print(f"{created['key']}\n\n{created['message']}")
+    print_lines(str(created["key"]), "", str(created["message"]))
     return 0
 
 
@@ -75,7 +76,7 @@ def list_active(settings: Settings, options: argparse.Namespace) -> int:
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
         for row in database.rows("commands/api_keys_list", owner=owner):
-            print(*("never" if value is None else value for value in row))
+            print_lines(" ".join("never" if value is None else str(value) for value in row))
     return 0
 
 
@@ -84,9 +85,9 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
         revoked = {id_ for (id_,) in database.rows("commands/api_keys_revoke", ids=options.ids)}
     for id_ in options.ids:
         if id_ in revoked:
-            print(f"revoked {id_}")
+            print_lines(f"revoked {id_}")
         else:
-            print(f"scan: no active key {id_}", file=sys.stderr)
+            print_lines(f"scan: no active key {id_}", file=sys.stderr)
     return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
 
 
@@ -105,9 +106,7 @@ def _sign(private_key: str, timestamp_ms: int) -> tuple[bytes, str]:
 
 def _explain(owner: bytes, timestamp_ms: int) -> None:
     message = key_request_message(owner, timestamp_ms)
-    print(
-        "Sign these three lines with the wallet (personal message signing):\n\n"
-        f"{message}\n\n"
-        "Then, within 5 minutes:\n\n"
-        f"  scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms} --signature 0x..."
-    )
+    command = f"scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
+    print_lines("Sign these three lines with the wallet (personal message signing):", "")
+    print_lines(*message.splitlines(), "", "Then, within 5 minutes:", "")
+    print_lines(f"  {command} --signature 0x...")

@@ -23,7 +23,7 @@ from scan.commands import startup
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -39,12 +39,12 @@ PR_SET_PDEATHSIG = 1
 
 
 def write_line(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print_lines(line, file=sys.stderr)
 
 
 def report(reason: str) -> None:
     """Write why work ends before all is done. The text may be a node's."""
-    write_line(f"{escape(reason)}; the next run continues from here")
+    write_line(f"{reason}; the next run continues from here")
 
 
 class LongWork(NamedTuple):
@@ -102,7 +102,7 @@ class Progress:
             return
         self._shown_at = now
         left_s = (now - self._began) / max(done - self._before, 1) * (self._total - done)
-        print(
+        print(  # noqa: T201
             f"\r{self._what} {done} of {self._total} blocks ({done / self._total:.0%}),"
             f" {left_s:.0f} s left",
             end="" if self._is_terminal else "\n",
@@ -112,7 +112,7 @@ class Progress:
 
     def end(self) -> None:
         if self._is_terminal:
-            print(file=sys.stderr)
+            write_line("")
 
     def follow(self, counts: Iterable[int]) -> None:
         """Do work that yields how many blocks each of its steps has done, and show it."""

@@ -26,6 +26,7 @@ from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer import chain_identity, progress
+from scan.observability.logs import print_lines
 from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -267,31 +268,32 @@ def _greet(settings: Settings) -> bool:
     except service_client.NoResponse:
         return False
     base = f"{settings.base_url}/api/v1"
-    print(
-        f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
-        f"  curl {base}/stats\n"
-        f"  curl '{base}/transactions?limit=2'\n"
-        f"  curl {base}/blocks\n"
-        f"or open {settings.base_url} in a browser.{_advice(settings)}",
-        flush=True,
+    print_lines(
+        "",
+        f"Scan is running at {settings.base_url} (Ctrl-C to stop). Try:",
+        f"  curl {base}/stats",
+        f"  curl '{base}/transactions?limit=2'",
+        f"  curl {base}/blocks",
+        f"or open {settings.base_url} in a browser.",
+        *_advice(settings),
     )
     return True
 
 
-def _advice(settings: Settings) -> str:
-    """Return advice on limits that a developer's own machine does not need; "" where others reach
-    the service."""
+def _advice(settings: Settings) -> Sequence[str]:
+    """Return lines of advice on limits that a developer's own machine does not need; none where
+    others reach the service."""
     # It imports Flask and more, while the service starts.
     from scan.http import credentials_and_limits
 
     if not credentials_and_limits.serves_own_machine(settings):
-        return ""
+        return ()
     raised = f"{credentials_and_limits.RAISE_REQUESTS} {credentials_and_limits.RAISE_PAGES}"
     return (
-        "\nLimits are those of a public service. On your own machine, start it with\n"
-        f"  {raised}\n"
-        f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}\n"
-        "to have webhooks delivered to https servers on it."
+        "Limits are those of a public service. On your own machine, start it with",
+        f"  {raised}",
+        f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}",
+        "to have webhooks delivered to https servers on it.",
     )
 
 

@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
         if KEEP_NETWORK not in options:
             _refuse_calls()
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        print(repr(error))
+        print(repr(error))  # noqa: T201
         return CANNOT_CONFINE
     try:
         os.execvp(command[0], command)

@@ -201,14 +201,15 @@ def test_migrating_says_what_it_did(postgres, tmp_path):
 def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
         key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}
-        key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}"}
+        key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}\n3 scan\x1b[2J\x9b"}
         database.insert(database_url, "api_keys", **key, requests_per_minute=100)
     listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
     assert [line.split()[:3] for line in listed] == [
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
-    assert all(" 0 never label " in line for line in listed)
+    forged = r"\n3 scan\u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
+    assert all(re.search(rf" 0 never label \d{re.escape(forged)}\Z", line) for line in listed)
     owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
     assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
     revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)

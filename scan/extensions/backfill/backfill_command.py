@@ -21,7 +21,7 @@ from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.resources import GB, Cluster, Resources, total_bytes
 from scan.indexer import node_reader
 from scan.indexer.chain_identity import WrongLogs
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.setting_kinds import existing_file
 from scan.settings import Settings
 
@@ -116,7 +116,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         try:
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
         except CannotBegin as error:
-            long_work.write_line(escape(str(error)))
+            long_work.write_line(str(error))
             _print_for_indexer(options, str(error))
             return REFUSED if options.automatic else long_work.NOT_DONE
         long_work.write_line(backfill.requirements.describe(plan))
@@ -155,7 +155,7 @@ def _resources(options: argparse.Namespace) -> Resources:
 def _print_for_indexer(options: argparse.Namespace, reason: str) -> None:
     """With --automatic, print why the backfill ended, which is its only output on stdout."""
     if options.automatic:
-        print(escape(reason), flush=True)
+        print_lines(reason)
 
 
 def _differences(

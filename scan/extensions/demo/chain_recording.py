@@ -30,6 +30,7 @@ from scan.files import write_private
 from scan.hex import BadHex, quantity
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.node_reader import MAX_BLOCK_BYTES
+from scan.observability.logs import escape, print_lines
 from scan.settings import Settings
 
 FORMAT = 1
@@ -211,12 +212,12 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         contents, packed = record(settings, options.blocks, _own_database)
-        print(contents.format(path=path))
+        print_lines(*contents.format(path=path).splitlines())
         if not options.yes and input(f"Write {len(packed):,} bytes? [y/N] ").lower() != "y":
             raise KeyboardInterrupt
         write_private(path, packed)
     except (KeyboardInterrupt, EOFError):
-        print("nothing was written")
+        print_lines("nothing was written")
         return 1
     except OSError as error:
         raise SettingError("--record", str(path), error.strerror or str(error)) from None
@@ -272,7 +273,8 @@ def record(
         transactions=transactions,
     )
     if problem:
-        contents += f"\nIndexing did not end, so what comes after this is missing: {problem}"
+        reason = f"Indexing did not end, so what comes after this is missing: {problem}"
+        contents += f"\n{escape(reason)}"
     return contents, pack(answers.lines())
 
 

@@ -10,6 +10,7 @@ from scan.commands import EXIT_WRONG_CALL, startup
 from scan.commands.arguments import count, run_of_extensions, whole_number
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
@@ -51,7 +52,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
         message = f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all."
-        print(f"scan: {message}", file=sys.stderr)
+        print_lines(f"scan: {message}", file=sys.stderr)
         return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = startup.settings_with_database(settings).read_database_url
@@ -67,5 +68,5 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     rows = sum(file.rows for file in files)
     size = sum(file.bytes for file in files)
     blocks = f"{manifest.block_from} to {manifest.next_block() - 1}"
-    print(f"{rows:,} rows, {size:,} bytes, {len(files)} files, blocks {blocks}")
+    print_lines(f"{rows:,} rows, {size:,} bytes, {len(files)} files, blocks {blocks}")
     return 0

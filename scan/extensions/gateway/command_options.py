@@ -9,6 +9,7 @@ from scan.commands import database_commands, hooks, startup
 from scan.commands.run import GRACE_S, ChildProcess, keep_running
 from scan.errors import SettingError
 from scan.extensions.gateway.forwarding import Chain, read_chains
+from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password
 from scan.settings import Settings, environment_with
 
@@ -35,8 +36,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
         *(ChildProcess(chain.path, _environment(settings, chain), "run") for chain in chains),
         ChildProcess("gateway", environment_with({}), "gateway", str(file.absolute())),
     ]
-    links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
-    print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)
+    print_lines("", f"{settings.base_url} serves these chains (Ctrl-C to stop):")
+    print_lines(*(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains))
     with database_commands.locked_data_dir(settings):
         keep_running(settings, children, stop, grace_s=STOP_S)
     return 0

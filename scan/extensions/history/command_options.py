@@ -17,7 +17,7 @@ from scan.ethereum import client, served_chain
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.extensions.proofs import state_proofs
 from scan.hex import BadHex, quantity, to_hex
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 AT_ONCE = 100  # addresses, of one block each time
@@ -47,7 +47,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     try:
         return ProofAudit(database, node).compare(options.proofs, seed)
     except client.NodeError as error:
-        print(f"cannot compare with the node: {escape(str(error))}", flush=True)
+        print_lines(f"cannot compare with the node: {error}")
         return NOT_COMPARED
     finally:
         database.close()
@@ -66,15 +66,15 @@ class ProofAudit:
     def compare(self, count: int, seed: int) -> int:
         """Compare at most `count` addresses, print those that differ, and return the exit code.
         Raises NodeError."""
-        print(f"seed {seed}", flush=True)
+        print_lines(f"seed {seed}")
         gaps = self._database.row("audit/balances_get_gaps")
         start_block, is_cut, untraced, genesis_hash = gaps or (1, False, None, None)
         if start_block or is_cut:
-            print("not compared: rows of the first blocks are not indexed, or were removed")
+            print_lines("not compared: rows of the first blocks are not indexed, or were removed")
             return NOT_COMPARED
         if untraced != 0:
             lacking = "all" if untraced is None else untraced
-            print(f"sums lack internal transfers: {lacking} blocks have no traces")
+            print_lines(f"sums lack internal transfers: {lacking} blocks have no traces")
         genesis = served_chain.BlockId(0, bytes(genesis_hash))
         compared, differing = 0, 0
         draw = random.Random(seed)  # a run can be repeated
@@ -84,10 +84,10 @@ class ProofAudit:
                 compared += 1
                 differing += bool(line)
                 if line:
-                    print(f"  {line}", flush=True)
+                    print_lines(f"  {line}")
         for reason, addresses in self.unproven.items():
-            print(f"  not proven for {addresses} addresses: {reason}")
-        print(f"balances that differ from their proofs: {differing} of {compared} addresses")
+            print_lines(f"  not proven for {addresses} addresses: {reason}")
+        print_lines(f"balances that differ from their proofs: {differing} of {compared} addresses")
         if differing:
             return DIFFERS
         return ALL_EQUAL if compared else NOT_COMPARED

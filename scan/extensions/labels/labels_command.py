@@ -11,6 +11,7 @@ from scan import parameters
 from scan.commands import arguments, startup
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 MAX_LABEL = 100
@@ -56,13 +57,12 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
                     addresses, texts = zip(*batch, strict=True)
                     tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
                     bar.update(len(batch))
-    print(f"{len(stored)} labels stored, {removed} removed")
+    print_lines(f"{len(stored)} labels stored, {removed} removed")
     return 0
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    for address, text in _stored(settings):
-        print(address, text)
+    print_lines(*map(" ".join, _stored(settings)))
     return 0
 
 
@@ -73,7 +73,7 @@ def export_file(settings: Settings, options: argparse.Namespace) -> int:
             csv.writer(file).writerows([("address", "label"), *labels])
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
-    print(f"{len(labels)} labels written")
+    print_lines(f"{len(labels)} labels written")
     return 0
 
 

@@ -5,6 +5,7 @@ import re
 import secrets
 
 from scan.commands.startup import connected
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 NAME = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,30}")
@@ -59,8 +60,8 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
             statement_timeout=options.statement_timeout,
         )
         [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
-    print(f"role      {options.name}\npassword  {password}")
-    print("It may read the tables and the views of schema v1; see docs/sql.md.")
-    for warning in (text for text, is_left in zip(LEFT, rights, strict=True) if is_left):
-        print(f"warning: {warning}")
+    print_lines(f"role      {options.name}", f"password  {password}")
+    print_lines("It may read the tables and the views of schema v1; see docs/sql.md.")
+    left = (text for text, is_left in zip(LEFT, rights, strict=True) if is_left)
+    print_lines(*(f"warning: {text}" for text in left))
     return 0

@@ -15,7 +15,7 @@ from scan.database import connection
 from scan.errors import ScanError
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, NotFetched, tls_context
 from scan.settings import Settings
 
@@ -52,7 +52,7 @@ def import_list(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
         imported = token_list.read(content, _chain_id(database))
         removed = token_list.store(database, imported)
-        print(f"{imported.name}: {len(imported.tokens)} tokens stored, {removed} removed")
+        print_lines(f"{imported.name}: {len(imported.tokens)} tokens stored, {removed} removed")
         _report_differences(database, imported)
         if not options.without_logos:
             _fetch_logos(settings, database, imported.name)
@@ -85,12 +85,13 @@ def _chain_id(database: connection.Database) -> int:
 
 def _report_differences(database: connection.Database, imported: token_list.TokenList) -> None:
     for index, reason in imported.refused[:MAX_SHOWN]:
-        print(f"token {index + 1} of the list is left out: {escape(reason)}", file=sys.stderr)
+        print_lines(f"token {index + 1} of the list is left out: {reason}", file=sys.stderr)
     if len(imported.refused) > MAX_SHOWN:
-        print(f"{len(imported.refused)} tokens are left out in all", file=sys.stderr)
+        print_lines(f"{len(imported.refused)} tokens are left out in all", file=sys.stderr)
     rows = database.rows("token_lists/listed_tokens_list_other_decimals", list=imported.name)
     for address, listed, stored in rows[:MAX_SHOWN]:
-        print(f"{address}: {listed} decimals in the list, {stored} in the contract, which count")
+        decimals = f"{listed} decimals in the list, {stored} in the contract, which count"
+        print_lines(f"{address}: {decimals}")
 
 
 def _fetch_logos(settings: Settings, database: connection.Database, name: str) -> None:
@@ -106,16 +107,16 @@ def _fetch_logos(settings: Settings, database: connection.Database, name: str) -
     with tqdm(total=len(uris), unit=" logos", disable=None, leave=False) as bar:
         for count in token_list.fetch_logos(database, fetcher, uris, failures):
             bar.update(count)
-    print(f"{len(uris) - failures.total()} logos stored, {failures.total()} failed")
-    for reason, count in failures.most_common():
-        print(f"  {count}: {escape(reason)}")
+    print_lines(f"{len(uris) - failures.total()} logos stored, {failures.total()} failed")
+    print_lines(*(f"  {count}: {reason}" for reason, count in failures.most_common()))
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
         rows = database.rows("token_lists/listed_tokens_list", list=None)
     for address, name, token, symbol, _, _, has_logo in rows:
-        print(address, f"{symbol}, {token} ({name}){'' if has_logo else ', no logo'}")
+        logo = "" if has_logo else ", no logo"
+        print_lines(f"{address} {symbol}, {token} ({name}){logo}")
     return 0
 
 
@@ -132,11 +133,11 @@ def export_list(settings: Settings, options: argparse.Namespace) -> int:
         options.file.write_bytes(content)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
-    print(f"{len(tokens)} tokens written")
+    print_lines(f"{len(tokens)} tokens written")
     return 0
 
 
 def remove_list(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
-        print(f"{token_list.remove(database, options.name)} tokens removed")
+        print_lines(f"{token_list.remove(database, options.name)} tokens removed")
     return 0

@@ -20,6 +20,7 @@ from scan.extensions.backfill.plan import BLOCKS_OF_FILE
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.files import held_folder, whole_file
 from scan.indexer.block_source import BlockSource
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 name = file_name(network, start, bytes(hash_))
                 if not (options.output / name).exists():
                     write_file(source, uncles, options.output / name, start, end, bytes(hash_))
-                    print(f"{name}: blocks {start} to {end}")
+                    print_lines(f"{name}: blocks {start} to {end}")
     return 0
 
 

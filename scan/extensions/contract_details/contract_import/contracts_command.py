@@ -27,7 +27,7 @@ from scan.extensions.contract_details.contract_import.source_records import (
 )
 from scan.files import whole_file
 from scan.hex import to_hex
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 from scan.verification import request
 from scan.verification.verifier import Verifier, add_findings
@@ -135,10 +135,10 @@ def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
                 reason = _add_map(verifier, row)
                 counts[reason is None] += 1
                 if reason is not None:
-                    print(f"{to_hex(bytes(row[0]))}: {escape(reason)}")
+                    print_lines(f"{to_hex(bytes(row[0]))}: {reason}")
         except KeyboardInterrupt:
             raise ScanError("interrupted; the same command goes on") from None
-    print(f"{counts[True]} source maps added, {counts[False]} contracts left without one")
+    print_lines(f"{counts[True]} source maps added, {counts[False]} contracts left without one")
     return 0
 
 
@@ -193,9 +193,9 @@ def _report(answers: Iterator[importer.Answer], name: str) -> None:
         if answer.outcome == importer.VERIFIED:
             matches[f"claimed {claimed or 'verified'}, here {answer.match}"] += 1
         elif answer.outcome != importer.ABSENT:
-            print(f"{to_hex(answer.address)}: {answer.outcome}: {escape(str(answer.reason))}")
+            print_lines(f"{to_hex(answer.address)}: {answer.outcome}: {answer.reason}")
         if counts.total() % REPORT_EVERY == 0 and not sys.stderr.isatty():
-            print(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified", flush=True)
+            print_lines(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified")
     kinds = (
         (importer.VERIFIED, "verified here"),
         (contract_page.CLAIMED, "kept as claims"),
@@ -203,9 +203,8 @@ def _report(answers: Iterator[importer.Answer], name: str) -> None:
         (importer.ABSENT, "not verified there"),
         (importer.NOT_INDEXED, "not indexed here"),
     )
-    print(f"{name}: " + ", ".join(f"{counts[kind]} {text}" for kind, text in kinds))
-    for text, count in sorted(matches.items()):
-        print(f"  {text}: {count}")
+    print_lines(f"{name}: " + ", ".join(f"{counts[kind]} {text}" for kind, text in kinds))
+    print_lines(*(f"  {text}: {count}" for text, count in sorted(matches.items())))
 
 
 def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
@@ -214,5 +213,5 @@ def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
             count = importer.write_records(database, file, database.value("queries/chain_get_id"))
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
-    print(f"{count} contracts written")
+    print_lines(f"{count} contracts written")
     return 0

@@ -19,6 +19,7 @@ from scan.database import transaction
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 NAME = "scan-signatures"
@@ -73,9 +74,9 @@ class Faults:
         if len(self.first) < MAX_REPORTED:
             self.first.append(reason)
 
-    def report(self) -> str:
+    def report(self) -> None:
         left = self.count - len(self.first)
-        return "\n".join([*self.first, *([f"and {left} more"] if left else [])])
+        print_lines(*self.first, *([f"and {left} more"] if left else []), file=sys.stderr)
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
@@ -94,7 +95,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             lines = _json_lines(file) if start == "{" else _text_lines(file)
             count, added = _store(tx, _selectors(lines, faults))
             if faults.count and not options.skip_invalid:
-                print(faults.report(), file=sys.stderr)
+                faults.report()
                 raise InvalidParameter(
                     f"{faults.count} lines are invalid, so nothing was stored;"
                     " --skip-invalid stores the others"
@@ -102,8 +103,8 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     if faults.count:
-        print(faults.report(), file=sys.stderr)
-    print(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
+        faults.report()
+    print_lines(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
     return 0
 
 
@@ -113,8 +114,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
         while rows := database.rows(
             "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
         ):
-            for selector, text in rows:
-                print(to_hex(bytes(selector)), text)
+            print_lines(*(f"{to_hex(bytes(selector))} {text}" for selector, text in rows))
             last = bytes(rows[-1][0]), rows[-1][1]
     return 0
 
@@ -124,7 +124,7 @@ def delete(settings: Settings, options: argparse.Namespace) -> int:
     selectors = [_selector(text) for text in options.selectors]
     with startup.connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
-    print(f"{removed} signatures removed")
+    print_lines(f"{removed} signatures removed")
     return 0
 
 

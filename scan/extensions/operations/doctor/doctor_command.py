@@ -22,7 +22,7 @@ from scan.extensions.operations.doctor.checks import (
     ok,
     warning,
 )
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.rate_limits.limiter import counts_in_process
 from scan.rate_limits.storage import SharedWindows, refuse
 from scan.setting_kinds import node_origins, without_password
@@ -65,11 +65,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for finding in _findings(settings, options.url):
         findings.append(finding)
         if not options.json:
-            line = f"{finding.level:8} {finding.subject:10} {escape(finding.text)}"
-            print(f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line, flush=True)
+            print_lines(f"{finding.level:8} {finding.subject:10} {finding.text}")
+            if finding.advice:
+                print_lines(f"{'':20}-> {finding.advice}")
     if options.json:
         names = ("level", "subject", "text", "advice")
-        print(json.dumps([{name: getattr(f, name) for name in names} for f in findings]))
+        print_lines(json.dumps([{name: getattr(f, name) for name in names} for f in findings]))
     return 1 if any(finding.level == "error" for finding in findings) else 0
 
 

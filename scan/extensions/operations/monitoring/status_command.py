@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from scan.commands import arguments, service_client
-from scan.observability.logs import escape
+from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 GIB = 1024**3
@@ -50,7 +50,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         problem = f"{_behind(lag)}; {max_lag} at most are wanted"
     disk = _fetch_disk(f"{base}/metrics")
     if options.json:
-        print(json.dumps({**state, **disk, "problem": problem}))
+        print_lines(json.dumps({**state, **disk, "problem": problem}))
         return 1 if problem else 0
     lines = [f"{base}: {_condition(state)}"]
     if "indexedBlock" in state:
@@ -74,7 +74,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         lines.append(f"not proven: {blocks_in_all} blocks in all")
     if problem:
         lines.append(f"problem: {problem}")
-    print("\n".join(map(escape, lines)))
+    print_lines(*lines)
     return 1 if problem else 0
 
 
@@ -97,7 +97,7 @@ def _watch(base: str) -> int:
                 line += f"  {_backfill_line(backfill)}"
             if state.get("problem"):
                 line += f"  problem: {state['problem']}"
-            print(escape(line), flush=True)
+            print_lines(line)
             time.sleep(WATCH_EVERY_S)
     except KeyboardInterrupt:
         return 0
