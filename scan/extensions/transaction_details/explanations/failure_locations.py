@@ -201,7 +201,7 @@ def _located(
         index = len(steps) - 1  # the code that it returned was not accepted
     place = None if index is None else places[index]
     is_generated = index != len(steps) - 1
-    if run and (
+    if (run and run.called) and (
         index is None
         or place is None
         or place.function is None
@@ -223,12 +223,9 @@ def _located(
 def _place(
     mapped: MappedCode, span: Span | None, files: SourceFiles, run: RunFunctions | None
 ) -> Place | None:
-    """Return where a step is in a source; None in a function that the call did not run: optimisers
-    let code that is equal be one, and map it to one of its origins."""
+    """Return where a step is in a source; None in a function that the call did not run."""
     place = None if span is None else files.place(mapped, span)
-    if place is None or run is None or place.function is None or run.has(place.span):
-        return place
-    return None
+    return None if place and run and not run.has(place) else place
 
 
 def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) -> int | None:

@@ -12,13 +12,14 @@ as far as they are within the bound of a trace.
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
+from scan.contracts.abi_decoding import index_abi
 from scan.database.connection import Database
 from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import LIST, TraceKind
@@ -31,6 +32,7 @@ from scan.verification.languages.vyper import VYPER
 
 MAX_CREATIONS = 20  # of a transaction that are searched for
 MAX_FILES = 20  # read for a transaction
+DEFAULT = "__default__"  # Vyper's function for calls of no other
 MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
 
 Key = TypeVar("Key", bound=Hashable)
@@ -40,7 +42,8 @@ class MappedCode(NamedTuple):
     """Code with its source map, and the verification that they are of: the address, and the hash of
     its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
     the hash is another one, and `texts` are its sources by their paths. `functions` are those that
-    calls may run, as compiler_layouts.py has them, where they are known."""
+    calls may run, as compiler_layouts.py has them, where they are known; of Vyper there are only
+    the `selectors`, by which Vyper's default function is not run."""
 
     code: bytes
     verified_address: bytes | None
@@ -49,9 +52,12 @@ class MappedCode(NamedTuple):
     files: Mapping[int, str]
     texts: Mapping[str, str] | None = None
     functions: Mapping[str, Any] = {}
+    selectors: Collection[bytes] = ()
 
     def run_by(self, call_data: bytes) -> "RunFunctions | None":
         """Return the functions that a call may run; None where they are not known."""
+        if call_data[:4] in self.selectors:
+            return RunFunctions(None, ())
         reached = self.functions.get("reached") or {}
         keys = (call_data[:4].hex(), *compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
         numbers = next((reached[key] for key in keys if key in reached), None)
@@ -64,12 +70,18 @@ class MappedCode(NamedTuple):
 
 
 class RunFunctions(NamedTuple):
-    """The function that a call is of, and the files, starts and ends of all that it may run."""
+    """The function that a call is of, and the files, starts and ends of all that it may run; None
+    and none of Vyper, where it may run any but the default one."""
 
-    called: Span
+    called: Span | None
     spans: Sequence[tuple[int, int, int]]
 
-    def has(self, span: Span) -> bool:
+    def has(self, place: "Place") -> bool:
+        """Return whether a place may be run: optimizers let code that is equal be one, and map it
+        to one of its origins."""
+        span, function = place.span, place.function
+        if function is None or self.called is None:
+            return function is None or function.name != DEFAULT
         before = bisect_right(self.spans, (span.file, span.start, math.inf)) - 1
         file, _, end = self.spans[before]
         return before >= 0 and file == span.file and span.start < end
@@ -183,8 +195,9 @@ def of_contracts(
             compiler_findings.unpacked(bytes(source_map)),
             dict(files),
             functions=_functions(layout),
+            selectors=index_abi(abi or ()).functions.keys(),
         )
-        for address, code, verified, code_hash, source_map, files, layout in rows
+        for address, code, verified, code_hash, source_map, files, layout, abi in rows
     }
 
 

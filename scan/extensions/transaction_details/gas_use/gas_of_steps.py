@@ -228,10 +228,10 @@ def gas_by_line(
         places = dict(zip(offsets, listed, strict=True))
         for selector, by_offset in by_selector.items():
             run = mapped.run_by(selector)
-            called = run and files.place(mapped, run.called)
+            called = files.place(mapped, run.called) if run and run.called else None
             for offset, used in by_offset.items():
                 place = places[offset]
-                is_shared = bool(run and place and place.function and not run.has(place.span))
+                is_shared = bool(run and place and not run.has(place))
                 place = called if is_shared else place
                 number = place and place.file.text.line_number(place.span)
                 if place is None or number is None:

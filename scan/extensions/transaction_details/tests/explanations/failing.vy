@@ -34,3 +34,11 @@ def _inside(n: uint256):
 @external
 def inside(n: uint256):
     self._inside(n)
+
+@external
+def several(n: uint256):
+    if n == 2:
+        raise "reason" # fails: several
+    if n == 1:
+        raise
+    self.last = n

@@ -10,7 +10,14 @@ from tests.support.solidity import marked_line
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
-FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside")
+SMALL = """
+#pragma optimize codesize
+@external
+@payable
+def __default__():
+    pass
+"""
+FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
 
 
 Deployed = namedtuple("Deployed", "explorer address")
@@ -23,22 +30,40 @@ def source_for(version):
 
 
 OLDER = ("0.4.0", "0.3.10", "0.3.1")
-RELEASES = ["0.4.3", *(pytest.param(release, marks=pytest.mark.long) for release in OLDER)]
+RELEASES = [
+    "0.4.3",
+    "0.4.3 small",
+    *(pytest.param(release, marks=pytest.mark.long) for release in OLDER),
+]
 
 
 @pytest.fixture(scope="module", params=RELEASES)
 def failing(request, explorer, vyper):
-    source = source_for(request.param)
-    return Deployed(explorer, vyper.verified(explorer, request.param, source, f"{PATH}:Failing"))
+    version, *small = request.param.split()
+    source = source_for(version) + (SMALL if small else "")
+    return Deployed(explorer, vyper.verified(explorer, version, source, f"{PATH}:Failing"))
+
+
+def answer(failing, sent, suffix=""):
+    return failing.explorer.client.get(f"/api/v1/transactions/{sent}{suffix}").json
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_line_of_each_kind_of_failure(failing, name):
     call = calldata(f"{name}(uint256)", 2)
     sent = failing.explorer.send(failing.address, call, gas=200_000)
-    error = failing.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+    error = answer(failing, sent)["error"]
     location = error["location"]
     assert location is not None, error
     expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
+    lines = answer(failing, sent, "/gas/lines")["lines"]
+    assert {line["function"] for line in lines} <= {name, "_inside", None}
+
+
+def test_gas_of_the_default_function_is_of_calls_that_run_it(failing):
+    sent = failing.explorer.send(failing.address, "0x12345678", gas=200_000)
+    functions = {line["function"] for line in answer(failing, sent, "/gas/lines")["lines"]}
+    assert functions - {None} <= {"__default__"}
+    assert ("__default__" in functions) == answer(failing, sent)["status"]
