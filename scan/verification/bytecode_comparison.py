@@ -118,10 +118,8 @@ def compare_runtime(
     places = {name: ranges[0] for name, ranges in compiled.links.items() if ranges}
     linked = {name: deployed[start:end] for name, (start, end) in places.items()}
     expected = bytearray(compiled.code)
-    for start, end in (*_all(compiled.links), *_all(compiled.immutables)):
+    for start, end in variable_ranges(compiled):
         expected[start:end] = deployed[start:end]
-    if is_call_guarded(compiled.code):
-        expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
     comparison = _compare(deployed, bytes(expected), auxdata)
     for name, address in linked.items() if comparison.match else ():
         if library_address(libraries, name, address) != address:
@@ -139,6 +137,12 @@ def library_address(submitted: Mapping[str, bytes], name: str, in_code: bytes) -
 def is_call_guarded(code: bytes) -> bool:
     """Return whether the code begins with a library's check of its own address (PUSH20 0)."""
     return code[:1] == bytes([PUSH20]) and code[1 : 1 + ADDRESS_BYTES] == bytes(ADDRESS_BYTES)
+
+
+def variable_ranges(compiled: LinkedCode) -> list[ByteRange]:
+    """Return the ranges of libraries, of immutables, and of the address in a library's guard."""
+    guard = [ByteRange(1, 1 + ADDRESS_BYTES)] if is_call_guarded(compiled.code) else []
+    return [*_all(compiled.links), *_all(compiled.immutables), *guard]
 
 
 def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | None) -> Comparison:

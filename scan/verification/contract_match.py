@@ -25,6 +25,7 @@ from scan.verification.bytecode_comparison import (
     mask,
     metadata_ranges,
     moved_auxdata,
+    variable_ranges,
 )
 from scan.verification.bytecode_metadata import hash_kind, read_metadata
 from scan.verification.metadata_request import LIKELY_VARIATIONS, find_variant, varied_sources
@@ -277,26 +278,26 @@ def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
     In a full match the metadata is the deployed one: also where another path or other settings
     than those compiled were found to give it.
     """
-    creation = linked_code(match.contract.output["evm"]["bytecode"])
-    is_created = match.creation.is_same and deployed.creation is not None
-    created = deployed.creation if match.level == FULL and is_created else None
+    creation, runtime = (
+        linked_code(match.contract.output["evm"]["bytecode"]),
+        match.contract.runtime,
+    )
+    created = deployed.creation if match.creation.is_same else None
+    auxdata = match.creation.auxdata or metadata_ranges(creation.code)
     layouts = {
-        "creation": _layout(
-            creation,
-            match.creation.auxdata or metadata_ranges(creation.code),
-            created or creation.code,
-        ),
-        "runtime": _layout(
-            match.contract.runtime,
-            match.auxdata,
-            deployed.runtime if match.level == FULL else match.contract.runtime.code,
-        ),
+        "creation": _layout(creation, auxdata, created, match.level),
+        "runtime": _layout(runtime, match.auxdata, deployed.runtime, match.level),
     }
     return orjson.dumps(layouts).decode()
 
 
-def _layout(compiled: LinkedCode, auxdata: Sequence[ByteRange], code: bytes) -> dict[str, Any]:
-    """Return a layout with the metadata that `code` has in the ranges of `auxdata`."""
+def _layout(
+    compiled: LinkedCode, auxdata: Sequence[ByteRange], deployed: bytes | None, level: str
+) -> dict[str, Any]:
+    """Return a layout with the metadata of the code in the ranges of `auxdata`. `isEqual`: the code
+    is known to differ in no other bytes than those of libraries and immutables."""
+    code = deployed if deployed and level == FULL else compiled.code
+    beginning, variable = (deployed or b"")[: len(compiled.code)], variable_ranges(compiled)
     return {
         "linkReferences": libraries_by_file(
             {name: _references(ranges) for name, ranges in compiled.links.items()}
@@ -306,6 +307,7 @@ def _layout(compiled: LinkedCode, auxdata: Sequence[ByteRange], code: bytes) -> 
         },
         "cborAuxdata": _auxdata(compiled.code, auxdata, code),
         "isCallGuarded": is_call_guarded(compiled.code),
+        "isEqual": mask(beginning, variable) == mask(compiled.code, variable),
     }
 
 

@@ -1,9 +1,9 @@
 """Sourcify's form: the parameters `fields` and `omit`, which select a contract's fields; its
 bytecode, errors, and chains in paths and lists.
 
-A transformation replaces bytes of the compiled code, or appends the constructor's arguments to it,
-and its value is in transformationValues. What is not known is null: source maps, and what depends
-on positions of metadata where embedded contracts have some, too.
+A transformation replaces bytes of the compiled code, or appends some to it: the constructor's
+arguments, or Vyper's immutables. Its value is in transformationValues. What is not known is null:
+source maps, and what depends on positions of metadata where embedded contracts have some, too.
 """
 
 import re
@@ -20,6 +20,7 @@ from scan.queries.contracts import Contract
 from scan.server.responses import WsgiResponse, json_response
 from scan.verification.bytecode_comparison import ADDRESS_BYTES
 from scan.verification.contract_match import FULL
+from scan.verification.languages import language_of_path, vyper
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
@@ -123,7 +124,9 @@ def _bytecode(
     stored: Contract, kind: str, code: bytes | None, arguments: bytes, *, is_same: bool
 ) -> dict[str, Any]:
     layout: Layout = orjson.loads(stored.layouts or "{}").get(kind, {})
-    is_known = layout.get("cborAuxdata") is not None or stored.match == FULL
+    is_equal = stored.match == FULL or layout.get("isEqual", False)  # not kept before
+    is_known = layout.get("cborAuxdata") is not None or is_equal
+    has_immutables_after = language_of_path(stored.path) is vyper.VYPER
     bytecode: dict[str, Any] = {
         name: layout.get(name)
         for name in ("linkReferences", "cborAuxdata", "immutableReferences")
@@ -139,8 +142,10 @@ def _bytecode(
             present = deployed[offset : offset + len(compiled)]
             if reason == "cborAuxdata" and present == compiled:
                 continue
-            recompiled[offset : offset + len(present)] = compiled
             transformation = {"type": "replace", "reason": reason, "offset": offset}
+            if reason == "immutable" and has_immutables_after:
+                transformation["type"], compiled = "insert", b""
+            recompiled[offset : offset + len(present)] = compiled
             transformations.append({**transformation, "id": id_} if id_ else transformation)
             if id_:
                 values.setdefault(_GROUPS[reason], {})[id_] = to_hex(present)

@@ -221,6 +221,11 @@ def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
     assert compilation["fullyQualifiedName"] == "src/Box.vy:Box"
     assert contract["stdJsonInput"]["language"] == "Vyper"
     assert contract["stdJsonInput"]["sources"] == {"src/Box.vy": {"content": BOX}}
-    [immutable] = contract["runtimeBytecode"]["immutableReferences"]["0"]
+    runtime = contract["runtimeBytecode"]
+    [immutable] = runtime["immutableReferences"]["0"]
     assert immutable["length"] == 32
-    assert contract["runtimeBytecode"]["transformationValues"]["immutables"] == {"0": f"0x{8:064x}"}
+    assert runtime["transformationValues"]["immutables"] == {"0": f"0x{8:064x}"}
+    [change] = runtime["transformations"]  # the compiler's code ends where immutables follow it
+    offset = immutable["start"]
+    assert change == {"type": "insert", "reason": "immutable", "offset": offset, "id": "0"}
+    assert runtime["onchainBytecode"] == runtime["recompiledBytecode"] + f"{8:064x}"

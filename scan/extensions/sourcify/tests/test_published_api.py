@@ -62,15 +62,15 @@ def hash_of(text):
     return f"0x{keccak(text=text).hex()}"
 
 
-def contract_of(name, source=SOURCE, libraries=None):
-    settings = {"libraries": libraries} if libraries else {}
+def contract_of(name, source=SOURCE, libraries=None, **settings):
+    settings |= {"libraries": libraries} if libraries else {}
     return compiled(VERSION, standard_input({PATH: source}, **settings), PATH, name)
 
 
-def verified(explorer, name, address, source=SOURCE):
+def verified(explorer, name, address, source=SOURCE, **settings):
     """The contract with all fields, once it is verified."""
     body = {
-        "stdJsonInput": standard_input({PATH: source}),
+        "stdJsonInput": standard_input({PATH: source}, **settings),
         "compilerVersion": VERSION,
         "contractIdentifier": f"{PATH}:{name}",
     }
@@ -214,6 +214,21 @@ def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer)
     check_bytecode(explorer, found, contract_of("Maker", other))
     assert len(found["runtimeBytecode"]["cborAuxdata"]) == 2
     assert reasons(found["runtimeBytecode"]) == {"cborAuxdata"}
+
+
+@pytest.mark.parametrize("name", ["Maker", "Both"])
+def test_code_that_was_equal_is_known_whatever_embedded_contracts_have(explorer, name):
+    """Without hashes of metadata, of which the compiler's version alone is left."""
+    more = "contract Both is Maker { uint256 immutable n; constructor(uint256 m) { n = m; } }"
+    source, settings = f"{SOURCE}{more}", {"metadata": {"bytecodeHash": "none"}}
+    output = contract_of(name, source, **settings)
+    arguments = ARGUMENT if name == "Both" else ""
+    found = verified(
+        explorer, name, explorer.deploy(output.creation, arguments), source, **settings
+    )
+    assert found["match"] == found["creationMatch"] == "match"
+    assert found["creationBytecode"]["cborAuxdata"] is None
+    check_bytecode(explorer, found, output, arguments)
 
 
 def test_a_contract_that_a_contract_created(explorer):
