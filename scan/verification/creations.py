@@ -5,7 +5,6 @@ A row of creation_comparisons tells a contract with the same creation code from 
 in its runtime code alone. Whether there is one never depends on what was requested.
 """
 
-import hashlib
 import time
 from datetime import datetime
 from typing import NamedTuple
@@ -70,6 +69,9 @@ class CreationReader:
 
 MAX_CODES = 1_000  # verified since the last step, or before a process started
 MAX_OF_ONE_CODE = 100  # contracts that are compared when their code is verified
+# Of verified creation code, from the creation's on down: to hide one, somebody would have to verify
+# code of as many lengths between it and the end of its arguments.
+MAX_LENGTHS = 300
 NEW_BLOCKS = 64  # the newest, which may be replaced by others
 MAX_UNKNOWN = 1_000
 UNKNOWN_S = 60.0  # after which a creation that the node did not give is read again, then doubled
@@ -126,23 +128,31 @@ class EqualCreations:
         row = self._database.row("verification/creations_get_comparable", address=address)
         if row is None:
             return True
-        code_hash, block_number, creation_hash, length, abi = row
+        code_hash, block_number, creation_hash, compared_at = row
         try:
             creation = self._creations.input_of(address, block_number)
         except Unavailable:
             creation = None
         if creation is None:
             return False
-        arguments = creation[length:]
-        is_equal = hashlib.sha256(creation[:length]).digest() == bytes(
-            creation_hash
-        ) and are_constructor_arguments(orjson.loads(abi), arguments)
+        verified = self._database.rows(
+            "verification/verified_contracts_list_by_creation",
+            code_hash=bytes(code_hash),
+            creation=creation,
+            lengths=MAX_LENGTHS,
+        )
+        equal_arguments = None
+        for verified_hash, length, abi in verified:
+            if are_constructor_arguments(orjson.loads(abi), creation[length:]):
+                creation_hash, equal_arguments = verified_hash, creation[length:]
+                break
         self._database.rows(
             "verification/creation_comparisons_put",
             address=address,
             code_hash=bytes(code_hash),
-            creation_hash=bytes(creation_hash),
-            is_equal=is_equal,
-            constructor_arguments=arguments if is_equal else None,
+            creation_hash=bytes(creation_hash or b""),
+            is_equal=equal_arguments is not None,
+            constructor_arguments=equal_arguments,
+            compared_at=compared_at,
         )
         return True

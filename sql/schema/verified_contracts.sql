@@ -33,6 +33,12 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
 -- contracts/verified_contracts_get_errors, contracts/contracts_find
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
+-- serves verification_of_code()
+CREATE INDEX IF NOT EXISTS verified_contracts_by_creation
+    ON verified_contracts (code_hash, creation_hash, match, verified_at, address) WHERE creation_hash IS NOT NULL;
+-- serves verification/verified_contracts_list_by_creation
+CREATE INDEX IF NOT EXISTS verified_contracts_by_creation_length
+    ON verified_contracts (code_hash, creation_length) WHERE creation_hash IS NOT NULL;
 -- serves queries/verified_contracts_list
 CREATE INDEX IF NOT EXISTS verified_contracts_listed
     ON verified_contracts (verified_at, address, code_hash) WHERE is_indexed AND match <> 'runtime';
@@ -53,15 +59,16 @@ CREATE OR REPLACE TRIGGER verified_contracts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Whether a contract with verified code was also created by the code of that verification, arguments apart: of
+-- Whether a contract with verified code was also created by the code of a verification of it, arguments apart: of
 -- another address, or of its own since its contract has gone or was created anew. No row for another
 -- address's: not compared yet, or one of the two creations is not known.
 CREATE TABLE IF NOT EXISTS creation_comparisons (
     address bytea NOT NULL,
     code_hash bytea NOT NULL,
-    creation_hash bytea NOT NULL,  -- of the verification
+    creation_hash bytea NOT NULL,  -- of the equal verification; where none is, of the one shown, or empty
     is_equal boolean,              -- null: not compared yet with its own
     constructor_arguments bytea,   -- of this creation; null: its code differs, or is not compared
+    compared_at timestamptz NOT NULL DEFAULT '-infinity', -- with all creation code verified until then
     PRIMARY KEY (address, code_hash),
     CHECK (coalesce(is_equal, false) = (constructor_arguments IS NOT NULL))
 );
@@ -132,13 +139,23 @@ CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAG
             AND r.present_hash = '\xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 $$;
 
--- The verification of a code at an address: its own first, else the best of another address. The planner inlines
--- the function, which reads one row of each kind, since one code may have thousands.
+-- The verification of a code at an address: first one of equal creation code, its own before others, then its own,
+-- else the best of another address. The planner inlines the function, which reads one row of each kind, since one
+-- code may have thousands.
 CREATE OR REPLACE FUNCTION verification_of_code(at bytea, code bytea) RETURNS SETOF verified_contracts
 LANGUAGE sql STABLE AS $$
     SELECT v.*
-    FROM (
+    FROM (SELECT (
+        SELECT e.creation_hash FROM creation_comparisons e
+        WHERE e.address = at AND e.code_hash = code AND e.is_equal)) AS equal (creation_hash)
+    CROSS JOIN LATERAL (
         (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = code)
+        UNION ALL
+        (SELECT *
+        FROM verified_contracts o
+        WHERE o.code_hash = code AND o.creation_hash = equal.creation_hash
+        ORDER BY o.match, o.verified_at, o.address
+        LIMIT 1)
         UNION ALL
         (SELECT *
         FROM verified_contracts o
@@ -146,9 +163,7 @@ LANGUAGE sql STABLE AS $$
         ORDER BY o.match, o.verified_at, o.address
         LIMIT 1)
     ) AS v
-    ORDER BY v.address = at AND (v.match <> 'runtime' OR NOT EXISTS ( -- which anybody can store
-        SELECT FROM creation_comparisons e
-        WHERE e.address = at AND e.code_hash = code AND e.is_equal)) DESC, v.match
+    ORDER BY coalesce(v.creation_hash = equal.creation_hash, false) DESC, v.address = at DESC, v.match
     LIMIT 1
 $$;
 

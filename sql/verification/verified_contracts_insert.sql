@@ -39,7 +39,7 @@ WITH kept AS (
         OR excluded.creation_hash IS NOT NULL AND EXISTS (SELECT
             FROM creation_comparisons e
             WHERE e.address = old.address AND e.code_hash = old.code_hash
-                AND e.creation_hash = old.creation_hash AND NOT e.is_equal)
+                AND e.is_equal <> (e.creation_hash = old.creation_hash))
     RETURNING old.address, old.code_hash
 ), compared AS (
     DELETE FROM creation_comparisons e

@@ -2,7 +2,7 @@
 
 import json
 import time
-from hashlib import md5
+from hashlib import md5, sha256
 
 import pytest
 
@@ -231,12 +231,35 @@ def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(o
     execute(
         url,
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, verified_at) SELECT address, code_hash, 'full',"
-        " hex(address), '', '', '{}', '[]', '{}', now() FROM contracts"
-        " WHERE code_hash = sha256('copied')",
+        " compiler_version, settings, abi, sources, verified_at, creation_length, creation_hash)"
+        " SELECT address, code_hash, 'full', hex(address), '', '', '{}', '[]', '{}', now(),"
+        " octet_length(hex(address)), sha256(hex(address)::bytea)"
+        " FROM contracts WHERE code_hash = sha256('copied')",
     )
     addresses = [md5(str(n).encode()).digest() + b"\x11" * 4 for n in range(1, 101)]
     # It read 2,024,002 when all of them were sorted.
     _, names = bounded_row(database, 6_000, "queries/addresses_list_names", addresses=addresses)
     shown = {address: names["contract"] for address, names in json.loads(names).items()}
     assert shown == {to_hex(address): to_hex(address) for address in addresses}
+    execute(
+        url,
+        "WITH moved AS (DELETE FROM verified_contracts v WHERE v.address = ANY (%s) RETURNING v.*),"
+        " others AS (INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
+        " file_path, compiler_version, settings, abi, sources, verified_at, creation_length,"
+        " creation_hash) SELECT sha256(address), code_hash, match, contract_name, '', '', '{}',"
+        " '[]', '{}', now(), creation_length, creation_hash FROM moved) INSERT INTO"
+        " creation_comparisons (address, code_hash, creation_hash, is_equal, constructor_arguments)"
+        " SELECT address, code_hash, creation_hash, true, '' FROM moved",
+        addresses,
+    )
+    row = bounded_row(database, 6_000, "queries/addresses_list_names", addresses=addresses)
+    assert row[1] == names
+    found = bounded_row(
+        database,
+        100,
+        "verification/verified_contracts_list_by_creation",
+        code_hash=sha256(b"copied").digest(),
+        creation=to_hex(addresses[0]).encode() + bytes(500),
+        lengths=300,
+    )
+    assert bytes(found[0]) == sha256(to_hex(addresses[0]).encode()).digest()

@@ -9,7 +9,6 @@ from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
-from tests.support.database import execute
 from tests.support.explorer import behind, compiled, standard_input
 from tests.support.serving import wait_until
 
@@ -19,20 +18,7 @@ FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
 FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
 PATH = "contracts/Token.sol"
 NOT_VERIFIED = "Contract source code not verified"
-COMPARED = """SELECT e.address
-    FROM creation_comparisons e
-    JOIN verified_contracts v USING (creation_hash)
-    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
-CAPPED = """pragma solidity >=0.8.0;
-    contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
-GIVEN_CAPPED = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
-
-
-def with_highest_cap(runtime):
-    """Creation code that stores 2**160 - 1 as the cap, then returns runtime code."""
-    store = f"73{'ff' * 20}600055"
-    return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
 
 
 def built(source, name="Token", version="0.8.28", **settings):
@@ -96,93 +82,6 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_
     assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
 
 
-def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
-    explorer, running_jobs
-):
-    """What the constructor wrote is in no code: one who writes another value has the same code."""
-    code = built(CAPPED, "Capped")
-    verified = explorer.deploy(code.creation, f"{21_000_000:064x}")
-    alike = explorer.deploy(code.creation, f"{7:064x}")
-    unlike = explorer.deploy(with_highest_cap(code.runtime))
-    placed = explorer.place(code.runtime)
-    assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
-
-    def told(address):
-        stored = explorer.contract(address).json
-        assert stored["verifiedBy"] == verified
-        return stored["match"], stored["creationMatch"], stored["constructorArguments"]
-
-    def is_called_verified(address):
-        page = explorer.client.get(f"/address/{address}?tab=contract").text
-        is_similar = "runtime code only" in page and "Similar match: " in page
-        query = f"/api?module=contract&action=getsourcecode&address={address}"
-        [row] = explorer.client.get(query).json["result"]
-        assert row["SimilarMatch"] == verified
-        is_hidden = address == unlike  # as Etherscan shows what may have been created alike
-        assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_hidden
-        chain_id = explorer.client.get("/chains").json[0]["chainId"]
-        sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
-        assert ("warning" in sourcify) is is_similar
-        bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
-        assert bytecode["similarTo"] == (verified if is_similar else None)
-        assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
-        return not is_similar
-
-    others = (alike, unlike, placed)
-    compared = (explorer.settings.database_url, COMPARED, verified)
-    wait_until(lambda: len(execute(*compared)) == 2, timeout_s=60.0)
-    assert told(alike) == ("full", "full", f"0x{7:064x}")
-    assert {told(unlike), told(placed)} == {("runtime", None, None)}
-    assert [*map(is_called_verified, others)] == [True, False, False]
-    assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
-    assert [
-        explorer.verify(address, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"]
-        for address in others[:2]
-    ] == ["full", "runtime"]
-    assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
-    again = explorer.deploy(code.creation, f"{8:064x}")
-    wait_until(lambda: told(again)[0] == "full", timeout_s=60.0)
-    false = CAPPED.replace("= most;", "= most + 1;")
-    assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
-    assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
-
-
-def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explorer, running_jobs):
-    """One contract after another at an address by forks, of one runtime code."""
-    node, client = explorer.anvil, explorer.client
-    source = CAPPED.replace("Capped", "Forked")
-    code, given = built(source, "Forked"), {"optimizationUsed": 0, "contractName": f"{PATH}:Forked"}
-    snapshots = [node.call("evm_snapshot")]
-
-    def fork(creation, arguments=""):
-        assert node.call("evm_revert", snapshots.pop())
-        snapshots.append(node.call("evm_snapshot"))
-        node.mine(len(snapshots))
-        return explorer.deploy(creation, arguments)
-
-    def stored():
-        record = explorer.contract(address).json
-        return tuple(map(record.get, ("match", "creationMatch", "constructorArguments")))
-
-    address = explorer.deploy(code.creation, f"{7:064x}")
-    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
-    assert fork(code.creation, f"{8:064x}") == address
-    wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"), timeout_s=60.0)
-
-    assert fork(with_highest_cap(code.runtime)) == address
-    wait_until(lambda: stored() == ("runtime", False, None), timeout_s=60.0)
-    [listed, *_] = client.get("/api/v1/contracts?limit=1").json["contracts"]
-    assert (listed["address"], listed["match"]) == (address, "runtime")
-    copy = explorer.deploy(with_highest_cap(code.runtime))
-    again = explorer.verify(address, source, "0.8.28", **given).json
-    assert (again["match"], again["creationMatch"]) == ("runtime", False)
-    assert stored() == ("runtime", False, None)
-    assert explorer.contract(copy).json["match"] == "runtime"
-
-    assert fork(code.creation, f"{9:064x}") == address
-    wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"), timeout_s=60.0)
-
-
 def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
     source = "contract Kept { function burn(uint256 amount) external {} }"
     given = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
@@ -204,28 +103,6 @@ def test_contracts_that_are_not_verified_change_no_label(explorer):
     before = explorer.execute("SELECT version FROM label_state")
     explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY.replace("1000000", "77")).creation)
     assert explorer.execute("SELECT version FROM label_state") == before
-
-
-def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
-    source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
-    code = built(source, "Copied")
-    first = explorer.deploy(code.creation, f"{1:064x}")
-    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
-    assert explorer.verify(first, source, "0.8.28", **given).json["match"] == "full"
-    copy = explorer.deploy(code.creation, f"{2:064x}")
-
-    def listed():
-        [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
-            "contractCreations"
-        ]
-        assert record["address"] == copy
-        return record
-
-    wait_until(lambda: listed()["verified"], timeout_s=60.0)
-    before = listed()
-    stored = explorer.contract(copy).json
-    assert (stored["match"], stored["constructorArguments"]) == ("full", f"0x{2:064x}")
-    assert listed() == before
 
 
 def test_the_true_source_replaces_a_false_one(explorer, false_token):

@@ -33,11 +33,12 @@ class _Child(NamedTuple):
     code_hash: bytes
     address: bytes
     factory: bytes  # at which the factory's code is verified
+    verified_at: str  # when its code was last, by creation code that is not this one's
 
 
 class FactoryChildren:
     """Submits contracts of verified factories: one of each end of code, since others of the same
-    source differ in values of immutables alone."""
+    source differ in values of immutables alone, and another where its creation code is not that."""
 
     def __init__(
         self, database: Database, creations: CreationReader, jobs: VerificationJobs
@@ -45,8 +46,9 @@ class FactoryChildren:
         self._database = database
         self._creations = creations
         self._jobs = jobs
-        self._seen: set[bytes] = set()  # code hashes and factories, submitted or not
-        self._submitted: defaultdict[bytes, set[bytes]] = defaultdict(set)  # ends, by factory
+        self._seen: set[bytes] = set()  # codes, factories and times, submitted or not
+        # Ends and times, by factory.
+        self._submitted: defaultdict[bytes, set[tuple[bytes, str]]] = defaultdict(set)
 
     def step(self) -> bool:
         """Submit what is new as far as there are places; return False: the next step is not due at
@@ -62,14 +64,16 @@ class FactoryChildren:
             limit=MAX_AT_ONCE,
         )
         for row in rows:
-            child = _Child(*map(bytes, row))
+            *keys, verified_at = row
+            code_hash, address, factory = map(bytes, keys)
+            child = _Child(code_hash, address, factory, verified_at)
             try:
                 self._submit(child)
             except (RateLimited, Unavailable):
                 return False  # the next step goes on
             except ScanError as error:
                 log.debug("%s is not submitted: %s", to_hex(child.address), error.message)
-            self._seen.add(child.code_hash + child.factory)
+            self._seen.add(child.code_hash + child.factory + child.verified_at.encode())
         return False
 
     def _submit(self, child: _Child) -> None:
@@ -81,7 +85,7 @@ class FactoryChildren:
             return
         end = contract.code[-END_BYTES:]
         submitted = self._submitted[factory.code_hash]
-        if end in submitted or len(submitted) >= MAX_OF_FACTORY:
+        if (end, child.verified_at) in submitted or len(submitted) >= MAX_OF_FACTORY:
             return
         if end not in factory.code:  # nor in its constructor, which the node gives
             try:
@@ -100,4 +104,4 @@ class FactoryChildren:
         body = {**record_of(row, None).submission(), "address": to_hex(contract.address)}
         del body["contractName"]  # the factory's
         self._jobs.submit(body, CLIENT)
-        submitted.add(end)
+        submitted.add((end, child.verified_at))

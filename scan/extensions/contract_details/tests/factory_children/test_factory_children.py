@@ -116,6 +116,39 @@ def test_of_what_is_created_afterwards_one_is_verified_and_others_are_similar(ex
     assert explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"] == first
 
 
+def test_children_of_one_code_with_other_constructors_are_each_verified(explorer, running_jobs):
+    twin = """contract {} {{
+        uint256 public x;
+        constructor(uint256 given) {{ x = given * {}; }}
+        function number() external pure returns (uint256) {{ return {}; }}
+    }}
+    """
+    number = next(NUMBERS)
+    source = "".join(twin.format(name, n, number) for name, n in (("First", 1), ("Second", 2)))
+    source += """contract Twins {
+        address[] public made;
+        constructor() {
+            for (uint256 i = 3; i < 7; i++)
+                made.push(i % 2 == 1 ? address(new First(i)) : address(new Second(i)));
+        }
+    }"""
+    standard = standard_input({PATH: source}, metadata={"bytecodeHash": "none"})
+    factory = explorer.deploy(compiled(VERSION, standard, PATH, "Twins").creation)
+    answer = explorer.verify(factory, standard, VERSION, contractName=f"{PATH}:Twins").json
+    assert (answer["match"], answer["creationMatch"]) == ("partial", "partial"), answer
+    calls = [{"to": factory, "data": calldata("made(uint256)", n)} for n in range(4)]
+    children = [f"0x{explorer.anvil.call('eth_call', c, 'latest')[-40:]}" for c in calls]
+
+    def shown():
+        records = [record(explorer, child) for child in children]
+        return [(r.get("contractName"), r.get("creationMatch")) for r in records]
+
+    expected = [("First", "partial"), ("Second", "partial")] * 2
+    serving.wait_until(lambda: shown() == expected, timeout_s=60.0)
+    jobs = [job for child in children for job in jobs_of(explorer, child)]
+    assert jobs == ["partial"] * 2  # the others have the creation code of one of these
+
+
 def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):
     """Whatever the service's own thread does meanwhile, which has the same bound."""
     monkeypatch.setattr(factory_children, "MAX_OF_FACTORY", 1)

@@ -1,0 +1,177 @@
+"""Contracts with the code of verified ones, compared by the code that created them."""
+
+from tests.support.database import execute
+from tests.support.explorer import standard_input
+from tests.support.serving import wait_until
+from tests.verification.test_creation import NOT_VERIFIED, PATH, built
+
+COMPARED = """SELECT e.address
+    FROM creation_comparisons e
+    JOIN verified_contracts v USING (creation_hash)
+    WHERE v.address = decode(substr(%s, 3), 'hex')"""
+CAPPED = """pragma solidity >=0.8.0;
+    contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
+GIVEN_CAPPED = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
+
+
+def with_highest_cap(runtime):
+    """Creation code that stores 2**160 - 1 as the cap, then returns runtime code."""
+    store = f"73{'ff' * 20}600055"
+    return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
+
+
+def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
+    explorer, running_jobs
+):
+    """What the constructor wrote is in no code: one who writes another value has the same code."""
+    code = built(CAPPED, "Capped")
+    verified = explorer.deploy(code.creation, f"{21_000_000:064x}")
+    alike = explorer.deploy(code.creation, f"{7:064x}")
+    unlike = explorer.deploy(with_highest_cap(code.runtime))
+    placed = explorer.place(code.runtime)
+    assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
+
+    def told(address):
+        stored = explorer.contract(address).json
+        assert stored["verifiedBy"] == verified
+        return stored["match"], stored["creationMatch"], stored["constructorArguments"]
+
+    def is_called_verified(address):
+        page = explorer.client.get(f"/address/{address}?tab=contract").text
+        is_similar = "runtime code only" in page and "Similar match: " in page
+        query = f"/api?module=contract&action=getsourcecode&address={address}"
+        [row] = explorer.client.get(query).json["result"]
+        assert row["SimilarMatch"] == verified
+        is_hidden = address == unlike  # as Etherscan shows what may have been created alike
+        assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_hidden
+        chain_id = explorer.client.get("/chains").json[0]["chainId"]
+        sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
+        assert ("warning" in sourcify) is is_similar
+        bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
+        assert bytecode["similarTo"] == (verified if is_similar else None)
+        assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
+        return not is_similar
+
+    others = (alike, unlike, placed)
+    compared = (explorer.settings.database_url, COMPARED, verified)
+    wait_until(lambda: len(execute(*compared)) == 2, timeout_s=60.0)
+    assert told(alike) == ("full", "full", f"0x{7:064x}")
+    assert {told(unlike), told(placed)} == {("runtime", None, None)}
+    assert [*map(is_called_verified, others)] == [True, False, False]
+    assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
+    assert [
+        explorer.verify(address, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"]
+        for address in others[:2]
+    ] == ["full", "runtime"]
+    assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
+    again = explorer.deploy(code.creation, f"{8:064x}")
+    wait_until(lambda: told(again)[0] == "full", timeout_s=60.0)
+    false = CAPPED.replace("= most;", "= most + 1;")
+    assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
+    assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
+
+
+def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explorer, running_jobs):
+    """Without hashes of metadata, whoever verifies first has the runtime code of all others."""
+    source = """pragma solidity >=0.8.0;
+    contract Base { address public owner; uint256 public cap; }
+    contract Evil is Base { constructor() { cap = 2**200; } }
+    contract Long is Base { constructor(uint256 most) { cap = most * 3; owner = address(7); } }
+    contract Honest is Base { constructor(uint256 most) { owner = msg.sender; cap = most; } }
+    """
+    settings = {"metadata": {"bytecodeHash": "none"}}
+    names = ("Evil", "Long", "Honest")
+    codes = {name: built(source, name, **settings).creation for name in names}
+    early = explorer.deploy(codes["Honest"], f"{4:064x}")
+    unlike = explorer.deploy(with_highest_cap(built(source, "Honest", **settings).runtime))
+
+    def verified(name, arguments=""):
+        address = explorer.deploy(codes[name], arguments)
+        standard = standard_input({PATH: source}, **settings)
+        answer = explorer.verify(address, standard, "0.8.28", contractName=f"{PATH}:{name}").json
+        assert (answer["contractName"], answer["creationMatch"]) == (name, "partial"), answer
+        return address
+
+    def shown(address):
+        record = explorer.contract(address).json
+        return tuple(map(record.get, ("contractName", "match", "verifiedBy")))
+
+    def is_compared(address):
+        rows = explorer.execute(
+            "SELECT is_equal FROM creation_comparisons WHERE address = decode(%s, 'hex')",
+            address[2:],
+        )
+        return rows and rows[0][0] is not None
+
+    evil = verified("Evil")
+    wait_until(lambda: is_compared(early) and is_compared(unlike), timeout_s=60.0)
+    assert {shown(early), shown(unlike)} == {("Evil", "runtime", evil)}
+    verified("Long", f"{3:064x}")
+    honest = verified("Honest", f"{5:064x}")
+    late = explorer.deploy(codes["Honest"], f"{6:064x}")
+    expected = ("Honest", "partial", honest)
+    wait_until(lambda: {shown(early), shown(late)} == {expected}, timeout_s=60.0)
+    assert explorer.contract(late).json["constructorArguments"] == f"0x{6:064x}"
+    assert shown(unlike) == ("Evil", "runtime", evil)
+    abi = f"/api?module=contract&action=getabi&address={late}"
+    assert explorer.client.get(abi).json["status"] == "1"
+    blockscout = explorer.client.get(f"/api/v2/smart-contracts/{late}").json
+    assert (blockscout["name"], blockscout["is_verified"]) == ("Honest", True)
+
+
+def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explorer, running_jobs):
+    """One contract after another at an address by forks, of one runtime code."""
+    node, client = explorer.anvil, explorer.client
+    source = CAPPED.replace("Capped", "Forked")
+    code, given = built(source, "Forked"), {"optimizationUsed": 0, "contractName": f"{PATH}:Forked"}
+    snapshots = [node.call("evm_snapshot")]
+
+    def fork(creation, arguments=""):
+        assert node.call("evm_revert", snapshots.pop())
+        snapshots.append(node.call("evm_snapshot"))
+        node.mine(len(snapshots))
+        return explorer.deploy(creation, arguments)
+
+    def stored():
+        record = explorer.contract(address).json
+        return tuple(map(record.get, ("match", "creationMatch", "constructorArguments")))
+
+    address = explorer.deploy(code.creation, f"{7:064x}")
+    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
+    assert fork(code.creation, f"{8:064x}") == address
+    wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"), timeout_s=60.0)
+
+    assert fork(with_highest_cap(code.runtime)) == address
+    wait_until(lambda: stored() == ("runtime", False, None), timeout_s=60.0)
+    [listed, *_] = client.get("/api/v1/contracts?limit=1").json["contracts"]
+    assert (listed["address"], listed["match"]) == (address, "runtime")
+    copy = explorer.deploy(with_highest_cap(code.runtime))
+    again = explorer.verify(address, source, "0.8.28", **given).json
+    assert (again["match"], again["creationMatch"]) == ("runtime", False)
+    assert stored() == ("runtime", False, None)
+    assert explorer.contract(copy).json["match"] == "runtime"
+
+    assert fork(code.creation, f"{9:064x}") == address
+    wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"), timeout_s=60.0)
+
+
+def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
+    source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
+    code = built(source, "Copied")
+    first = explorer.deploy(code.creation, f"{1:064x}")
+    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
+    assert explorer.verify(first, source, "0.8.28", **given).json["match"] == "full"
+    copy = explorer.deploy(code.creation, f"{2:064x}")
+
+    def listed():
+        [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
+            "contractCreations"
+        ]
+        assert record["address"] == copy
+        return record
+
+    wait_until(lambda: listed()["verified"], timeout_s=60.0)
+    before = listed()
+    stored = explorer.contract(copy).json
+    assert (stored["match"], stored["constructorArguments"]) == ("full", f"0x{2:064x}")
+    assert listed() == before
