@@ -4,7 +4,7 @@ the code by which a contract created another."""
 import logging
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, takewhile
 from typing import Any
@@ -23,9 +23,8 @@ from scan.extensions.internal_transfers.traces import (
     read_flat_trace,
     read_flat_traces,
 )
-from scan.hex import BadHex, to_hex
+from scan.hex import BadHex, quantity, to_hex
 from scan.indexer import hooks
-from scan.indexer.state_reader import StateReader
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
@@ -63,7 +62,6 @@ class NodeTraceReader(hooks.TraceReader):
         self._node = node
         self._balances = trace_checks.SpenderBalances(node)
         self._access_lists = trace_checks.AccessLists(node)
-        self._state = StateReader(node)
         self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
@@ -161,15 +159,16 @@ class NodeTraceReader(hooks.TraceReader):
         doubtful = trace_checks.doubtful_destructions(block, transfers)
         if not doubtful:
             return transfers
-        gained = Counter[bytes]()
         senders = [] if block.coin_logs else sorted({t.from_address for t in doubtful})
+        ends = BlockId(block.number, block.hash), BlockId(block.number - 1, block.parent_hash)
+        calls = [client.Call("eth_getBalance", (to_hex(s), at)) for at in ends for s in senders]
         try:
-            own, parent = (block.number, block.hash), (block.number - 1, block.parent_hash)
-            for sign, at in ((1, BlockId(*own)), (-1, BlockId(*parent))):
-                for sender, wei in zip(senders, self._state.balances(senders, at), strict=True):
-                    gained[sender] += sign * wei
-        except client.NodeError as error:
-            raise trace_checks.ContradictingTraces(f"block {block.number}: {error}") from error
+            balances = [quantity(balance) for balance in self._node.results(calls)]
+        except (client.NodeError, BadHex) as error:
+            message = f"block {block.number}: the balances that decide its traces: {error}"
+            raise trace_checks.ContradictingTraces(message) from error
+        after, before = balances[: len(senders)], balances[len(senders) :]
+        gained = {s: after[n] - before[n] for n, s in enumerate(senders)}
         false = trace_checks.false_destructions(block, transfers, doubtful, gained)
         return [transfer for transfer in transfers if transfer not in false]
 
