@@ -45,7 +45,7 @@ class StaleToken(NamedTuple):
     has_unread_labels: bool
     held: Decimal
     held_otherwise: bool
-    contradicts_itself: bool
+    has_negative: bool
     wraps: bool
     older_since: int | None
     drawn: Sequence[tuple[str, str | None, str]]
@@ -93,7 +93,7 @@ class StaleToken(NamedTuple):
         which nobody holds."""
         read = [(summed, word(results[query])) for summed, query in self.drawn_balances]
         answered = [(summed, balance) for summed, balance in read if balance is not None]
-        if self.contradicts_itself or any(summed != balance for summed, balance in answered):
+        if self.has_negative or any(summed != balance for summed, balance in answered):
             return False
         supply, held = word(results[self.query(TOTAL_SUPPLY)]), int(self.held)
         if supply is None or not answered:  # of a pruned block the supply would be a later one
@@ -146,7 +146,7 @@ class StaleStateRefresher:
             changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
         results = self._state.read([*queries, *(query for query, _ in changes)])
         # A mark stays: one false answer must not set it. Where the index alone says so, none does.
-        compared = [t for t in tokens if t.older_since is None and not t.contradicts_itself]
+        compared = [t for t in tokens if t.older_since is None and not t.has_negative]
         doubtful = [token for token in compared if not token.adds_up(results)]
         results |= self._state.read(query for token in doubtful for query in token.queries())
         unreadable = self._state.unreadable  # those that have become so now, too

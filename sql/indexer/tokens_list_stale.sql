@@ -6,17 +6,17 @@
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
 --   are still to be read, what holders hold together, whether they held another
---   supply, whether none of its events is of its type or a balance is below zero, whether it wraps coin, the block at
---   which the index began if the token is older, or null, and [[holder as hex digits, id of an item or null, balance as
---   text]] of some parties of the newest transfers, or null
+--   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
+--   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
+--   newest transfers, or null
 -- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
 --   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT FROM l.number,
     k.held_supply, k.held_supply <> token_supply(k),
-    k.transfer_count = 0 OR EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0),
-    k.wraps_since IS NOT NULL, (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
+    EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
+    (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
         SELECT FROM contract_creations n WHERE n.address = k.address)),
     drawn.balances
 FROM tokens k

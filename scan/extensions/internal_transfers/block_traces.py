@@ -155,20 +155,22 @@ class NodeTraceReader(hooks.TraceReader):
         self, block: DecodedBlock, transfers: list[InternalTransfer]
     ) -> list[InternalTransfer]:
         """Return the transfers without false_destructions(), for which hardly any block needs
-        balances. Raises ContradictingTraces where these cannot be read."""
+        balances."""
         doubtful = trace_checks.doubtful_destructions(block, transfers)
         if not doubtful:
             return transfers
         senders = [] if block.coin_logs else sorted({t.from_address for t in doubtful})
+        senders = senders[: trace_checks.MOST_DOUBTFUL]
         ends = BlockId(block.number, block.hash), BlockId(block.number - 1, block.parent_hash)
-        calls = [client.Call("eth_getBalance", (to_hex(s), at)) for at in ends for s in senders]
+        calls = [client.Call("eth_getBalance", (to_hex(s), at)) for s in senders for at in ends]
+        gained = {}
         try:
-            balances = [quantity(balance) for balance in self._node.results(calls)]
+            read = [*map(quantity, self._node.results(calls, trace_checks.BALANCES_TIMEOUT_S))]
+            gained = {s: read[2 * n] - read[2 * n + 1] for n, s in enumerate(senders)}
         except (client.NodeError, BadHex) as error:
-            message = f"block {block.number}: the balances that decide its traces: {error}"
-            raise trace_checks.ContradictingTraces(message) from error
-        after, before = balances[: len(senders)], balances[len(senders) :]
-        gained = {s: after[n] - before[n] for n, s in enumerate(senders)}
+            log.warning(
+                "block %d: what is doubtful in its traces is left out: %s", block.number, error
+            )
         false = trace_checks.false_destructions(block, transfers, doubtful, gained)
         return [transfer for transfer in transfers if transfer not in false]
 
@@ -264,9 +266,14 @@ class NodeTraceReader(hooks.TraceReader):
         self._failed_blocks[tracer].add(block.hash)
         if answer.is_missing_method or len(self._failed_blocks[tracer]) < hooks.TRACE_ATTEMPTS:
             return answer.is_missing_method
-        if newest := NEWEST.get(tracer):
-            [of_newest] = self._node.results([newest], TRACE_TIMEOUT_S, client.MAX_ANSWER_BYTES)
-            self._has_traced = isinstance(of_newest, list | client.AnswerTooLarge)
+        if (newest := NEWEST.get(tracer)) is None:
+            return True
+        try:
+            [answer] = self._node.results([newest], TRACE_TIMEOUT_S, client.MAX_ANSWER_BYTES)
+        except client.TimedOut as error:
+            answer = client.AnswerTooLarge(0, str(error))
+        is_large = isinstance(answer, client.AnswerTooLarge)
+        self._has_traced = is_large or (isinstance(answer, list) and len(answer) > 0)
         return not self._has_traced
 
     def _is_traced(self, block: DecodedBlock, answer: Any, is_last: bool) -> bool:

@@ -24,7 +24,7 @@ LAST_ETHEREUM_TYPE = b"\4"  # transactions of a chain's own types have traces of
 # The spenders of a block whose balances are worth a call of the node: most blocks have none.
 LEAST_SPENT_WEI = 100 * 10**18
 MOST_SPENDERS = 8
-MOST_SUMS = 4096  # of doubtful transfers that are looked at
+MOST_DOUBTFUL = 50  # senders of doubtful transfers whose balances are read
 
 # A transaction's index, from, to (None: an account that is not known), wei.
 Move = tuple[int, bytes, bytes | None, int]
@@ -147,27 +147,29 @@ def doubtful_destructions(
     """Return the transfers by SELFDESTRUCT that repeat the transfer before them in a transaction.
 
     A contract paid, and with its end as much again; or it ended in its own favour, which moves
-    nothing since Cancun (EIP-6780): then reth and anvil report the transfer before once more. Of
-    contracts that the transaction created they report what is true.
+    nothing since Cancun (EIP-6780): then reth and anvil report the transfer before once more, or
+    the one before payments to oneself. Of contracts that the transaction created they report what
+    is true.
     """
     doubtful: list[InternalTransfer] = []
     created: set[tuple[int, bytes | None]] = set()
-    last: dict[int, tuple[object, ...]] = {}  # parties and value, by the transaction's index
+    # Parties and value of the last transfer, and of the last between two accounts.
+    last: dict[tuple[int, bool], tuple[object, ...]] = {}
     for transaction in block.transactions:
         index, contract = transaction.transaction_index, transaction.contract_address
         created.add((index, contract))
         if transaction.status and transaction.value:
-            recipient = transaction.to_address or contract
-            last[index] = transaction.from_address, recipient, transaction.value
+            sender, recipient = transaction.from_address, transaction.to_address or contract
+            last[index, sender == recipient] = sender, recipient, transaction.value
     for transfer in transfers:
         index, _, kind, sender, recipient, value = transfer
         if kind in CREATIONS:
             created.add((index, recipient))
         is_of_older = kind is TransferType.SELFDESTRUCT and (index, sender) not in created
-        if is_of_older and last.get(index) == transfer[3:]:
+        if is_of_older and transfer[3:] in (last.get((index, own)) for own in (False, True)):
             doubtful.append(transfer)
         if value:
-            last[index] = transfer[3:]
+            last[index, sender == recipient] = transfer[3:]
     return doubtful
 
 
@@ -177,39 +179,31 @@ def false_destructions(
     doubtful: Sequence[InternalTransfer],
     gained: Mapping[bytes, int],
 ) -> set[InternalTransfer]:
-    """Return which of the doubtful transfers moved nothing.
+    """Return which of the doubtful transfers are left out, as they moved nothing.
 
-    Where moving coin is logged, they are those without a log; else those that leave their sender
-    less than it `gained` in the block, in wei.
+    Where moving coin is logged, they are those without a log; else all of a sender that has more
+    than they would leave it, by what it `gained` in the block, in wei, or of which that is not
+    known. So a contract that also ended in another's favour, in the same block, lacks that.
     """
-    false = set[InternalTransfer]()
     if block.coin_logs:
         excess = _by_parties(transfers) - _by_parties(logged_transfers(block))
+        false = set[InternalTransfer]()
         for transfer in doubtful:
             parties = transfer.transaction_index, *transfer[3:]
-            if excess[parties] or transfer.from_address == transfer.to_address:
+            if excess[parties] > 0 or transfer.from_address == transfer.to_address:
                 excess[parties] -= 1
                 false.add(transfer)
         return false
-    net = _net_changes(block, transfers)
-    for sender, wei in gained.items():
-        by_sender = [t for t in doubtful if t.from_address == sender]
-        burnt = sum(t.value for t in by_sender if t.to_address == sender)
-        credits = sum(credit.amount_wei for credit in block.credits if credit.address == sender)
-        fees = block.producer_fees if sender == block.miner else 0
-        false.update(_with_sum(by_sender, wei - (net[sender].total() - burnt + credits + fees)))
-    return false
-
-
-def _with_sum(transfers: Sequence[InternalTransfer], wei: int) -> Sequence[InternalTransfer]:
-    """Return transfers of together so much: none of them below 1 wei, and all of them where no
-    choice is, or none among the first MOST_SUMS."""
-    choices: dict[int, tuple[InternalTransfer, ...]] = {0: ()}
-    for transfer in transfers:
-        if wei in choices or len(choices) > MOST_SUMS:
-            break
-        choices = {total + transfer.value: (*c, transfer) for total, c in choices.items()} | choices
-    return choices.get(max(wei, 0), transfers)
+    net, unspent = _net_changes(block, transfers), Counter(gained)
+    unspent[block.miner] -= block.producer_fees
+    for credit in block.credits:
+        unspent[credit.address] -= credit.amount_wei
+    for withdrawal in block.withdrawals or ():
+        unspent[withdrawal.address] -= withdrawal.amount_wei if withdrawal.unit is None else 0
+    for sender in gained:
+        burnt = [t.value for t in doubtful if t.from_address == t.to_address == sender]
+        unspent[sender] += sum(burnt) - net[sender].total()
+    return {t for t in doubtful if t.from_address not in gained or unspent[t.from_address] > 0}
 
 
 def _net_changes(

@@ -9,7 +9,7 @@ import pytest
 
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
-from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
+from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, Withdrawal, read_json
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers import trace_checks, transaction_traces
 from scan.extensions.internal_transfers.tests.frames import (
@@ -83,6 +83,28 @@ DESTRUCTIONS = [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"to": None}, {"
 def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
     """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
     assert moved(both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes))) == []
+
+
+PAYMENT = InternalTransfer(0, 1, TransferType.CALL, data(PURSE), data(PAID), 5)
+TO_ITSELF = InternalTransfer(0, 2, TransferType.CALL, data(PURSE), data(PURSE), 1)
+END = PAYMENT._replace(transfer_index=3, type=TransferType.SELFDESTRUCT)
+REWARD = [Withdrawal(0, 0, data(PURSE), 7)]
+
+
+@pytest.mark.parametrize(
+    ("gained", "withdrawals", "is_false"),
+    [(90, None, False), (95, None, True), (97, REWARD, False), (102, REWARD, True)],
+)
+def test_what_is_repeated_moved_nothing_if_its_sender_has_more(gained, withdrawals, is_false):
+    """By what the contract, which the transaction pays 100 wei, gained in the block."""
+    block = a_block()._replace(withdrawals=withdrawals)
+    for transfers in ([PAYMENT, END], [PAYMENT, TO_ITSELF, END]):
+        assert trace_checks.doubtful_destructions(block, transfers) == [END]
+        of_sender = {END.from_address: gained}
+        false = trace_checks.false_destructions(block, transfers, [END], of_sender)
+        assert false == ({END} if is_false else set())
+        assert trace_checks.false_destructions(block, transfers, [END], {}) == {END}
+    assert trace_checks.doubtful_destructions(block, [PAYMENT, END._replace(value=4)]) == []
 
 
 @pytest.mark.parametrize("parties", [{"from": SENDER, "to": PURSE, "value": "0x64"}, NOBODY])
