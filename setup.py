@@ -103,8 +103,6 @@ setup(
         "flask-swagger-ui==5.34.0",  # /docs; follows Swagger UI's releases and ships its files
         "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
         "wsproto==1.3.2",  # frames of WebSockets, for Blockscout's frontend; pure Python, over h11
-        "markdownify==1.2.3",  # pages as Markdown, for programs that read text
-        "beautifulsoup4==4.15.0",  # markdownify's own parser, which finds the page's main part
         "pygments==2.21.0",  # colours of sources: a lexer of Solidity; pure Python, 1.3 MB
         "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it
     ],
@@ -159,7 +157,6 @@ setup(
             "jsonschema-rs==0.60.3",  # answers, beside the document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
-            "aiosmtpd==1.4.6",  # receives mails
             "feedparser==6.0.14",  # a reader of Atom feeds
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.

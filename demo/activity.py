@@ -28,8 +28,8 @@ from tests.support.anvil import RpcError, creation_code
 from tests.support.scenario.stage import ETHER, STRANGERS
 from tests.support.solidity import artifact
 
-# Memos of payments, by the last digits of their amounts.
-MEMOS = {3: "Invoice 2026-114", 11: "Rent, February", 17: "Danke für das Mittagessen"}
+# Texts of payments, by the last digits of their amounts.
+TEXTS = {3: "Invoice 2026-114", 11: "Rent, February", 17: "Danke für das Mittagessen"}
 
 
 def everyday(town: Town) -> None:
@@ -68,8 +68,8 @@ def pay(town: Town) -> None:
     who = town.random.randrange(PEOPLE)
     to = town.random.choice((*town.people, *STRANGERS))
     thousandths = int(town.amount(0.2, 9) * 1000 + 1)
-    memo = MEMOS.get(thousandths % 20, "")
-    town.send(who, to, value=thousandths * ETHER // 1000, data=f"0x{memo.encode().hex()}")
+    text = TEXTS.get(thousandths % 20, "")
+    town.send(who, to, value=thousandths * ETHER // 1000, data=f"0x{text.encode().hex()}")
 
 
 def move_coin(town: Town) -> None:

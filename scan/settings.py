@@ -266,32 +266,23 @@ def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(environ.get("VIRTUAL_ENV") or Path.home(), ".solc-select", "artifacts")
 
 
-def environment_with(values: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with these variables, for a process with another working directory:
-    paths are absolute. "" means not given, as are variables that we do not read and report."""
-    return absolute_paths({**os.environ, **dict.fromkeys(unread_variables(), ""), **values})
-
-
-def absolute_paths(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return variables whose relative paths begin at the working directory, with absolute ones."""
-    absolute = {
-        v.name: v.kind.absolute(environ[v.name].strip())
-        for v in _declared()
-        if environ.get(v.name, "").strip()
-    }
-    return {**environ, **absolute}
-
-
 def child_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of processes that `scan run` starts."""
-    return environment_with(
-        {
-            "DATABASE_URL": settings.database_url,
-            "READ_DATABASE_URL": settings.read_database_url,
-            "RPC_URL": ",".join(settings.rpc_urls),
-            "SCAN_DATA_DIR": str(settings.data_dir),
-            "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
-            "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
-            "SCAN_CHAIN_NAME": settings.chain_name,
-        }
-    )
+    """Return the environment of processes that `scan run` starts in another working directory:
+    paths are absolute. "" means not given, as are variables that we do not read and report."""
+    environment = {
+        **os.environ,
+        **dict.fromkeys(unread_variables(), ""),
+        "DATABASE_URL": settings.database_url,
+        "READ_DATABASE_URL": settings.read_database_url,
+        "RPC_URL": ",".join(settings.rpc_urls),
+        "SCAN_DATA_DIR": str(settings.data_dir),
+        "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
+        "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
+        "SCAN_CHAIN_NAME": settings.chain_name,
+    }
+    absolute = {
+        v.name: v.kind.absolute(environment[v.name].strip())
+        for v in _declared()
+        if environment.get(v.name, "").strip()
+    }
+    return {**environment, **absolute}

@@ -297,7 +297,6 @@ PATIENCE = {
     "scan.extensions.blockscout.decoded_objects.READ_S": 40.0,  # 2
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
     "scan.extensions.logs.unstored_logs.COUNT_S": 30.0,  # 2
-    "scan.extensions.mail.messages.TIMEOUT_S": 20.0,  # 4; a lease has 30
     "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
 }
 TIMES_OF_NODE = 10.0

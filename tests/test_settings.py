@@ -105,7 +105,6 @@ WRONG = {
     ),
     "host": ("a b", "[::1]", "127.0.0.1:8000", "http://a", "999.1.1.1", "a_b", "-", "é"),
     "folder": (__file__, f"{__file__}/below"),
-    "descriptors": ("/no/such/folder", __file__),
     "certificates": ("/no/such/file", __file__, "none.pem"),
     "rate": ("10", "0/minute", "ten/minute", "10/eon", "10/minute; 5/second"),
     "storage": (
@@ -127,11 +126,6 @@ WRONG = {
     ),
     "folders": (__file__, "/no/such/folder/below", "a,,/no/such/folder/b", ",".join("a" * 21)),
     "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
-    "mail server": tuple(
-        "smtp://h smtp://h/?from=nobody http://h/?from=a@b.example"
-        " smtp://?from=a@b.example smtp://h:0/?from=a@b.example"
-        " smtp://h/path?from=a@b.example mail.example".split()
-    ),
     "prices": (
         *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),
         *(POOL, f"{POOL}/{POOL}/", f"{POOL}/0x12"),

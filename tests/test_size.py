@@ -1,4 +1,4 @@
-"""The size of the project goes only downwards: tests/size.toml has the most lines and files.
+"""The size of the project goes only downwards: tests/size.toml has the most lines of code.
 
 A capability takes away as many lines as it adds. Where it cannot, its commit says why and raises
 the figure by hand; a commit that ends below one lowers it: `python -m tests.test_size`.
@@ -21,35 +21,27 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @cache
 def _python_lines(path):
-    """Return the lines without blanks, comments and docstrings, and those of imports among them."""
+    """Return the lines without blanks, comments and docstrings."""
     text = path.read_text(encoding="utf-8")
-    nodes = [*ast.walk(ast.parse(text))]
     docstrings = {
         line
-        for node in nodes
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None
         for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
     }
-    imports = {
-        line
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
-    code = sum(
+    return sum(
         bool(line.strip()) and not line.lstrip().startswith("#") and number not in docstrings
         for number, line in enumerate(text.splitlines(), 1)
     )
-    return code, len(imports)
 
 
 def _code(paths):
-    return sum(_python_lines(path)[0] for path in paths)
+    return sum(map(_python_lines, paths))
 
 
 @cache
 def sizes():
-    """Return what tests/size.toml has: code lines, files, and the share of imports in percent."""
+    """Return what tests/size.toml has: lines of code."""
     parts = {path: path.relative_to(ROOT).parts for path in (ROOT / "scan").rglob("*.py")}
     scan = [path for path in parts if not {"resources", "tests"} & {*parts[path]}]
     core = [path for path in scan if "extensions" not in parts[path]]
@@ -57,10 +49,8 @@ def sizes():
     tests += [p for p in (ROOT / "tests").rglob("*.py") if "node_modules" not in p.parts]
     statements = [ROOT / "schema.sql", *(ROOT / "sql").rglob("*.sql*")]
     statements += [*(ROOT / "scan" / "extensions").rglob("*.sql*")]
-    counted = [_python_lines(path) for path in scan]
-    code = sum(lines for lines, _ in counted)
     return {
-        "scan": code,
+        "scan": _code(scan),
         "core": _code(core),
         "sql": sum(
             bool(re.match(r"\s*(?!--)\S", line))
@@ -68,8 +58,6 @@ def sizes():
             for line in path.read_text(encoding="utf-8").splitlines()
         ),
         "tests": _code(tests),
-        "files": len([path for path in scan if path.name != "__init__.py"]),
-        "imports_percent": round(100 * sum(lines for _, lines in counted) / code, 1),
     }
 
 
@@ -83,8 +71,7 @@ def test_the_project_does_not_grow():
 @pytest.mark.check
 def test_the_figures_follow_the_code_downwards():
     most = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
-    lines = {name: size for name, size in sizes().items() if name != "imports_percent"}
-    lower = {name: size for name, size in lines.items() if most[name] - size > SLACK}
+    lower = {name: size for name, size in sizes().items() if most[name] - size > SLACK}
     assert settings_document.taken_away() or not lower, f"lower those of {FIGURES.name}: {lower}"
 
 

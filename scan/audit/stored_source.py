@@ -10,7 +10,7 @@ from typing import Any
 from scan.audit.block_comparison import Comparison, Expected
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.ethereum import blocks, column_types, display_text, rlp_and_tries, sparse_tables
+from scan.ethereum import blocks, column_types, rlp_and_tries, sparse_tables
 from scan.ethereum.block_decoder import keeps_destroyed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
@@ -18,7 +18,7 @@ from scan.ethereum.forms.form import BURN, Credit, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.ethereum.transaction_checks import with_signers
-from scan.hex import data, quantity, to_hex
+from scan.hex import data, quantity
 from scan.indexer.block_rows import FetchedBlock
 
 _IN_HEX = (column_types.ADDRESS, column_types.BYTES, column_types.HASH, column_types.UNSIGNED)
@@ -108,7 +108,6 @@ class StoredSource:
         if stored is not None and len(stored) != len(transactions):
             raise DamagedBody(number, "they are not as many as the block has")
         logs: list[blocks.EventLog] = []
-        inputs: list[str] = []
         lists: list[blocks.AuthorizationList] = []
         has_statuses, gas = True, 0
         for index, transaction in enumerate(transactions if stored else ()):
@@ -117,7 +116,6 @@ class StoredSource:
             logs += [
                 blocks.EventLog(index, log.log_index, *log[:3]) for log in sent.receipt.logs or ()
             ]
-            inputs.append(to_hex(sent.input[: display_text.MAX_MEMO_BYTES]))
             has_statuses = has_statuses and sent.receipt.status is not None
             if sent.fields.get("type") == _SET_CODE:
                 chain_id = column_types.UNSIGNED.read(sent.fields["chainId"])
@@ -144,7 +142,6 @@ class StoredSource:
             credits=tuple(credit for credit in records["credits"] if credit.type != BURN),
             uncles=tuple(records["uncles"]),
             authorization_lists=tuple(lists),
-            text_inputs=blocks.text_inputs([t.to_address for t in transactions], inputs),
             message_event=form and form.message_event,
             keeps_destroyed=keeps_destroyed(form, columns["blob_gas_used"], columns["timestamp_s"]),
             has_statuses=has_statuses,

@@ -74,8 +74,7 @@ def keep_running(
     settings: Settings,
     children: list[ChildProcess],
     stop: threading.Event,
-    goes_on: Callable[[], bool] = lambda: True,
-    grace_s: float = GRACE_S,
+    goes_on: Callable[[], bool],
 ) -> None:
     """Keep children running until `stop` is set or `make`, which started this process, has ended,
     as long as it `goes_on`; then stop them."""
@@ -89,7 +88,7 @@ def keep_running(
                 stop.set()
             stop.wait(CHECK_EVERY_S)
     finally:
-        deadline = time.monotonic() + grace_s
+        deadline = time.monotonic() + GRACE_S
         for child in children:
             child.terminate()
         for child in children:

@@ -96,7 +96,6 @@ def _block(
             for index, (entries, transaction) in authorizations
             if transaction.type == blocks.SET_CODE
         ),
-        text_inputs=blocks.text_inputs(sent.get("to", ()), sent.get("input", ())),
     )
 
 

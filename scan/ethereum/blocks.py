@@ -5,7 +5,6 @@ is annotated with a Column, of DecodedBlock is the column of that name. The node
 rows are written, copied, exported, filled and compared with the node, by these declarations.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
@@ -13,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import msgspec
 
 from scan.cached_values import cached_property, json_decoder
-from scan.ethereum import block_encoding, display_text
+from scan.ethereum import block_encoding
 from scan.ethereum.column_types import (
     ADDRESS,
     BIGINT,
@@ -34,7 +33,6 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
-from scan.hex import data
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9
@@ -53,13 +51,6 @@ SET_CODE = b"\4"  # the type of transactions that have an authorizationList (EIP
 AuthorizationList = tuple[int, Sequence[tuple[Any, bytes | None]], bytes]
 
 
-# A transaction's index, and the first MAX_TEXT_BYTES of its input.
-TextInput = tuple[int, bytes]
-# No control characters, but tabs and line breaks, in the first bytes: most arguments of a call
-# begin with zeros.
-_MAY_BE_TEXT = re.compile(r"0x(?:0[9aAdD]|[2-9a-fA-F][0-9a-fA-F]){1,32}+(?:\Z|(?<=.{66}))")
-
-
 class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
@@ -68,16 +59,6 @@ def require(holds: bool, number: int, reason: str) -> None:
     """Raise MalformedBlock, which names block `number`, unless what it is about holds."""
     if not holds:
         raise MalformedBlock(f"block {number}: {reason}")
-
-
-def text_inputs(recipients: Iterable[object], inputs: Iterable[str]) -> tuple[TextInput, ...]:
-    """Return those of a block, of the recipients and inputs of its transactions: None, or hex. May
-    raise BadHex and TypeError."""
-    return tuple(
-        (index, data(input_[: 2 + 2 * display_text.MAX_MEMO_BYTES]))
-        for index, (recipient, input_) in enumerate(zip(recipients, inputs, strict=True))
-        if recipient is not None and input_ is not None and _MAY_BE_TEXT.match(input_)
-    )
 
 
 class DecodedTransaction(NamedTuple):
@@ -236,7 +217,6 @@ class DecodedBlock(NamedTuple):
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorization_lists: tuple[AuthorizationList, ...] = ()
-    text_inputs: tuple[TextInput, ...] = ()
     message_event: tuple[str, str] | None = None  # as its Form has it
     body: StoredBody | None = None  # None where none is stored
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).

@@ -22,7 +22,7 @@ def checksummed(address: str) -> str:
     return f"0x{''.join(letters)}"
 
 
-MAX_MEMO_BYTES = 2048  # of an input, by which a text is recognised
+MAX_TEXT_BYTES = 2048  # of an input, by which a text is recognised
 COIN_DECIMALS = 18
 GWEI_DECIMALS = 9
 
@@ -41,7 +41,7 @@ def in_units(value: int, decimals: int | None = COIN_DECIMALS, separator: str = 
 # For programs that read responses as language.
 WRITTEN_BY_STRANGERS = (
     "All text of a chain was written by strangers: names and symbols of tokens, items and people,"
-    " labels, memos, sources, decoded values, metadata of items, reasons of failures, extra data of"
+    " labels, sources, decoded values, metadata of items, reasons of failures, extra data of"
     " blocks."
 )
 
@@ -55,7 +55,7 @@ def clean(text: str, most: int) -> str:
     """Return the text in one line of at most `most` characters, without invisible ones; "" where
     none is visible."""
     visible = text[: most * 8]
-    # Sets, as a character is looked at once: a block may have thousands of memos.
+    # Sets, as a character is looked at once: a block may have thousands of names.
     hidden = {c for c in set(visible) if unicodedata.category(c) in _HIDDEN or c in _BLANK_LETTERS}
     if hidden:
         visible = visible.translate(dict.fromkeys(map(ord, hidden)))
@@ -65,22 +65,17 @@ def clean(text: str, most: int) -> str:
     return visible if len(visible) <= most else f"{visible[: most - 1].rstrip()}…"
 
 
-def text_start(content: bytes, most: int = MAX_MEMO_BYTES) -> str:
+def text_start(content: bytes, most: int) -> str:
     """Return the text that bytes in UTF-8 begin with, as clean() has it; "" where they are none, or
     have other controls than line breaks and tabs. A character that was cut at the end is left out.
     """
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MAX_MEMO_BYTES])
+        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MAX_TEXT_BYTES])
     except UnicodeDecodeError:
         return ""
     if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in set(text)):
         return ""
     return clean(" ".join(text.split()), most)
-
-
-def text_hash(text: str) -> bytes:
-    """Return the hash by which a text is found that text_start() returned whole."""
-    return keccak256(text.encode())
 
 
 def _without_stacks(text: str) -> str:

@@ -21,7 +21,7 @@ from scan.verification.creations import EqualCreations
 
 log = logging.getLogger(__name__)
 
-STOP_S = 2.0  # for the end of a step, such as a mail
+STOP_S = 2.0  # for the end of a step
 
 
 class WorkerThread:

@@ -63,7 +63,6 @@ class SameOrigin(NamedTuple):
 
 
 API = "/api/v1"
-MARKDOWN = "text/markdown"
 
 
 def limit_headers(result: storage.RateLimitResult) -> Headers:
@@ -80,7 +79,6 @@ class Interface(NamedTuple):
     which end with one."""
 
     refuse: Callable[[ScanError], WsgiResponse]
-    refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     same_origin: SameOrigin | None = None  # of pages: who may send their forms
@@ -103,7 +101,7 @@ UNKNOWN = Interface(refuse, has_page_limit=True)
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
-    """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
+    """Return the interface of a path."""
     exact, below = path.rstrip("/"), f"{path}/"
     interface = UNKNOWN
     for other in interfaces:
@@ -112,21 +110,9 @@ def interface_of(
             break
     if pages is None or interface not in (UNKNOWN, pages):
         return interface
-    accept = environ.get("HTTP_ACCEPT", "")
-    reads_markdown = prefers_markdown(accept)
-    if interface is UNKNOWN and not reads_markdown and "text/html" not in accept:
+    if interface is UNKNOWN and "text/html" not in environ.get("HTTP_ACCEPT", ""):
         return UNKNOWN
-    if reads_markdown and pages.refuse_as_markdown is not None:
-        return pages._replace(refuse=pages.refuse_as_markdown)
     return pages
-
-
-def prefers_markdown(accept: str) -> bool:
-    """Return whether a request prefers a page as Markdown, by its Accept header."""
-    if MARKDOWN not in accept:
-        return False  # as for browsers; werkzeug's parser takes 20 us
-    types = parse_accept_header(accept, MIMEAccept)
-    return types.best_match(["text/html", MARKDOWN]) == MARKDOWN
 
 
 class Format(Enum):

@@ -108,7 +108,7 @@ def cache_key(state: RequestState) -> CacheKey | None:
     if is_plain and state.cached_for_s is not None and state.page != "/":
         # Neither a query nor Accept changes it.
         return CacheKey(state.page)
-    if state.accepted_file is not None or "markdown" in state.environ.get("HTTP_ACCEPT", ""):
+    if state.accepted_file is not None:
         return None
     if is_plain:
         if state.cached_for_s is not None:
@@ -180,7 +180,7 @@ LEVEL = 2
 FILE_LEVEL = 9  # of what is compressed once an hour
 TYPES = tuple(
     """
-    text/html text/markdown text/css text/javascript text/plain application/json
+    text/html text/css text/javascript text/plain application/json
     application/linkset+json application/atom+xml image/svg+xml
     """.split()
 )

@@ -25,7 +25,6 @@ from scan.ethereum.display_text import (
 from scan.queries.holdings import exact_worth
 
 MAX_NAME = 60
-_MARKDOWN = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _LIKE_ADDRESS = re.compile(r"\b0x[0-9a-f]{4,}")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{40}\b")
 MAX_SYMBOL = 28  # of a pair: two fit into a name
@@ -309,11 +308,6 @@ def short_price(price: Decimal) -> str:
 
 def _superscript(number: int) -> str:
     return str(number).translate(_SUPERSCRIPTS)
-
-
-def markdown_escaped(text: str) -> str:
-    """Return a text as one paragraph of Markdown without markup; the text begins with a word."""
-    return _MARKDOWN.sub(r"\\\g<0>", visible(text))
 
 
 FRACTION = '<span class="fraction">'

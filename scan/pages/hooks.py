@@ -169,13 +169,6 @@ class Pages(Part, module="pages", chapter="views"):
     """Paths and titles of a page's feeds, by its path and whether all logs are stored."""
 
 
-class Markdown(Part, module="markdown"):
-    """Pages as Markdown, for those that accept it."""
-
-    to_markdown: Callable[[str, str], str]
-    """A page at a path as Markdown, of its HTML."""
-
-
 _Section = TypeVar("_Section", bound=Section)
 
 

@@ -115,14 +115,13 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{request_state.MARKDOWN}; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 HEADERS = (
     ("Content-Type", HTML),
     ("Content-Security-Policy", POLICY),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
-NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # else a cache would give browsers the Markdown
 
 
 ERROR_TITLES = {
@@ -180,7 +179,6 @@ class Site:
     def interface(self) -> request_state.Interface:
         return request_state.Interface(
             self.refuse,
-            self.refuse_as_markdown if registry.has("markdown") else None,
             paths=self._paths.single,
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
             same_origin=request_state.SameOrigin(self._settings.brand.url, self._paths.with_token),
@@ -208,19 +206,20 @@ class Site:
         return self._local_link.sub(rf'\1="{base_path}/', text) if base_path else text
 
     def refuse(self, error: ScanError) -> WsgiResponse:
-        """Return an error as a page, rendered without the database."""
-        text = self.render_known("error.html", error=error, title=_error_title(error))
-        return _refusal(error, text, HTML)
+        """Return an error as a page, rendered without the database. Programs get errors of unknown
+        paths as JSON."""
+        other = "Invalid request" if error.status < 500 else "Temporarily unavailable"
+        title = ERROR_TITLES.get(error.status, other)
+        body = self.render_known("error.html", error=error, title=title).encode()
+        of_body = {"Content-Length": str(len(body)), "Vary": "Accept"}
+        headers = {**dict(HEADERS), **of_body, **error.headers}
+        status = f"{error.status} {HTTPStatus(error.status).phrase}"
+        return WsgiResponse(status, [*headers.items()], body)
 
     def render_known(self, template: str, **values: Any) -> str:
         """Return a template as HTML, with what is known of the chain without the database."""
         newest = self.indexed_block.newest
         return self.render(template, self._chain(), newest=newest, **values)
-
-    def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
-        """Return an error as Markdown, written directly: converting a page takes milliseconds."""
-        text = f"# {_error_title(error)}\n\n{formatting.markdown_escaped(error.message)}\n"
-        return _refusal(error, text, AS_MARKDOWN)
 
     def _chain(self) -> Chain:
         chain_id = self._sources.chain_id.known
@@ -228,20 +227,6 @@ class Site:
         name = configured if chain_id is None else network.name_of(chain_id, configured)
         symbol = network.symbol_of(chain_id, self._settings.coin_symbol)
         return Chain(chain_id, name, symbol, self._sources.first_block.known or 0)
-
-
-def _error_title(error: ScanError) -> str:
-    other = "Invalid request" if error.status < 500 else "Temporarily unavailable"
-    return ERROR_TITLES.get(error.status, other)
-
-
-def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:
-    body = text.encode()
-    of_body = {"Content-Type": content_type, "Content-Length": str(len(body))}
-    headers = {**NEGOTIATED, **of_body, **error.headers}
-    return WsgiResponse(
-        f"{error.status} {HTTPStatus(error.status).phrase}", [*headers.items()], body
-    )
 
 
 def site() -> Site:
@@ -262,14 +247,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     newest = site().indexed_block.position_of(requests.reader().versions)
     requests.reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
-    prefers = request_state.prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
-    for markdown in registry.parts(hooks.Markdown) if prefers else ():
-        requests.reader().do_not_cache()
-        requests.reader().hold_processor()
-        canonical_url = f"{request_state.services().settings.base_path}{quote(request.path)}"
-        text = markdown.to_markdown(body, canonical_url)
-        return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
-    return Response(body, status_code, headers=NEGOTIATED)
+    return Response(body, status_code, headers=HEADERS)
 
 
 def _menu(title: str) -> list[tuple[str, str]]:

@@ -16,9 +16,6 @@ from scan.cached_values import LazyMapping, LazySequence
 from scan.contracts import abi
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.database.transaction import Row
-from scan.errors import InvalidParameter
-from scan.ethereum import display_text
-from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, require_same_chain
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
@@ -57,14 +54,6 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
     return bytes.fromhex(choices[parameters.one_of(value, name, choices)])
 
 
-def _text_hash(value: Any, name: str) -> Value:
-    """Return the hash of the text as display_text.py has it; raises InvalidParameter."""
-    text = display_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
-    if not text:
-        raise InvalidParameter(f"{name} must have a visible character.", field=name)
-    return display_text.text_hash(text)
-
-
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
@@ -76,7 +65,6 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "nonce": partial(parameters.unsigned, most=parameters.BIGINT_MAX),
     "pool": parameters.pool,
     "pubkey": parameters.pubkey,
-    "text": _text_hash,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
     "transaction_type": partial(parameters.unsigned, most=parameters.MAX_TYPE),

@@ -117,9 +117,9 @@ def unbounded_statements() -> ConcurrencyLimit:
 
 
 def processor_places() -> ConcurrencyLimit:
-    """Return the limit of requests that take the processor long, as for a transaction's 12,000 logs
-    or a page as Markdown: others share the interpreter with each of them. One of a client
-    waits, as the next turn is no matter of milliseconds."""
+    """Return the limit of requests that take the processor long, as for a transaction's 12,000
+    logs: others share the interpreter with each of them. One of a client waits, as the next turn
+    is no matter of milliseconds."""
     return ConcurrencyLimit(
         2,
         places_per_client=1,

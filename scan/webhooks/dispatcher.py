@@ -5,20 +5,18 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from scan import registry
 from scan.database.connection import Database
 from scan.database.notifications import Listener, Waker
 from scan.errors import ScanError
 from scan.observability import metrics
 from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
-from scan.webhooks import hooks, queues, sender
-from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
+from scan.webhooks import queues, sender
+from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 
 log = logging.getLogger(__name__)
 
@@ -62,17 +60,11 @@ class Dispatcher:
         database = Database(
             settings.database_url, statement_timeout_ms=30_000, name="scan-deliver", session=session
         )
-        self._connects: Mapping[str, Connect | None] = {
-            scheme: connect(settings, database)
-            for part in registry.parts(hooks.Deliveries)
-            for scheme, connect in part.connect.items()
-        }
         self._queues = DeliveryQueues(
             database,
             confirmations=settings.confirmations,
             finality=settings.finality,
             retry_steps_s=options.retry_steps_s,
-            without_hosts=[scheme for scheme, connect in self._connects.items() if connect is None],
         )
         listening = Database(settings.database_url, statement_timeout_ms=30_000, name="scan-listen")
         self._listener = Listener(listening, CHANNEL)
@@ -163,13 +155,9 @@ class Dispatcher:
     def _serve(self, lease: Lease) -> None:
         """Serve a lease. Errors are logged, so that the thread stays."""
         try:
-            connect = self._connects.get(lease.url.partition(":")[0])
-            opened: AbstractContextManager[Connection] = (
-                connect(lease)
-                if connect
-                else self._sender.connection(lease.url, lease.secret, is_healthy=lease.is_healthy)
-            )
-            with opened as connection:
+            with self._sender.connection(
+                lease.url, lease.secret, is_healthy=lease.is_healthy
+            ) as connection:
                 self._deliver(lease, connection)
         except ScanError as error:
             log.warning("webhook %s: %s", lease.webhook_id, error)
@@ -180,7 +168,7 @@ class Dispatcher:
                 self._serving[lease.is_healthy] -= 1
             self._waker.wake()
 
-    def _deliver(self, lease: Lease, connection: Connection) -> None:
+    def _deliver(self, lease: Lease, connection: sender.ReceiverConnection) -> None:
         """Send one delivery after the other, each recorded before the next, until none is due, the
         burst is over or a stop is requested."""
         attempts, burst_ends_at = 0, time.monotonic() + self._options.burst_s

@@ -4,10 +4,8 @@ when a failed delivery is tried again.
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.webhooks.sender import Message, Outcome
@@ -67,15 +65,6 @@ class Lease(NamedTuple):
     first: Attempt | None
 
 
-class Connection(Protocol):
-    """Delivers what a lease has, one after the other."""
-
-    def post(self, message: Message, now: datetime, /) -> Outcome: ...
-
-
-Connect = Callable[[Lease], AbstractContextManager[Connection]]
-
-
 def now() -> datetime:
     return datetime.now(UTC)
 
@@ -91,11 +80,8 @@ class DeliveryQueues:
         finality: int,
         retry_steps_s: tuple[float, ...] = RETRY_STEPS_S,
         lease_s: float = LEASE_S,
-        without_hosts: Sequence[str] = (),
     ) -> None:
-        """Queues of receivers at the hosts `without_hosts` are left to others."""
         self._database = database
-        self._without_hosts = list(without_hosts)
         self._confirmations = confirmations
         self._finality = finality
         self._retry_steps_s = retry_steps_s
@@ -117,7 +103,6 @@ class DeliveryQueues:
             lease=lease_id,
             lease_holder=self.holder,
             leased_until=now + self._lease,
-            without_hosts=self._without_hosts,
         )
         if not rows:
             return None

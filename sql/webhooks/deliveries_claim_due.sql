@@ -2,8 +2,7 @@
 -- begins its first attempt. An expired lease counts as none. Several processes may claim at once. A host's
 -- healthy queues are counted apart from its others, so that a receiver that hangs does not hold them up.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, max_per_host integer,
---   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz,
---   without_hosts text[]
+--   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
 -- literals: none
 -- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy and the delivery's id, event,
 --   body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
@@ -27,7 +26,6 @@ WITH crowded AS MATERIALIZED (
             OR q.retry_at <= %(now)s
         )
         AND (q.is_healthy OR NOT %(healthy_only)s)
-        AND q.host <> ALL (%(without_hosts)s::text[])
         AND (q.host, q.is_healthy) NOT IN (SELECT host, is_healthy FROM crowded)
     ORDER BY q.leased_until, q.webhook_id
     LIMIT 1

@@ -26,7 +26,7 @@ from tests.support.table_digest import digest, fresh_digest
 
 NOWHERE = "http://127.0.0.1:1"  # a node that is stopped
 # Extensions that are turned on later, with one that needs the first.
-LATE = ("block_records", "backfill", "memos", "user_operations")
+LATE = ("block_records", "backfill", "user_operations")
 OTHERS = ",".join(name for name in registry.installed() if name not in LATE)
 REQUEST = "0x604c5fa000"  # code that logs 76 bytes, as the contract does for a request
 KILLED = """
@@ -87,7 +87,7 @@ def fresh(indexed):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, fresh, workers):
-    assert {"authorizations", "memos", "blobs"} <= fresh.keys()
+    assert {"authorizations", "blobs"} <= fresh.keys()
     assert not fresh.keys() <= digest(late_url).keys()
     assert rebuild(late_url, workers=workers) > 1
     assert digest(late_url) == fresh
@@ -146,7 +146,7 @@ def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch)
 def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
     tables = [*dict.fromkeys((*from_blocks(), *DERIVED))]
     for statement in (
-        "DELETE FROM memos",
+        "DELETE FROM user_operations",
         "DELETE FROM contract_creations WHERE mod(ordinal, 2) = 0",
         "DELETE FROM log_emitters WHERE block_number = 20",
         "UPDATE authorizations SET nonce = '\\x09', is_valid = NOT is_valid",
@@ -222,9 +222,9 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url,
     settings = settings_for(spoilt_url, NOWHERE)
     assert auditing.run(settings) == 0
     assert "blocks that differ from the stored blocks: 0 differences in" in capsys.readouterr().out
-    execute(spoilt_url, "UPDATE memos SET text = 'other'")
+    execute(spoilt_url, "UPDATE blobs SET versioned_hash = '\\x0a'")
     assert auditing.run(settings) == 1
-    assert "text is other, the stored block has" in capsys.readouterr().out
+    assert "versioned_hash is 0x0a, the stored block has" in capsys.readouterr().out
     assert auditing.run(settings, repair=True) == 0
     assert digest(spoilt_url) == fresh
     execute(spoilt_url, "UPDATE transactions SET method = '\\x01020304' WHERE ordinal = 40")
@@ -260,14 +260,14 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
 
 
 def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
-    text = "-- Memos of one letter.\n-- rebuilds: memos, daily_stats\nDELETE FROM memos;"
-    migration = migrations.Migration(1, "0001_memos.sql", text)
+    text = "-- Other blobs.\n-- rebuilds: blobs, daily_stats\nDELETE FROM blobs;"
+    migration = migrations.Migration(1, "0001_blobs.sql", text)
     expected = migrations.expected_schema()._replace(migrations=(migration,))
     monkeypatch.setattr(migrations, "expected_schema", lambda: expected)
     settings = settings_for(spoilt_url, NOWHERE)
     for plan in (True, False):
         assert database_commands.migrate(settings, Namespace(plan=plan)) == 0
-        assert "memos, daily_stats: the indexer derives them again" in capsys.readouterr().out
+        assert "blobs, daily_stats: the indexer derives them again" in capsys.readouterr().out
     assert digest(spoilt_url) != fresh
     rebuild(spoilt_url)
     assert digest(spoilt_url) == fresh
@@ -279,12 +279,12 @@ def test_what_no_stored_block_has_is_refused(late_url, spoilt_url):
         ("internal_transfers", "scan backfill traces"),
         ("contracts", "from the chain's state"),
         ("withdrawals", "does not have what its rows have"),
-        ("memo", "did you mean memos?"),
+        ("blob", "did you mean blobs?"),
     ):
         result = scan("rebuild", table, DATABASE_URL=late_url)
         assert (result.returncode, words in result.stderr) == (2, True), result.stderr
     execute(spoilt_url, "DELETE FROM bodies_from")
-    result = scan("rebuild", "memos", DATABASE_URL=spoilt_url)
+    result = scan("rebuild", "blobs", DATABASE_URL=spoilt_url)
     assert (result.returncode, "no block is stored" in result.stderr) == (1, True)
-    execute(spoilt_url, "DELETE FROM memos")
+    execute(spoilt_url, "DELETE FROM blobs")
     assert scan("rebuild", "--missing", "--workers", "1", DATABASE_URL=late_url).returncode == 0

@@ -1,10 +1,8 @@
 """`scan run` as a person has it: the demo chain, and a development node that comes and goes."""
 
 import json
-import shutil
 import sys
 
-import certifi
 import pytest
 import requests
 
@@ -12,7 +10,7 @@ from scan.commands import main
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
-from tests.support.scan_run import ScanRun, scan_run
+from tests.support.scan_run import scan_run
 
 VERSION = "0.8.28"
 BOX = "contract Box { uint public stored = 5; }"
@@ -41,40 +39,6 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder)
             assert reason in requests.get(run.url, timeout=30).text
             node.fault = None
             run.wait_for_block(5)
-
-
-@pytest.mark.long
-def test_several_chains_run_behind_one_address(open_folder):
-    """One command starts two chains, each with a database of its own, and ends both. Paths are
-    those of the folder where it was started, and in the file of its folder."""
-    ports = [serving.free_port() for _ in range(2)]
-    with Anvil() as first, Anvil("--chain-id", "56") as second:
-        second.mine(3)
-        chains = open_folder / "chains.toml"
-        chains.write_text(
-            f'[dev]\nchain_id = 31337\nurl = "http://127.0.0.1:{ports[0]}"\n'
-            f'RPC_URL = "{first.url}"\n'
-            f'[bsc]\nchain_id = 56\nname = "BNB Chain"\nurl = "http://127.0.0.1:{ports[1]}"\n'
-            f'RPC_URL = "{second.url}"\nSCAN_BRAND = "bsc.toml"\n'
-        )
-        (open_folder / "acme.toml").write_text('name = "Acme"')
-        (open_folder / "bsc.toml").write_text('name = "Of BNB Chain"')
-        shutil.copy(certifi.where(), open_folder / "ca.pem")
-        relative = {"SCAN_BRAND": "acme.toml", "REQUESTS_CA_BUNDLE": "ca.pem"}
-        with scan_run(SCAN, open_folder, "--chains", chains.name, **relative) as scan:
-            for path, number, name in (("dev", 0, "Acme"), ("bsc", 3, "Of BNB Chain")):
-                below = ScanRun(scan.process, scan.port, open_folder)
-                below.url = f"{scan.url}/{path}"
-                below.wait_for_block(number)
-                assert name in requests.get(below.url, timeout=30).text
-            listed = requests.get(f"{scan.url}/v2/chainlist", timeout=10).json()["result"]
-            expected = [("31337", 1), ("56", 1)]
-            assert [(chain["chainid"], chain["status"]) for chain in listed] == expected
-            status = serving.completed([*SCAN, "status", "--url", scan.url])
-            assert (status.returncode, status.stdout) == (0, f"{scan.url}: ready\n")
-            query = "module=block&action=eth_block_number&chainid=56"
-            assert requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()["result"] == "0x3"
-        assert not any(map(serving.accepts, ports))
 
 
 def deploy(anvil):

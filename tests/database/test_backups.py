@@ -123,7 +123,6 @@ def fill_owners(url, key_id, key_hash, prefix):
     owner, hash_ = bytes(range(20)), bytes(32)
     key = {"id": key_id, "key_hash": key_hash, "key_prefix": prefix, "label": "mine"}
     verified = {"address": owner, "code_hash": hash_, "match": "full", "contract_name": "C"}
-    mail = {"token": "t", "client_address": "10.0.0.1", "network": "10.0.0.0/24"}
     for table, row in (
         ("api_keys", {**key, "owner_address": owner, "requests_per_minute": 77}),
         ("labels", {"address": owner, "label": "a label"}),
@@ -133,7 +132,6 @@ def fill_owners(url, key_id, key_hash, prefix):
         ),
         ("contract_claims", {"address": owner, "code_hash": hash_, "outcome": "absent"}),
         ("listed_tokens", {"address": owner, "list": "A list", "decimals": 18, "logo": hash_}),
-        ("mail_requests", {**mail, "mailbox": hash_}),
         ("delivery_queues", {"webhook_id": 1, "host": "example.com"}),
         ("verified_contracts", {**verified, "abi": "[]", "variable_ranges": "[]"}),
     ):
@@ -151,11 +149,6 @@ def fill_owners(url, key_id, key_hash, prefix):
         ("INSERT INTO interfaces VALUES (%s, %s, '[]')", owner, hash_),
         ("INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", hash_),
         ("INSERT INTO webhook_secrets VALUES (1, 'secret')",),
-        (
-            "INSERT INTO mail_subscriptions"
-            " VALUES ('t', 'a@b.org', %s, '{tx}', '10.0.0.1', now(), false, 1)",
-            owner,
-        ),
         ("INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')",),
         (
             "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id,"

@@ -230,7 +230,7 @@ def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reas
 
 
 def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_url):
-    execute(upgraded_url, "DROP INDEX mail_subscriptions_by_mailbox; DROP FUNCTION mailbox_of")
+    execute(upgraded_url, "DROP FUNCTION words_of CASCADE")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
     before = shape(upgraded_url)
     with closing(connection.Database(upgraded_url, statement_timeout_ms=0)) as database:
@@ -238,8 +238,8 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
         assert shape(upgraded_url) == before
         assert bring_up(upgraded_url) == [migrations.SCHEMA]
         assert migrations.plan(database) == []
-    assert execute(upgraded_url, "SELECT to_regclass('mail_subscriptions_by_mailbox')::text") == [
-        ("mail_subscriptions_by_mailbox",)
+    assert execute(upgraded_url, "SELECT to_regclass('labels_by_word')::text") == [
+        ("labels_by_word",)
     ]
 
 

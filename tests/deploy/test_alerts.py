@@ -216,7 +216,6 @@ SERIES = [
         },
     ),
     ("ScanWalArchiveFails", {f"scan_wal_archive_age_seconds{{{LABELS}}}": "9e4x120"}),
-    ("ScanGatewayFails", {'probe_success{job="scan-gateway",instance="x"}': "0x120"}),
     ("ScanCertificateExpires", {'probe_ssl_earliest_cert_expiry{instance="x"}': "86400x120"}),
     # Another chain is busy and answers.
     (

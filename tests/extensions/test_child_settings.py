@@ -7,7 +7,7 @@ import shutil
 import certifi
 import pytest
 
-from scan.settings import Settings, environment_with
+from scan.settings import Settings, child_environment
 
 pytestmark = pytest.mark.check
 
@@ -34,7 +34,7 @@ def test_children_get_absolute_paths(tmp_path, monkeypatch):
         monkeypatch.setenv(name, text)
     monkeypatch.chdir(folder)
     settings = Settings.from_environment()
-    environment = environment_with({})
+    environment = child_environment(settings)
     monkeypatch.chdir("/")
     assert Settings.from_environment(environment) == settings
     assert settings.brand.name == "Acme" and settings.solc_dir == folder / "solc"

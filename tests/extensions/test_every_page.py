@@ -4,18 +4,12 @@ import gzip
 import re
 from collections import namedtuple
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import requests
 
-from app import create_app
-from scan.extensions.mail import views
-from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.user_operations.tests.test_user_operations import chain
-from scan.hex import data
-from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import page_checks, page_fixtures
 from tests.support.serving import serving
@@ -57,22 +51,6 @@ def site_of(app, paths):
 
 
 @pytest.fixture(scope="module")
-def mailing(explorer):
-    """The pages of mail, with a subscription that waits to be confirmed."""
-    settings = replace(
-        explorer.settings,
-        brand=Brand(url="https://scan.example"),
-        of_extensions={MailSettings: MailSettings("smtp://127.0.0.1:9/?from=scan@example.org")},
-    )
-    person = data(explorer.anvil.accounts[0])
-    views.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
-    [(token,)] = explorer.execute("SELECT token FROM mail_subscriptions")
-    paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
-    with site_of(create_app(settings), paths) as site:
-        yield site
-
-
-@pytest.fixture(scope="module")
 def bundled(chain):
     """A chain with user operations."""
     operation = chain.operations[0]
@@ -82,7 +60,7 @@ def bundled(chain):
 
 
 @pytest.fixture(scope="module")
-def sites(explorer, explorer_url, hostile, over_http, scenario, mailing, bundled):
+def sites(explorer, explorer_url, hostile, over_http, scenario, bundled):
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
     sent = f"/tx/{newest['transactions'][0]['hash']}"
     person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
@@ -91,7 +69,6 @@ def sites(explorer, explorer_url, hostile, over_http, scenario, mailing, bundled
     return [
         Site(explorer_url, [*dict.fromkeys([*paths, *ERRORS])], daily),
         Site(over_http, paths_with_trades(scenario), is_followed=True),
-        mailing,
         bundled,
     ]
 
@@ -159,10 +136,7 @@ def paths_of(explorer, hostile):
         *(f"/address/{hostile}?tab={tab}" for tab in TABS_OF_CONTRACT),
         f"/address/{hostile}/compare/{hostile}",
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
-        *(
-            f"/{name}"
-            for name in (*lists, "memos", "user-operations", "keys", "webhooks", "watchlist")
-        ),
+        *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
         "/verify",
         "/status",
         "/charts",

@@ -4,11 +4,7 @@ import pytest
 
 from scan import registry
 from scan.errors import SettingError
-from scan.setting_kinds import variables
-from scan.settings import Settings, declarations
-from tests.test_settings import (
-    test_a_password_is_hidden_with_a_scheme_and_without as hides_a_password,
-)
+from scan.settings import Settings
 from tests.test_settings import test_what_is_taken as takes
 from tests.test_settings_at_start import (
     test_a_malformed_setting_stops_every_command as stops_a_command,
@@ -30,12 +26,6 @@ def test_rows_are_kept_for_days_or_blocks_where_an_extension_removes_them(text, 
     else:
         with pytest.raises(SettingError, match="no extension that is on removes rows"):
             Settings.from_environment({"SCAN_KEEP_DAYS": text})
-
-
-def test_a_password_of_a_mail_server_is_hidden():
-    declared = {variable.name for type_ in declarations() for _, variable in variables(type_)}
-    for name in declared & {"SCAN_SMTP_URL"}:
-        hides_a_password(name, "anna:s3cret@host", "@host")
 
 
 def test_a_malformed_setting_stops_commands_of_extensions(tmp_path):

@@ -12,11 +12,11 @@ import requests
 
 from scan.extensions.demo import demo_run
 from scan.extensions.demo.tests.conftest import demo_node
-from scan.extensions.memos.tests.conftest import INVOICE, NOTHING, chain
+from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, serving
+from tests.support.serving import gunicorn
 
-__all__ = ["chain", "demo_node"]
+__all__ = ["demo_node"]
 pytestmark = pytest.mark.long
 
 MOST_CLICKS = 3
@@ -115,11 +115,6 @@ TASKS = {
     ],
     "storage changes": [(SEARCH, "{trade}"), (CLICK, "State changes"), (SEES, "accounts changed")],
     "feed": [(SEARCH, "{person}"), (CLICK, "Feed: transactions and transfers")],
-    "mail": [
-        (SEARCH, "{person}"),
-        (CLICK, "E-mail alerts for this address"),
-        (SEES, "Your e-mail address"),
-    ],
     "copy the ABI": [(SEARCH, SAVINGS), (CLICK, "Contract"), (CLICK, "Copy")],
     "compare two accounts": [
         (SEARCH, "{person}"),
@@ -152,7 +147,6 @@ def site(postgres, template, demo_node, tmp_path_factory):
         "SCAN_RATE_LIMIT_PAGES": "100000/minute",
         "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
         "SCAN_BRAND": str(brand),
-        "SCAN_SMTP_URL": "smtp://127.0.0.1:9/?from=scan@example.org",
     }
     with postgres.cloned(template) as url:
         indexing = Indexing(url, demo_node.url)
@@ -193,23 +187,17 @@ def test_a_task_takes_few_clicks(page, site, task):
     assert page.errors == []
 
 
-def test_a_memo_and_a_pending_transaction_take_few_clicks(page, chain):
-    """The demo chain has neither."""
-    sent = chain.send(INVOICE)
-    chain.index()
-    pending = chain.node.send(chain.node.accounts[1], NOTHING, value=1)
-    page.before_scripts(WALLET)
-    with serving(chain.client.application) as url:
-        visitor = Visitor(page, url)
-        visitor.search(INVOICE)
-        visitor.click(INVOICE, "main a")
-        visitor.page.wait(f"document.querySelector('a[href=\"/tx/{sent}\"]')")
-        print(f"\nfind a memo: {visitor.clicks} clicks, {visitor.fields} fields")
-        assert visitor.clicks <= MOST_CLICKS
-        visitor = Visitor(page, url)
-        visitor.search(pending)
-        visitor.click("Speed up or cancel")
-        visitor.click("Cancel (…")
-        visitor.sees("wallet")
-        print(f"cancel: {visitor.clicks} clicks, {visitor.fields} fields")
-        assert visitor.clicks <= MOST_CLICKS
+def test_a_pending_transaction_takes_few_clicks(page, database_url):
+    """The demo chain has none."""
+    with Anvil() as anvil:
+        Indexing(database_url, anvil.url).run_until(anvil.head())
+        pending = anvil.send(*anvil.accounts[:2], value=1)
+        page.before_scripts(WALLET)
+        with gunicorn(database_url, RPC_URL=anvil.url) as url:
+            visitor = Visitor(page, url)
+            visitor.search(pending)
+            visitor.click("Speed up or cancel")
+            visitor.click("Cancel (…")
+            visitor.sees("wallet")
+            print(f"cancel: {visitor.clicks} clicks, {visitor.fields} fields")
+            assert visitor.clicks <= MOST_CLICKS

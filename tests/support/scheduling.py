@@ -28,7 +28,6 @@ SHARED = {
         "demo/tests/test_demo.py",
         "extensions/test_mcp.py",
     ),
-    "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),
 }
 OWN_FILES = pytest.StashKey[set[Path]]()
 SECONDS = Path(__file__).with_name("file_seconds.json")

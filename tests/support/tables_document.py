@@ -13,7 +13,7 @@ LEFT_OUT = frozenset(
     "migrations schema_state indexer_status orphaned_blocks rejected_emitters label_state"
     " list_checkpoints api_keys webhooks webhook_secrets delivery_queues event_bodies"
     " deliveries verification_jobs signatures transaction_failures log_emitters"
-    " bulk_backfill mail_subscriptions trace_backfill table_rebuilds mail_requests".split()
+    " bulk_backfill trace_backfill table_rebuilds".split()
 )
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ", re.M | re.S)
 

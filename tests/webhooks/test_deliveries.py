@@ -140,6 +140,16 @@ def test_a_webhook_that_runs_out_of_retries_is_stopped(webhooks, receiver):
         assert receiver.wait_for(4)[3].event["data"]["blockNumber"] == 2
 
 
+def test_a_webhook_that_an_older_version_had_for_mails_is_stopped(webhooks):
+    hook = webhooks.register(OWNER, "https://receiver.example/")
+    webhooks.execute("UPDATE webhooks SET url = 'mail://smtp'")
+    webhooks.execute("UPDATE delivery_queues SET host = 'mail'")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01,))):
+        wait_until(lambda: not webhooks.record(OWNER, hook)["active"])
+    assert webhooks.deliveries(hook)[0]["error"].startswith("the url is not allowed")
+
+
 def test_a_success_meanwhile_keeps_a_webhook_active(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
 

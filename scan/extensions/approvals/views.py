@@ -9,7 +9,6 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, Approvals
-from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.hex import to_hex
 from scan.http import requests
 from scan.pages import filtered_lists, hooks, records
@@ -65,7 +64,6 @@ def _read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
     return approval_list, {
         "names": records.names_of(approval_list.records, owner, *spenders),
         "unlimited": _UNLIMITED,
-        "may_describe": requests.reader().sources.get(ClearSigning).may_describe(requests.reader()),
     }
 
 

@@ -24,7 +24,6 @@ from scan.extensions.contract_details.contract_functions import (
     token_units,
 )
 from scan.extensions.contract_details.contract_values import ContractValues
-from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_of_calls
 from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.hex import to_hex
@@ -261,7 +260,6 @@ def _function_values(
     vyper = compilers.of(VYPER.kind).releases() if shows_form else {}
     return {
         "contract": contract,
-        "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
         "contract_path": f"{pages}/{address}",
         "names": names,
         "token": token,

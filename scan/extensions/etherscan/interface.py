@@ -16,7 +16,7 @@ from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
 from scan.extensions.etherscan import account, chain, contract, proxy, replies, transactions
 from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.replies import chain_list, chain_record, public_url
+from scan.extensions.etherscan.replies import public_url
 from scan.http import hooks, requests
 from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
@@ -192,11 +192,17 @@ def list_own_chain() -> requests.JsonResponse:
     settings, chain_id = services().settings, requests.reader().sources.chain_id.read()
     requests.reader().do_not_cache()  # it names the host that the client has used
     base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
-    records = []
-    if chain_id is not None:
-        name = name_of(chain_id, settings.chain_name)
-        records = [chain_record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
-    return requests.json_value(chain_list(records))
+    chain = {
+        "chainname": name_of(chain_id or "", settings.chain_name),
+        "chainid": chain_id,
+        "blockexplorer": f"{base}/",
+        "apiurl": f"{base}/v2/api?chainid={chain_id}",
+        "status": 1,
+        "comment": "",
+    }
+    chains = [] if chain_id is None else [chain]
+    comments = "status: 1 the chain's service answers, 0 it does not"
+    return requests.json_value({"comments": comments, "totalcount": len(chains), "result": chains})
 
 
 def _require_own_chain(parameters: replies.Parameters) -> None:

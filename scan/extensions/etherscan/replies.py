@@ -3,8 +3,7 @@ clients do not read `result` with any other status.
 
 A request's parameters, from the query string and a form, with case-insensitive names.
 
-Etherscan's objects of records, as far as objects.toml says them; and the list of chains at
-/v2/chainlist, for a service and for a gateway of several.
+Etherscan's objects of records, as far as objects.toml says them.
 """
 
 import json
@@ -273,22 +272,3 @@ def public_url(environ: Environ, trusted_proxies: int) -> str:
     host = environ.get("HTTP_HOST", "")
     proto = environ.get("HTTP_X_FORWARDED_PROTO", "") if trusted_proxies else ""
     return f"{'https' if proto == 'https' else 'http'}://{host}" if _HOST.fullmatch(host) else ""
-
-
-def chain_record(
-    chain_id: str, name: str, page: str, api: str, *, is_answering: bool
-) -> dict[str, object]:
-    """Return a chain; `page` and `api` are URLs of its pages and of /v2/api."""
-    return {
-        "chainname": name,
-        "chainid": chain_id,
-        "blockexplorer": page,
-        "apiurl": f"{api}?chainid={chain_id}",
-        "status": int(is_answering),
-        "comment": "",
-    }
-
-
-def chain_list(records: Sequence[dict[str, object]]) -> dict[str, object]:
-    comments = "status: 1 the chain's service answers, 0 it does not"
-    return {"comments": comments, "totalcount": len(records), "result": records}

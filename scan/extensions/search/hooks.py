@@ -15,20 +15,17 @@ MAX_NAME = 100  # characters; longer texts are nobody's name
 
 class Results(NamedTuple):
     """Results of one type: their title, the beginning of the paths of their pages, what reads their
-    records, and whether there is one of a hash. A search shows them first, with `is_last` after all
-    others, or on its page alone by their own template. Texts of more than `most` characters are not
-    read."""
+    records, and whether there is one of a hash. A search shows them first, or on its page alone by
+    their own template. Texts of more than MAX_NAME characters are not read."""
 
     title: str
     path: str
     read: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
     has: Callable[[Reader, bytes], bool] = lambda reader, hash_: False
     template: str = ""
-    most: int = MAX_NAME
-    is_last: bool = False
 
     def records(self, reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:
-        return self.read(reader, text) if len(text) <= self.most else ()
+        return self.read(reader, text) if len(text) <= MAX_NAME else ()
 
 
 def exact_result(type_: str, value: str, name: str, unproven: Sequence[str]) -> dict[str, Any]:

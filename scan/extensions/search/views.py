@@ -95,15 +95,11 @@ def _range(head: str, digits: int) -> tuple[bytes, bytes]:
 
 
 def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
-    """Return the records that extensions find, those of search(), and those that come last: at most
-    MAX_FOUND."""
+    """Return the records that extensions find and those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
-    first, last = (
-        [record for r in listed if r.is_last == is_last for record in r.records(reader, text)]
-        for is_last in (False, True)
-    )
-    return [*[*first, *records][: MAX_FOUND - len(last)], *last]
+    found = [record for results in listed for record in results.records(reader, text)]
+    return [*found, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -130,7 +126,7 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
 def destination_of(text: str, records: Sequence[Record]) -> Record | None:
     """Return the only record of a search that has this hash, address, number or operator's label;
     None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
-    neither does what extensions find: a memo may have the text of any hash."""
+    neither does what extensions find."""
     value = to_hex(content) if (content := hash_or_address(text.strip())) else None
     exact = [
         record
@@ -213,7 +209,7 @@ def show_search() -> Response:
     if not others and len(results) == 1 and results[0]["type"] in UNMISTAKABLE:
         return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
     content = hash_or_address(text)
-    # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
+    # Its page says why it is not indexed.
     if content and not any(result["type"] in RESULTS for result in results):
         if len(content) == ADDRESS_BYTES:
             return _redirect(RESULTS["address"].path, to_hex(content))

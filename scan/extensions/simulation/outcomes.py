@@ -18,7 +18,6 @@ from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, Simulat
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
-from scan.extensions.transaction_details.decoding import CallToSign, ClearSigning, Described
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
 from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
@@ -73,7 +72,6 @@ class Simulated(NamedTuple):
     frames: Sequence[trace_decoding.DecodedFrame]
     movements: Movements
     location: failure_locations.Location | None
-    described: Described | None  # what the call is for
     assumed: Sequence[bytes]  # proxies that may have other implementations than they are decoded by
     gas_limit: int
 
@@ -114,7 +112,6 @@ class Simulated(NamedTuple):
             or (changes is not None and changes.is_truncated),
             "missing": missing,
             "assumedProxies": [*map(to_hex, self.assumed)],
-            **({} if self.described is None else self.described.record()),
         }
 
     def _logs(self) -> list[dict[str, Any]]:
@@ -156,8 +153,7 @@ def simulate(
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
     simulated: list[Simulated] = []
     proxies = [_proxies(reader, outcome, at) for outcome in outcomes]
-    descriptions = _descriptions(reader, calls, block, overrides, proxies)
-    for call, outcome, proxy, described in zip(calls, outcomes, proxies, descriptions, strict=True):
+    for call, outcome, proxy in zip(calls, outcomes, proxies, strict=True):
         # The first call without overrides meets the chain's own state, so nothing is assumed.
         is_assuming = bool(simulated or overrides)
         frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, proxy.simulated)
@@ -169,7 +165,6 @@ def simulate(
                 [f._replace(location=locations.get(f.frame.trace_address)) for f in frames],
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 failure_locations.innermost(locations, cause),
-                described,
                 proxy.assumed if is_assuming else (),
                 call.gas,
             )
@@ -183,14 +178,6 @@ class _Proxies(NamedTuple):
 
     simulated: Implementations
     on_chain: Implementations
-
-    @property
-    def differ(self) -> bool:
-        return any(
-            not {*self.simulated[proxy]} <= {*own}
-            for proxy, own in self.on_chain.items()
-            if proxy in self.simulated
-        )
 
     @property
     def assumed(self) -> list[bytes]:
@@ -211,23 +198,6 @@ def _proxies(reader: Reader, outcome: Outcome, block: Block) -> _Proxies:
         return _Proxies(in_trace(frames), on_chain)
     overridden = in_overrides(outcome.overrides)
     return _Proxies(by_state([*overridden], overridden), on_chain)
-
-
-def _descriptions(
-    reader: Reader,
-    calls: Sequence[SimulatedCall],
-    block: BlockId,
-    overrides: Overrides,
-    proxies: Sequence[_Proxies],
-) -> Sequence[Described | None]:
-    """Return what calls are for; nothing where any contract has other code than the chain's, as a
-    call inside may be of that one, or where a proxy has another implementation."""
-    has_other_code = any("code" in account for account in overrides.values())
-    to_sign = []
-    for call, proxy in zip(calls, proxies, strict=True):
-        to = None if has_other_code or proxy.differ else call.to
-        to_sign.append(CallToSign(to, call.input, call.sender, call.value))
-    return reader.sources.get(ClearSigning).of_calls(reader, to_sign, block)
 
 
 def _locations(

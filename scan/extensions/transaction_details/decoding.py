@@ -6,17 +6,16 @@ calls and messages to sign are for.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, cast
 
 import orjson
 
 from scan.api.renamed_fields import recording
 from scan.contracts import abi_decoding, abi_json
-from scan.contracts.abi import AbiError, AbiType
+from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import display_text
-from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
@@ -200,60 +199,6 @@ def _values_of_log(
     )
 
 
-class CallToSign(NamedTuple):
-    """A call; `sender` and `value`, in wei, are None where they are not known. `to` is None where
-    it creates a contract: nothing is said of it."""
-
-    to: bytes | None
-    input: bytes
-    sender: bytes | None = None
-    value: int | None = None
-
-
-class MessageToSign(NamedTuple):
-    """A message of EIP-712: its domain as sent, and its values as JSON. `encoded_type` is that of
-    encodeType(); `sender`, who signs, is None where it is not known."""
-
-    domain: Mapping[str, Any]
-    domain_separator: bytes
-    primary_type: str
-    encoded_type: str
-    type: AbiType
-    values: Sequence[Any]
-    sender: bytes | None = None
-
-
-class Described(Protocol):
-    """What a call or a message is for."""
-
-    @property
-    def template(self) -> str:
-        """The template that shows it, as `clear_signing`."""
-        ...
-
-    def record(self) -> dict[str, Any]:
-        """Return clearSigning and clearSignedCalls, the fields of a record."""
-        ...
-
-
-class ClearSigning:
-    """Says what calls and messages are for; without an extension, nothing."""
-
-    def may_describe(self, reader: Reader) -> bool:
-        """Return whether there is anything that says what calls are for, or may be soon."""
-        return False
-
-    def of_calls(
-        self, reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
-    ) -> Sequence[Described | None]:
-        """Return what calls are for, of contracts as they are after a block, by default the
-        newest."""
-        return [None] * len(calls)
-
-    def of_message(self, reader: Reader, message: MessageToSign) -> Described | None:
-        return None
-
-
 Record = dict[str, Any]
 Called = Mapping[Emitter, Contract]  # of called_contracts()
 
@@ -324,7 +269,7 @@ def add_methods(
 ) -> None:
     """Set `method` of those with data: the name from an ABI or a single imported signature, else
     the selector; None where no code ran, unless logs show that they `are_calls`. Where the selector
-    is the beginning of a text to an address without code, it is `memo`, unless that is set already.
+    is the beginning of a text to an address without code, it is `memo`.
 
     Only the node knows the implementation of a proxy by its state: the name is then that of
     verified contracts, where all with this selector agree.
@@ -359,4 +304,4 @@ def add_methods(
 def _add_memo(transaction: Record, selector: bytes) -> None:
     text = display_text.text_start(selector, len(selector))
     if text:
-        transaction.setdefault("memo", f"{text}…")
+        transaction["memo"] = f"{text}…"

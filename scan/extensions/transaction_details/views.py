@@ -216,7 +216,6 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
         method=method,
         replaced_by=replaced_by,
         missing_nonce=missing_nonce,
-        may_describe=reader().sources.get(decoding.ClearSigning).may_describe(reader()),
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
 

@@ -1,4 +1,4 @@
-"""What other programs read of the pages: feeds, Markdown, files at well-known paths, redirects.
+"""What other programs read of the pages: feeds, files at well-known paths, redirects.
 
 Input: requests of readers of feeds, crawlers and language models. Output: documents of what pages
 and the API show.
@@ -7,7 +7,7 @@ and the API show.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "feeds, pages as Markdown, /llms.txt and other files; redirects from other explorers",
+    "feeds, /llms.txt and other files; redirects from other explorers",
     needs=("transaction_details",),
     # The feed of verified contracts has a path below a page of another extension's.
     paths=("llms.txt", "robots.txt", ".well-known/", "verified-contracts/"),

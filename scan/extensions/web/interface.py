@@ -16,7 +16,7 @@ from urllib.parse import quote
 import orjson
 from flask import Blueprint, Flask, Response, current_app, request
 
-from scan import parameters, registry
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
 from scan.http.hooks import Interfaces
@@ -34,7 +34,6 @@ CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/in
 SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
 
 HEAD = Path(__file__).with_name("llms.txt")
-PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
 
 
 def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
@@ -79,13 +78,8 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         base = services().settings.base_path
         lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        shows_pages = services().settings.pages and registry.has("markdown")
-        head = HEAD.read_text(encoding="utf-8").format(
-            base=base,
-            tools=tools,
-            pages=PAGES if shows_pages else "",
-            strangers=WRITTEN_BY_STRANGERS,
-        )
+        head = HEAD.read_text(encoding="utf-8")
+        head = head.format(base=base, tools=tools, strangers=WRITTEN_BY_STRANGERS)
         return head + "".join(_operations(document(), base))
 
     return blueprint

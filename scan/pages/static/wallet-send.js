@@ -2,8 +2,6 @@
 // Sending a call with a wallet of this browser: its choice, its chain, and what became of it.
 const walletSend = (() => {
   const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
-  const isDescribed = "described" in document.currentScript.dataset; // POST /decode says what calls are for
-  const DESCRIBED_WITHIN_MS = 2000;
   const LOOK_EVERY_MS = 3000;
   const MOST_LOOKS = 60;
 
@@ -68,7 +66,7 @@ const walletSend = (() => {
     const call = await callOf(from);
     const value = "0x" + BigInt(call.value || 0).toString(16);
     const chainId = "0x" + BigInt(chain).toString(16);
-    output.textContent = `Confirm in the wallet. ${await purpose(call, from)}${words()}`;
+    output.textContent = `Confirm in the wallet. ${words()}`;
     const hash = await provider.request({method: "eth_sendTransaction", params: [{from, to: call.to, data: call.data, value, chainId, ...call.fields}]});
     if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw new Error("The wallet returned no transaction hash.");
     const link = element("a", hash, {href: `${base}/tx/${hash}`, className: "hash"});
@@ -76,24 +74,6 @@ const walletSend = (() => {
     output.replaceChildren("Sent: ", link, progress);
     follow(`${base}/api/v1/transactions/${hash}`, progress, MOST_LOOKS);
     return true;
-  }
-
-  // What a descriptor says that a call is for; "" where none does, and where the server does not say it soon.
-  async function purpose(call, from) {
-    if (!isDescribed || !call.data || !call.to) return "";
-    try {
-      const body = JSON.stringify({data: call.data, address: call.to, from, value: String(call.value || 0), kind: "call"});
-      const headers = {"Content-Type": "application/json"};
-      const signal = AbortSignal.timeout(DESCRIBED_WITHIN_MS);
-      const response = await fetch(`${base}/api/v1/decode`, {method: "POST", headers, body, signal});
-      const {clearSigning, clearSignedCalls = []} = await response.json();
-      const own = clearSigning ? [["By a descriptor", clearSigning]] : [];
-      const inside = clearSignedCalls.map((call) => ["A call inside, by a descriptor", call.clearSigning]);
-      const said = [...own, ...inside].map(([who, {interpolatedIntent, intent}]) => [who, interpolatedIntent || intent]);
-      return said.filter(([, sentence]) => sentence).map(([who, sentence]) => `${who}: ${sentence}. `).join("");
-    } catch {
-      return "";
-    }
   }
 
   async function follow(url, progress, looks) {

@@ -21,7 +21,7 @@ ELSEWHERE = {
     *("suspicious", "event"),  # test_protocols.py, test_transaction_details.py
     # Of a block or a transaction alone: test_lists.py, test_pages.py, test_rows_and_tabs.py and
     # test_transaction_details.py, and tests of the extensions that add them.
-    *("confirmations", "finality", "clearSigning", "clearSignedCalls", "memo", "blobCount"),
+    *("confirmations", "finality", "blobCount"),
     *("blobGasPrice", "tokenTransferCount", "tradeCount", "internalTransferCount", "producerFees"),
     *("earned", "withdrawn", "error", "authorizations", "authorizationCount", "input", "method"),
     *("logs", "logCount", "unavailable", "summary"),

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scan.ethereum import block_decoder, block_encoding, blocks, column_types, encoded_parts
-from scan.ethereum.display_text import MAX_MEMO_BYTES
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, match
@@ -205,7 +204,6 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
     transactions: list[blocks.DecodedTransaction] = []
     logs: list[blocks.EventLog] = []
     authorizations: list[blocks.AuthorizationList] = []
-    texts: list[str] = []  # of inputs, as hex
     totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
     for index, (encoded, receipt, (before, after)) in enumerate(
         zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
@@ -214,7 +212,6 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         if receipt.type != type_:
             raise ValueError("a receipt is not of its transaction")
         transactions.append(_transaction(encoded, index, fields, receipt, after - before, prices))
-        texts.append(to_hex(fields["input"][:MAX_MEMO_BYTES]))
         logs += [
             blocks.EventLog(index, log_index, *log)
             for log_index, log in enumerate(receipt.logs, len(logs))
@@ -234,7 +231,6 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         chain_fields=form and form.chain_fields_of_block(header, {}, {}),
         has_statuses=not any(len(receipt.outcome) == _HASH_BYTES for receipt in raw.receipts),
         authorization_lists=tuple(authorizations),
-        text_inputs=blocks.text_inputs([t.to_address for t in transactions], texts),
     )
 
 

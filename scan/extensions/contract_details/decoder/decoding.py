@@ -26,14 +26,7 @@ from scan.ethereum import node_errors, rlp_and_tries
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder import nested_calls, typed_data
 from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import (
-    CallToSign,
-    ClearSigning,
-    Described,
-    decode_call,
-    decode_log,
-    decode_log_by,
-)
+from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
@@ -58,15 +51,12 @@ NO_NODE = "The node does not respond, so that implementations of proxies are not
 
 class Encoded(NamedTuple):
     """What is to be decoded. `kind` is one of KINDS, None for a call or an error, or for an event
-    where there are topics. `address` is the contract's, `sender` and `value` are those of a call,
-    None where they are not known. `typed_data` is JSON in place of all but the sender."""
+    where there are topics. `address` is the contract's. `typed_data` is JSON in place of all."""
 
     data: bytes
     topics: Sequence[bytes] = ()
     address: bytes | None = None
     kind: str | None = None
-    sender: bytes | None = None
-    value: int | None = None
     typed_data: object = None
 
 
@@ -94,20 +84,17 @@ class DecodedCall(NamedTuple):
 class Decoding(NamedTuple):
     """Candidates, the likeliest first; `reason` is an error as a sentence. `calls` are those inside
     of the first candidate, each before the calls inside of it. `incomplete` says what is left
-    out, `described` what the call or message is for; `signed` are the bytes whose hash is signed,
-    of a message."""
+    out; `signed` are the bytes whose hash is signed, of a message."""
 
     candidates: Sequence[Candidate] = ()
     reason: str | None = None
     calls: Sequence[DecodedCall] = ()
     incomplete: str | None = None
-    described: Described | None = None
     signed: bytes | None = None
 
     def record(self) -> dict[str, Any]:
         return {
             "digest": None if self.signed is None else to_hex(rlp_and_tries.keccak256(self.signed)),
-            **({} if self.described is None else self.described.record()),
             **recorded("decoding", self),
         }
 
@@ -131,12 +118,10 @@ def decode(reader: Reader, encoded: Encoded) -> Decoding:
     if len(encoded.data) > LARGE_BYTES:
         reader.hold_processor()
     if encoded.kind == CONSTRUCTOR:
-        described = _described(reader, encoded, is_call=False)
-        return Decoding(_constructor(reader, encoded), described=described)
+        return Decoding(_constructor(reader, encoded))
     is_event = encoded.kind == EVENT or (encoded.topics and encoded.kind is None)
     decoder = _Decoder(reader)
-    decoding = decoder.event(encoded) if is_event else decoder.call_or_error(encoded)
-    return decoding._replace(described=_described(reader, encoded, is_call=not is_event))
+    return decoder.event(encoded) if is_event else decoder.call_or_error(encoded)
 
 
 def _message(reader: Reader, encoded: Encoded) -> Decoding:
@@ -147,19 +132,11 @@ def _message(reader: Reader, encoded: Encoded) -> Decoding:
         raise InvalidParameter(reason, field=typed_data.FIELD)
     if size > LARGE_BYTES:
         reader.hold_processor()
-    message, _ = parsed = typed_data.parse(encoded.typed_data, encoded.sender)
+    message = typed_data.parse(encoded.typed_data)
     members = zip(message.type.labels, message.type.items, message.values, strict=True)
     arguments = [Argument(label, type_.name, value) for label, type_, value in members]
     decoded = Decoded(message.primary_type, message.encoded_type, arguments, TYPED_DATA)
-    described = reader.sources.get(ClearSigning).of_message(reader, message)
-    return Decoding([Candidate(MESSAGE, decoded)], described=described, signed=parsed.signed)
-
-
-def _described(reader: Reader, encoded: Encoded, *, is_call: bool) -> Described | None:
-    """Return what a call of a contract is for; of all else, nothing."""
-    to = encoded.address if is_call and encoded.kind in (None, CALL) else None
-    call = CallToSign(to, encoded.data, encoded.sender, encoded.value)
-    return reader.sources.get(ClearSigning).of_calls(reader, [call])[0]
+    return Decoding([Candidate(MESSAGE, decoded)], signed=message.signed)
 
 
 def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:

@@ -13,7 +13,6 @@ from scan.contracts.abi import MAX_DEPTH, AbiError, AbiType, elementary, encode,
 from scan.contracts.abi_json import MAX_NAME, coerce, render
 from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.transaction_details.decoding import MessageToSign
 
 FIELD = "typedData"
 MAX_STRUCTURES = 100
@@ -36,20 +35,17 @@ Members = Sequence[tuple[str, str]]  # names with types
 
 
 class TypedData(NamedTuple):
-    """A message with the hash of its values, hashStruct()."""
+    """A message: encodeType() of its type, its values as JSON, the bytes whose hash is signed."""
 
-    message: MessageToSign
-    struct_hash: bytes
-
-    @property
-    def signed(self) -> bytes:
-        """The bytes whose hash is signed."""
-        return SIGNED_PREFIX + self.message.domain_separator + self.struct_hash
+    primary_type: str
+    encoded_type: str
+    type: AbiType
+    values: Sequence[Any]
+    signed: bytes
 
 
-def parse(value: object, sender: bytes | None = None) -> TypedData:
-    """Return typed data as wallets take it for eth_signTypedData_v4, which `sender` is to sign.
-    Raises InvalidParameter."""
+def parse(value: object) -> TypedData:
+    """Return typed data as wallets take it for eth_signTypedData_v4. Raises InvalidParameter."""
     if not isinstance(value, dict):
         raise InvalidParameter(f"{FIELD} must be an object.", field=FIELD)
     names = ("types", "domain", "primaryType", "message")
@@ -69,16 +65,9 @@ def parse(value: object, sender: bytes | None = None) -> TypedData:
     except AbiError as error:
         raise _invalid(str(error)) from None
     rendered = [render(member, item) for member, item in zip(type_.items, of_message, strict=True)]
-    message_to_sign = MessageToSign(
-        domain,
-        structures.hash_of(DOMAIN, of_domain),
-        primary_type,
-        structures.encoded_type(primary_type),
-        type_,
-        rendered,
-        sender,
-    )
-    return TypedData(message_to_sign, structures.hash_of(primary_type, of_message))
+    hashes = structures.hash_of(DOMAIN, of_domain) + structures.hash_of(primary_type, of_message)
+    encoded_type = structures.encoded_type(primary_type)
+    return TypedData(primary_type, encoded_type, type_, rendered, SIGNED_PREFIX + hashes)
 
 
 class Structures:

@@ -35,7 +35,7 @@ from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.reader import Reader
 
-NAMES = ("data", "topics", "address", "kind", "from", "value", FIELD)
+NAMES = ("data", "topics", "address", "kind", FIELD)
 
 _DATA = re.compile(r"0[xX](?:[0-9a-fA-F]{2})*", re.ASCII)
 _QUOTES_AND_SPACE = re.compile(r"[\s\"'`]+")
@@ -44,15 +44,14 @@ _QUOTES_AND_SPACE = re.compile(r"[\s\"'`]+")
 def encoded_of(values: Mapping[str, object]) -> Encoded:
     """Return what a request's values are, of which `topics` are a list; raises
     InvalidParameter."""
-    sender = parameters.optional_address(values, "from")
     if FIELD in values:
-        others = [name for name in NAMES if name in values and name not in (FIELD, "from")]
+        others = [name for name in NAMES if name in values and name != FIELD]
         if others:
-            message = f"{others[0]} is not for {FIELD}, which has all but from."
+            message = f"{others[0]} is not for {FIELD}, which has all."
             raise InvalidParameter(message, field=others[0])
         if not isinstance(values[FIELD], dict):
             raise InvalidParameter(f"{FIELD} must be an object.", field=FIELD)
-        return Encoded(b"", sender=sender, typed_data=values[FIELD])
+        return Encoded(b"", typed_data=values[FIELD])
     topics = values.get("topics", [])
     if not isinstance(topics, list) or len(topics) > MAX_TOPICS:
         raise InvalidParameter(f"topics must be at most {MAX_TOPICS} topics.", field="topics")
@@ -62,8 +61,6 @@ def encoded_of(values: Mapping[str, object]) -> Encoded:
         [parameters.hash32(topic, "topics") for topic in topics],
         parameters.optional_address(values, "address"),
         kind,
-        sender,
-        contract_functions.wei(values["value"]) if "value" in values else None,
     )
 
 
@@ -83,15 +80,14 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
     texts = {name: values.get(name, "")[: 4 * MAX_BYTES] for name in NAMES}
     message = (texts[FIELD] or texts["data"]).strip()
     if message.startswith("{"):
-        sender = {"from": texts["from"].strip()} if texts["from"].strip() else {}
-        return {FIELD: message, **sender}
+        return {FIELD: message}
     data = _QUOTES_AND_SPACE.sub("", texts["data"])
     topics = re.findall(r"[^\s,;\"'`\[\]]+", texts["topics"])
     fields = {
         "data": f"0x{data}" if data and data[:2] not in ("0x", "0X") else data,
         "topics": ",".join(topics[: MAX_TOPICS + 1]),
         "kind": texts["kind"],
-        **{name: _QUOTES_AND_SPACE.sub("", texts[name]) for name in ("address", "from", "value")},
+        "address": _QUOTES_AND_SPACE.sub("", texts["address"]),
     }
     return {name: text for name, text in fields.items() if text}
 

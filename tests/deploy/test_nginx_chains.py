@@ -1,0 +1,158 @@
+"""Two chains, each with a database and a service of its own, at two paths of one nginx."""
+
+import re
+from html import unescape
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import pytest
+import requests
+
+from tests.support import serving
+from tests.support.several_chains import CHAINS, several_chains
+
+LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
+MOST_PAGES = 35
+FIRST_BLOCK = "module=proxy&action=eth_getBlockByNumber&tag=0x0&boolean=false"
+
+
+@pytest.fixture(scope="module")
+def front(postgres, template, solc_dir, tmp_path_factory):
+    with several_chains(postgres, template, solc_dir, tmp_path_factory.mktemp("nginx")) as front:
+        yield front
+
+
+def genesis(front, chain):
+    return front.anvils[chain].call("eth_getBlockByNumber", "0x0", False)["hash"]
+
+
+def of_host(front, host, path):
+    return requests.get(f"{front.url}{path}", headers={"Host": host}, timeout=10)
+
+
+def test_each_path_is_a_chain(front):
+    for chain, (name, number) in CHAINS.items():
+        stats = requests.get(f"{front.url}/{chain}/api/v1/stats", timeout=10).json()
+        assert (stats["chainId"], stats["chainName"]) == (number, name)
+        block = requests.get(f"{front.url}/{chain}/api/v1/blocks/0", timeout=10).json()
+        assert block["hash"] == genesis(front, chain)
+
+
+def test_each_host_name_is_a_chain(front):
+    """Also where its query names another one, which its service refuses."""
+    for chain, (_, number) in CHAINS.items():
+        host = f"{chain}.example.org:8000"
+        assert of_host(front, host, "/api/v1/stats").json()["chainId"] == number
+        assert of_host(front, host, "/").headers["Content-Type"].startswith("text/html")
+        assert of_host(front, host, "/readyz").json()["chainId"] == number
+        own = of_host(front, host, f"/v2/api?{FIRST_BLOCK}&chainid={number}").json()
+        assert own["result"]["hash"] == genesis(front, chain)
+        other = of_host(front, host, f"/v2/api?{FIRST_BLOCK}&chainid={57 - number}").json()
+        assert other["status"] == "0" and "chainid" in other["result"]
+
+
+def test_all_links_of_pages_stay_with_their_chain(front):
+    seen = set()
+    ahead = [f"{front.url}/bsc/"]
+    while ahead and len(seen) < MOST_PAGES:
+        address = ahead.pop(0)
+        seen.add(address)
+        answer = requests.get(address, timeout=10)
+        assert answer.status_code == 200, address
+        assert urlsplit(answer.url).path.startswith("/bsc/"), address
+        if not answer.headers["Content-Type"].startswith("text/html"):
+            continue
+        for link in map(unescape, LINK.findall(answer.text)):
+            found = urldefrag(urljoin(answer.url, link)).url
+            assert found.startswith(f"{front.url}/bsc/"), (address, link)
+            if found not in seen and found not in ahead:
+                ahead.append(found)
+    assert len(seen) > 30
+
+
+def test_redirects_stay_with_their_chain(front):
+    token = front.stages["bsc"].contracts["gold"].address
+    answer = requests.get(f"{front.url}/bsc/search?q={token}", timeout=10, allow_redirects=False)
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/bsc/")
+    assert requests.get(f"{front.url}/bsc", timeout=10).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])
+def test_a_line_break_in_a_path_stays_out_of_the_location(front, path):
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    head, _, _ = serving.exchange(front.url, request.encode()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404 ")
+    assert b"\nX-Injected" not in head and b"\n" not in head.replace(b"\r\n", b"")
+
+
+def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
+    assert requests.get(f"{front.url}/bsc/metrics", timeout=10).status_code == 404
+    own = requests.get(f"{front.instances['bsc']}/metrics", timeout=10).text
+    assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
+
+
+def test_scripts_ask_their_own_chain(front, page):
+    page.open(f"{front.url}/bsc/")
+    before = page.text("#head")
+    front.anvils["bsc"].mine()
+    page.wait(f"document.getElementById('head').textContent !== '{before}'")
+    paths = {urlsplit(a).path for a in page.requested if a.startswith(front.url)}
+    assert {"/bsc/live", "/bsc/readyz"} <= paths
+    assert all(path.startswith("/bsc/") for path in paths)
+    assert page.errors == []
+
+
+@pytest.mark.long
+def test_the_api_can_be_tried_below_a_path(front, page):
+    page.open(f"{front.url}/bsc/docs/#/Chain/getStats")
+    page.wait("document.querySelector('#operations-Chain-getStats') !== null")
+    assert page.errors == []
+
+
+def test_a_chain_id_in_a_query_names_the_chain_also_of_a_form(front):
+    for chain, (_, number) in CHAINS.items():
+        for path in ("/api", "/v2/api", "/v2/api/"):
+            address = f"{front.url}{path}?{FIRST_BLOCK}&chainid=0{number}"
+            for answer in (requests.get(address, timeout=10), requests.post(address, timeout=10)):
+                assert answer.json()["result"]["hash"] == genesis(front, chain)
+
+
+@pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
+def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(front, chain_id):
+    """As is one that only the body names."""
+    query = requests.get(f"{front.url}/api?chainid={chain_id}", timeout=10)
+    form = requests.post(f"{front.url}/v2/api", data={"chainid": "56"}, timeout=10)
+    for answer in (query, form):
+        assert answer.status_code == 404 and answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert answer.json()["status"] == "0"
+        assert answer.json()["result"].startswith("Missing or unsupported chainid parameter")
+
+
+def test_sourcifys_paths_name_the_chain(front):
+    for chain, (_, number) in CHAINS.items():
+        token = front.stages[chain].contracts["gold"].address
+        for server in ("", "/server"):
+            answer = requests.get(f"{front.url}{server}/v2/contract/{number}/{token}", timeout=10)
+            assert answer.status_code == 404
+            assert (answer.json()["chainId"], answer.json()["match"]) == (str(number), None)
+        listed = requests.get(f"{front.url}/v2/contracts/{number}", timeout=10)
+        assert listed.json() == {"results": []}
+    refused = requests.get(f"{front.url}/v2/contract/5/{'0x' + 40 * '1'}", timeout=10)
+    assert (refused.status_code, refused.json()["customCode"]) == (404, "unsupported_chain")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/v1/stats", "/tx/0x1", "/ethereum/", "/eth2", "/healthz"]
+)
+def test_what_names_no_chain_is_of_none(front, path):
+    answer = requests.get(f"{front.url}{path}", timeout=10)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_errors_of_nginx_itself_are_of_no_chain(front):
+    body = requests.post(f"{front.url}/bsc/api/v1/verify", data=b"x" * 5_500_000, timeout=10)
+    assert (body.status_code, body.json()["code"]) == (413, "too_large")
+    answer = requests.get(f"{front.url}/_scan/malformed", timeout=10)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    garbage = serving.exchange(front.url, b"GET / HTTP/9.9\r\nHost: x\r\n\r\n")
+    assert garbage.startswith(b"HTTP/1.1 400 ") and b"malformed" in garbage
