@@ -162,7 +162,7 @@ def imported(path):
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "parquet", "bulk", "dev", "spark"])
+@pytest.mark.parametrize("name", ["runtime", "mcp", "parquet", "bulk", "dev", "spark"])
 def test_locked_requirements_have_hashes_and_no_address(name):
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -173,13 +173,13 @@ def test_locked_requirements_have_hashes_and_no_address(name):
     assert "://" not in text and "--index-url" not in text
 
 
-EXTRAS = ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark"]
+EXTRAS = ["", "embedded", "redis", "build", "mcp", "parquet", "bulk", "dev", "spark"]
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_locks_are_of_the_declared_versions(extra):
     """`make lock` was run after setup.py was changed."""
-    name = extra if extra in ("parquet", "bulk", "dev", "spark") else "runtime"
+    name = extra if extra in ("mcp", "parquet", "bulk", "dev", "spark") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
     for requirement in metadata.requires("scan") or []:
         wanted, _, marker = requirement.lower().partition(";")

@@ -89,7 +89,7 @@ def test_a_release_without_a_page_is_refused():
 
 def locked_here():
     """The requirements of the lock, without those for other systems and versions of Python."""
-    lines = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
+    lines = (ROOT / "requirements" / "mcp.txt").read_text().splitlines()
     locked = [Requirement(line.rstrip(" \\")) for line in lines if "==" in line]
     return {
         canonicalize_name(one.name) for one in locked if not one.marker or one.marker.evaluate()
