@@ -196,15 +196,22 @@ def since(record: Record) -> str:
     return ""
 
 
-def succeeded(status: object) -> str:
-    return '<span class="ok"></span>' if status else '<span class="badge bad">failed</span> '
+OUTCOMES = {
+    True: '<span class="ok"></span>',
+    False: '<span class="badge bad">failed</span> ',
+    None: '<span class="badge">status not known</span> ',
+}
+
+
+def succeeded(record: Record) -> str:
+    return OUTCOMES[transactions.outcome(record)]
 
 
 def reason(record: Record) -> str:
     """Return why a transaction failed, as far as its list knows; its page knows more."""
     why = f"{title_of(record['reason'], 60)}>{named(record['reason'] or 'Why?')}"
     link = f'<a href="/tx/{_escaped(record["hash"])}#reason"{why}</a>'
-    return f'<span class="reason">{succeeded(record["status"])}{link}</span>'
+    return f'<span class="reason">{succeeded(record)}{link}</span>'
 
 
 def method(record: Record) -> str:
@@ -249,7 +256,7 @@ def transaction_rows(
     rows, unit = [], _escaped(symbol)
     for record in records:
         failed = "" if record["status"] else ' class="failed"'
-        before, after = succeeded(record["status"]), ""
+        before, after = succeeded(record), ""
         if "reason" in record:
             before, after = "", reason(record)
         number = f'<td data-label="Block">{block(record["blockNumber"])}</td>' if with_block else ""

@@ -17,6 +17,11 @@ class TransactionEvents(NamedTuple):
     trade_count: int
 
 
+def outcome(record: Mapping[str, Any]) -> bool | None:
+    """Return whether a transaction, given as its record, succeeded; None where nothing tells."""
+    return record["status"] if record.get("statusKnown", True) else None
+
+
 def creates_contract(record: Mapping[str, Any]) -> bool:
     """Return whether a transaction, given as its record, is to create a contract, also where it
     failed. Types with a form of their own may have no recipient and create none."""
@@ -39,7 +44,7 @@ def get(reader: Reader, transaction_hash: bytes) -> str | None:
 
 
 def status(reader: Reader, transaction_hash: bytes) -> bool | None:
-    """Return whether a transaction succeeded; None if it is not indexed."""
+    """Return whether a transaction succeeded; None if it is not indexed, or nothing tells."""
     succeeded: bool | None
     [succeeded] = reader.row("queries/transactions_get_status", hash=transaction_hash)
     return succeeded

@@ -1,7 +1,10 @@
 -- Tells whether a transaction succeeded.
 -- params: hash bytea
 -- literals: none
--- returns: one row: index version, status (null where it is not indexed)
--- index: transactions_by_hash
-SELECT index_version(), (SELECT t.status FROM transactions t WHERE t.hash = %(hash)s
-        AND t.block_number >= first_kept_block());
+-- returns: one row: index version, status (null where it is not indexed, or nothing tells it)
+-- index: transactions_by_hash, blocks_pkey, contracts_pkey
+SELECT index_version(), (
+    SELECT CASE WHEN b.unproven IS NULL OR NOT has_unknown_status(t, b) THEN t.status END
+    FROM transactions t
+    JOIN blocks b ON b.number = t.block_number
+    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block());

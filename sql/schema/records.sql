@@ -109,6 +109,14 @@ LANGUAGE sql STABLE
 RETURN CASE WHEN b.unproven IS NOT NULL THEN unproven_by_reasons(b.unproven, t)
     WHEN has_own_fields(t) THEN to_json(unproven_of_form(t))::text ELSE '[]' END;
 
+-- Whether nothing tells if a transaction succeeded: receipts before Byzantium have no status, it ran code, used
+-- all its gas, and its block's traces were not read. `status` is true then, since no receipt says 0. It is not
+-- inlined: check `b.unproven` before it is called.
+CREATE OR REPLACE FUNCTION has_unknown_status(t transactions, b blocks) RETURNS boolean LANGUAGE sql STABLE
+RETURN b.unproven ~ '(^|; )statuses' AND b.traced IS FALSE AND t.status
+    AND integer_text(t.gas_limit)::numeric = t.gas_used
+    AND (t.to_address IS NULL OR EXISTS (SELECT FROM contracts c WHERE c.address = t.to_address));
+
 -- Whether a block has no transfer inside a transaction but those that its internal transfers have: its logs say
 -- it (EIP-7708), or it has no transaction. Of a transfer that a trace leaves out, no row can tell.
 CREATE OR REPLACE FUNCTION has_proven_traces(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
@@ -160,7 +168,8 @@ RETURN format(
     json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
     json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee,
-    CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END,
+    CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END
+        || CASE WHEN b.unproven IS NOT NULL AND has_unknown_status(t, b) THEN ',"statusKnown":false' ELSE '' END,
     unproven_of_transaction(t, b));
 
 -- A token's decimals as of a block: those before its next change, if any, or its present ones.

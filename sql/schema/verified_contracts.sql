@@ -266,20 +266,28 @@ RETURN (
         LIMIT 1) AS token ON true
     WHERE c.code_hash IS NOT NULL);
 
+-- Whether a transaction may have failed that is to create a contract: nothing tells its status, and no code was
+-- read at the address in its block.
+CREATE OR REPLACE FUNCTION is_doubtful_creation(n contract_creations, t transactions, b blocks)
+RETURNS boolean LANGUAGE sql STABLE
+RETURN b.unproven IS NOT NULL AND n.factory IS NULL AND has_unknown_status(t, b)
+    AND NOT EXISTS (SELECT FROM contracts c WHERE c.address = n.address
+        AND c.block_number = n.block_number AND c.code_hash IS NOT NULL);
+
 -- A trace alone has a creation by a contract.
-CREATE OR REPLACE FUNCTION contract_creation_record(
-    n contract_creations, transaction_hash bytea, mined_at timestamptz)
+CREATE OR REPLACE FUNCTION contract_creation_record(n contract_creations, t transactions, b blocks)
 RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT format(
     '{"address":"%s","creator":"%s","factory":%s,"transactionHash":"%s","blockNumber":%s,'
     '"transactionIndex":%s,"timestamp":"%s","label":%s,"tokenName":%s,"tokenSymbol":%s,'
-    '"contractName":%s,"verified":%s,"isProxy":%s,'
+    '"contractName":%s,"verified":%s,"isProxy":%s%s,'
     '"unproven":[%s"tokenName","tokenSymbol","isProxy"]}',
-    hex(n.address), hex(n.creator), json_hex(n.factory), hex(transaction_hash), n.block_number,
-    n.transaction_index, iso(mined_at),
+    hex(n.address), hex(n.creator), json_hex(n.factory), hex(t.hash), n.block_number,
+    n.transaction_index, iso(b.timestamp),
     json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),
     json_text(k.name), json_text(k.symbol), json_text(v.contract_name),
     (v.address IS NOT NULL)::text, coalesce(o.is_proxy, false)::text,
+    CASE WHEN is_doubtful_creation(n, t, b) THEN ',"statusKnown":false' ELSE '' END,
     CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
         '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always

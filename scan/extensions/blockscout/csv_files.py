@@ -17,7 +17,7 @@ from scan.extensions.logs.log_filter import having_all
 from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import pages, tokens
+from scan.queries import pages, tokens, transactions
 from scan.queries.entities import PAGES
 
 MOST_ROWS = 1000
@@ -37,7 +37,15 @@ def get_limits() -> Response:
 def export_transactions(address_hash: str) -> Response:
     records = _of_address("transactions", address_hash)
     add_methods(reader(), records)
-    rows = ({"method": None, **r, "direction": _direction(r, address_hash)} for r in records)
+    rows = (
+        {
+            "method": None,
+            **record,
+            "direction": _direction(record, address_hash),
+            "status": transactions.outcome(record),
+        }
+        for record in records
+    )
     return _file("transactions_csv", rows)
 
 

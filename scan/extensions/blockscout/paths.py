@@ -184,7 +184,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "count": lambda value: str(value or 0),
     "number": int,
     "number_text": lambda value: None if value is None else str(value),
-    "outcome": lambda is_success: "ok" if is_success else "error",
+    "outcome": {True: "ok", False: "error", None: None}.__getitem__,
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
     "time": lambda value: value and timestamp(value),

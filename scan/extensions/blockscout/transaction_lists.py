@@ -91,6 +91,15 @@ def _parties(record: paths.Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
 
 
+def _outcome(record: paths.Record) -> Object:
+    """Return the status and the result of a transaction; why it failed replaces the latter."""
+    status = transactions.outcome(record)
+    return {
+        "status": status,
+        "result": "awaiting_internal_transactions" if status is None else "success",
+    }
+
+
 def transaction_object(
     record: paths.Record,
     context: paths.Record,
@@ -104,7 +113,7 @@ def transaction_object(
     and transfers of tokens."""
     return {
         **renamed("transaction", context | record, address=objects.of_optional),
-        **renamed("outcome", record | {"confirmations": confirmations}),
+        **renamed("outcome", _outcome(record) | {"confirmations": confirmations}),
         "fee": {"type": "actual", "value": record["fee"]},
         "raw_input": None if content is None else to_hex(content),
         "method": record.get("method"),

@@ -119,7 +119,7 @@ def get_preview(transaction_hash: str) -> Response:
         "from": _previewed(objects, record["fromAddress"]),
         "to": _previewed(objects, record["toAddress"]),
         "method": method,
-        "status": "ok" if record["status"] else "error",
+        "status": paths.FORMATS["outcome"](transactions.outcome(record)),
         "timestamp": timestamp(record["timestamp"]),
     }
     return json_value(preview)

@@ -51,7 +51,8 @@ def fees_of_day(parameters: replies.Parameters) -> replies.Reply:
 
 
 def receipt_status(parameters: replies.Parameters) -> replies.Reply:
-    """Return a receipt's status, which is empty if the transaction is not indexed."""
+    """Return a receipt's status, which is empty if the transaction is not indexed, and where
+    nothing tells whether it succeeded."""
     status = transactions.status(reader(), parameters.hash32("txhash"))
     return replies.Reply({"status": "" if status is None else str(int(status))})
 
@@ -60,7 +61,10 @@ def execution_status(parameters: replies.Parameters) -> replies.Reply:
     body = transactions.get(reader(), parameters.hash32("txhash"))
     if body is None:
         raise replies.Failure("Error! The transaction is not indexed")
-    failure = explanations.failure(reader(), orjson.loads(body))
+    record = orjson.loads(body)
+    if transactions.outcome(record) is None:
+        return replies.Reply({"isError": "", "errDescription": ""})
+    failure = explanations.failure(reader(), record)
     if failure is None:
         return replies.Reply({"isError": "0", "errDescription": ""})
     return replies.Reply({"isError": "1", "errDescription": failure.reason.sentence})

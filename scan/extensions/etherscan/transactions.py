@@ -207,7 +207,7 @@ def transaction_info(parameters: Parameters) -> Reply:
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
     info = {
-        **renamed("transaction", record),
+        **renamed("transaction", record | {"status": transactions.outcome(record)}),
         "timeStamp": str(unix_seconds(record["timestamp"])),
         "to": record["toAddress"] or "",
         "input": to_hex(details.input),

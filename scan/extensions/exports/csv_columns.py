@@ -23,6 +23,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.display_text import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
 from scan.queries import holdings, tokens
+from scan.queries.transactions import outcome
 
 # Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -158,7 +159,7 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "fee": fee,
         "l1_fee": _fee_part("l1"),
         "operator_fee": _fee_part("operator"),
-        "outcome": lambda record, _: "success" if record["status"] else "failed",
+        "outcome": lambda r, _: {True: "success", False: "failed", None: ""}[outcome(r)],
         # What the transaction transferred: nothing if it failed.
         "transferred": lambda r, _: amount(r["value"], COIN_DECIMALS) if r["status"] else "0",
         "coin": lambda _, context: context.coin,

@@ -44,7 +44,7 @@ from scan.extensions.transaction_details.explanations.summary_parts import (
     recipients_parts,
 )
 from scan.hex import to_hex
-from scan.queries.transactions import creates_contract
+from scan.queries.transactions import creates_contract, outcome
 
 FORMS = json.loads(Path(__file__).with_name("summary_sentences.json").read_text(encoding="utf-8"))
 ACTIONS = sorted(
@@ -82,7 +82,7 @@ def summarise(facts: Facts, names: Names) -> Summary:
 def _recognised(facts: Facts, names: Names, recognised: Recognised) -> Summary:
     action, text = FORMS["recognised"][recognised.form]
     sentence = _filled(text, recognised.values)
-    if recognised.form.startswith("failed"):
+    if recognised.form.startswith(("failed", "outcome-unknown")):
         return Summary(action, merged(sentence))
     stated = dict(recognised.stated)
     if not recognised.has_value:
@@ -121,8 +121,11 @@ def _with_coin(facts: Facts, names: Names) -> list[Part]:
 
 
 def _failed(facts: Facts, names: Names) -> Recognised | None:
-    if facts.transaction["status"]:
+    succeeded = outcome(facts.transaction)
+    if succeeded:
         return None
+    if succeeded is None:
+        return Recognised("outcome-unknown", {}, has_value=True)
     to = facts.transaction["toAddress"]
     if facts.error:
         text = clean(facts.error, MAX_REASON)

@@ -33,6 +33,7 @@ from scan.queries import contracts, entities, pages, tokens, transactions
 EntryRecord = Mapping[str, Any]
 Names = Mapping[str, Any]
 MAX_VALUE = 200  # characters of an argument
+OUTCOMES = {True: "", False: "Failed: ", None: "Status not known: "}
 
 
 class Entry(NamedTuple):
@@ -72,7 +73,7 @@ def transaction_entry(chain: Chain, record: EntryRecord) -> Entry:
     ends = f"from {chain.name_of(record['fromAddress'])} to {recipient}"
     return Entry(
         chain.id_of("transaction", record["blockHash"], record["hash"]),
-        f"{'' if record['status'] else 'Failed: '}{short_name(what)}, {value} {ends}",
+        f"{OUTCOMES[transactions.outcome(record)]}{short_name(what)}, {value} {ends}",
         f"/tx/{record['hash']}",
         record["timestamp"],
         (record["blockNumber"], record["transactionIndex"], -1),

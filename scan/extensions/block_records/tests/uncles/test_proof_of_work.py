@@ -87,6 +87,45 @@ def test_what_failed_is_known_by_traces(mined):
     assert totals == [(4 * (BLOCKS - 1), 2 * (BLOCKS - 1))]
 
 
+def test_without_traces_nothing_says_that_a_transaction_succeeded(mined, postgres, template):
+    """A call and a creation used all their gas and failed; receipts of the time do not tell it."""
+    with postgres.cloned(template) as url:
+        index = indexing.Indexing(url, mined.node.url, traces="off").run_until(BLOCKS)
+        client = index.client()
+        records = client.get("/api/v1/transactions?limit=100").json["transactions"]
+        listed = {record["hash"]: record for record in records}
+        unknown = {hash_ for hash_, record in listed.items() if "statusKnown" in record}
+        assert unknown == {*mined.failed}
+        for hash_ in mined.failed[:2]:
+            record = client.get(f"/api/v1/transactions/{hash_}").json
+            assert (record["status"], record["statusKnown"]) == (True, False)
+            assert {"status", "contractAddress"} <= {*record["unproven"]}
+            page = client.get(f"/tx/{hash_}").text
+            assert "not known" in page and 'class="badge good">success' not in page
+            sentence = client.get(f"/api/v1/transactions/{hash_}").json["summary"]["text"]
+            assert sentence == "Used all its gas; whether it succeeded is not known"
+            for action, field in (("getstatus", "isError"), ("gettxreceiptstatus", "status")):
+                query = {"module": "transaction", "action": action, "txhash": hash_}
+                assert client.get("/api", query_string=query).json["result"][field] == ""
+            theirs = client.get(f"/api/v2/transactions/{hash_}").json
+            assert (theirs["status"], theirs["result"]) == (None, "awaiting_internal_transactions")
+        [created] = {listed[mined.failed[1]]["contractAddress"]}
+        query = {
+            "module": "contract",
+            "action": "getcontractcreation",
+            "contractaddresses": created,
+        }
+        assert not client.get("/api", query_string=query).json["result"]
+        creations = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
+        assert {row["statusKnown"] for row in creations} == {False}
+        sender = listed[mined.failed[0]]["fromAddress"]
+        query = {"module": "account", "action": "txlist", "address": sender}
+        rows = client.get("/api", query_string=query).json["result"]
+        assert {r["isError"] for r in rows if r["hash"] in unknown} == {""}
+        assert "badge bad" not in client.get("/txs").text
+        assert "status not known" in client.get("/txs").text
+
+
 def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
     """In Etherscan's form; the genesis block may be of another day."""
     [(day,)] = execute(mined.url, "SELECT max(day)::text FROM daily_stats")

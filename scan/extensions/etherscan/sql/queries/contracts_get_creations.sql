@@ -3,7 +3,7 @@
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of Etherscan's fields but for the code, and of the
 --   transaction's {blockHash, transactionIndex, to}; contractFactory is null where the transaction itself created it
--- index: contract_creations_by_address, transactions_pkey, blocks_pkey
+-- index: contract_creations_by_address, transactions_pkey, blocks_pkey, contracts_pkey
 SELECT index_version(), (
     SELECT json_list(string_agg(format(
         '{"contractAddress":"%%s","contractCreator":"%%s","txHash":"%%s","blockNumber":"%%s","timestamp":"%%s",'
@@ -13,11 +13,12 @@ SELECT index_version(), (
         ',' ORDER BY requested.position))
     FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS requested (address, position)
     JOIN LATERAL (
-        SELECT n.block_number, n.transaction_index, n.factory
+        SELECT n.block_number, n.transaction_index, n.factory, n AS creation
         FROM contract_creations n
         WHERE n.address = requested.address
         ORDER BY n.ordinal DESC
         LIMIT 1
     ) AS made ON true
     JOIN blocks b ON b.number = made.block_number
-    JOIN transactions t ON t.ordinal = b.transactions_before + made.transaction_index);
+    JOIN transactions t ON t.ordinal = b.transactions_before + made.transaction_index
+    WHERE NOT is_doubtful_creation(made.creation, t, b));

@@ -16,7 +16,8 @@ RETURN format(
     '"methodId":"%s","input":"0x","txreceipt_status":"%s","missing":"%s"%s}',
     t.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), t.transaction_index,
     hex(t.from_address), coalesce(hex(t.to_address), ''), t.value, t.gas_price,
-    CASE WHEN t.status THEN 0 ELSE 1 END, coalesce(hex(t.contract_address), ''), t.gas_used,
+    CASE WHEN b.unproven IS NOT NULL AND has_unknown_status(t, b) THEN '' WHEN t.status THEN '0' ELSE '1' END,
+    coalesce(hex(t.contract_address), ''), t.gas_used,
     head - t.block_number + 1, integer_text(t.nonce), integer_text(t.gas_limit),
     integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'), t.status::integer,
     CASE WHEN t.status AND t.type = '' AND b.base_fee_per_gas IS NULL THEN 'all'

@@ -35,7 +35,8 @@ CREATE OR REPLACE VIEW v1.transactions AS
 SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transaction_index,
     hex(t.from_address) AS from_address, hex(t.to_address) AS to_address,
     hex(t.contract_address) AS contract_address, t.value AS value_wei, v1.units(t.value, 18) AS value_coin,
-    t.gas_used, t.gas_price, v1.units(t.fee, 18) AS fee_coin, t.status,
+    t.gas_used, t.gas_price, v1.units(t.fee, 18) AS fee_coin,
+    CASE WHEN b.unproven IS NULL OR NOT has_unknown_status(t, b) THEN t.status END AS status,
     hex(t.method) AS method, integer_text(t.nonce)::numeric AS nonce,
     t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes,
     unproven_of_transaction(t, b) AS unproven
