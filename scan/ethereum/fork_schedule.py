@@ -97,7 +97,7 @@ def _contracts(fork: dict[str, Any]) -> set[str]:
 _FRACTIONS = (3_338_477, 5_007_716, 8_346_193, 11_684_671)
 _GNOSIS_FRACTION = 1_112_826
 # Times from which a fraction holds, by chain id: mainnet, Sepolia, Holesky, Hoodi, Gnosis, Chiado.
-_SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
+SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
     1: [*zip((0, 1_746_612_311, 1_765_290_071, 1_767_747_671), _FRACTIONS, strict=True)],
     11_155_111: [*zip((0, 1_741_159_776, 1_761_017_184, 1_761_607_008), _FRACTIONS, strict=True)],
     17_000: [*zip((0, 1_740_434_112, 1_759_800_000, 1_760_389_824), _FRACTIONS, strict=True)],
@@ -119,7 +119,7 @@ def blob_price(chain_id: int | None, timestamp_s: int, excess_blob_gas: int) -> 
     least = _LEAST.get(chain_id or 0, 1)
     if not excess_blob_gas:
         return least
-    schedule = _SCHEDULES.get(chain_id or 0)
+    schedule = SCHEDULES.get(chain_id or 0)
     if schedule is None:
         raise UnknownSchedule(
             f"prices of blobs cannot be derived: forks of chain {chain_id} are unknown"
@@ -182,7 +182,7 @@ def _price(
     try:
         price = blob_price(chain_id, time_s, excess)
         # A fork after the last known one changes the fraction without another sign (EIP-7892).
-        schedule = _SCHEDULES.get(chain_id or 0)
+        schedule = SCHEDULES.get(chain_id or 0)
         if prices <= {price} or (schedule and time_s < schedule[-1][0]):
             return price, True
     except UnknownSchedule:
@@ -192,4 +192,4 @@ def _price(
         price = price_by(fraction, excess)
         if prices <= {price}:
             return price, False
-    return (next(iter(prices)) if len(prices) == 1 and chain_id not in _SCHEDULES else None), False
+    return (next(iter(prices)) if len(prices) == 1 and chain_id not in SCHEDULES else None), False

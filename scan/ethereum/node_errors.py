@@ -57,13 +57,14 @@ _MISSING_BLOCK_WORDS = re.compile(
     re.I,
 )
 # How messages begin where the EVM ended the call, in the words of clients; text of the contract may
-# follow. "execution aborted" is a time-out of Geth's, and "EVM error; database error" Anvil's of
-# the node that it forks.
+# follow. "execution aborted" is a time-out of Geth's; "EVM error; database error" and "EVM error:
+# operation timed out" are Anvil's of the node that it forks.
 _REFUSAL_WORDS = re.compile(
     r"(?:[\w= ]{1,40}[:=] ?){0,3}(?:"
     r"revert|(?:(?:vm|message) )?execution (?:revert|error|failed)|vm exception"
     r"|transaction (?:revert|ran out of gas|processing could not be completed due to an exception)"
-    r"|evm error:? (?!database)\w|(?:contract creation code storage )?out ?of ?gas"
+    r"|evm error[:;]? (?!database)(?!(?!revert)[\w ,:]{0,60}(?:time(?:d )?-?out|unavail|connect))\w"
+    r"|(?:contract creation code storage )?out ?of ?gas"
     r"|out of memory: memory limit|gas (?:required exceeds|uint64 overflow)"
     r"|(?:invalid|unknown|undefined|bad) ?(?:op ?code|instruction|jump)|opcode ?not ?found"
     r"|stack ?(?:under|over)flow|stack limit reached|out ?of ?stack|write protection"

@@ -58,6 +58,7 @@ REFUSALS = [
     (-32000, "VM Exception while processing transaction: revert"),  # Ganache
     (-32000, "rpc error: code = Internal desc = execution reverted"),  # nodes of Cosmos
     (-32603, "evm error: OutOfGas"),  # Frontier
+    (-32603, "EVM error: reverted with reason string 'timed out'"),
 ]
 # What they answer where they fail themselves.
 FAILURES = [
@@ -78,6 +79,8 @@ FAILURES = [
     (-32000, "execution aborted (timeout = 10s)"),
     (-32001, "block not found: hash 0x0xef9c"),
     (-32603, "EVM error; database error: failed to get account for 0xef: HTTP error 429"),  # Anvil
+    (-32603, "EVM error: operation timed out"),
+    (-32603, "EVM error; error sending request: connection closed before message completed"),
     (-32603, "Fork Error: connection refused"),
     (-32000, "intrinsic gas too high -- CallerGasLimitMoreThanBlock"),  # other blocks have more
     (-32603, "Too Many Requests error received from a-provider.example"),  # Hardhat

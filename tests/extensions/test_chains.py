@@ -3,8 +3,12 @@
 import pytest
 
 from app import create_app
+from scan.ethereum.fork_schedule import SCHEDULES
+from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.extensions.block_records.uncles.block_completion import REWARDS
 from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
+from scan.queries.network import KNOWN_CHAINS
 from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 from tests.support.indexing import client_over
@@ -50,6 +54,12 @@ def wrong_answers(client, most=10):
                     wrong.update(faults(route, response.json))
     assert paths > 50
     return wrong
+
+
+def test_every_chain_whose_rules_are_known_has_its_name_and_coin():
+    known = {str(chain_id) for chain_id in (*FORM_OF_CHAIN, *REWARDS, *SCHEDULES)}
+    assert not known - KNOWN_CHAINS.keys()
+    assert KNOWN_CHAINS["61"] == ["Ethereum Classic", "ETC"]
 
 
 CHAINS = [

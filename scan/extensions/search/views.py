@@ -29,12 +29,24 @@ LEAST_OF_TRANSACTION = 8  # hex digits of a transaction's hash that are looked f
 NEWEST_TRANSACTIONS = 100_000  # among which: 33 ms in memory
 LEAST_SIMILAR = 3  # characters: a trigram
 
-_DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
-# What copying may add: characters that cannot be seen, and a chain's short name (EIP-3770).
-_UNSEEN = r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*"
-_HEX = re.compile(
-    rf"{_UNSEEN}(?:(?:[a-z0-9-]{{1,32}}:)?0[xX])?([0-9a-fA-F]{{40}}|[0-9a-fA-F]{{64}}){_UNSEEN}\Z"
+_DIGITS = re.compile(r"#?([0-9][0-9,_']{0,25}|0[xX][0-9a-fA-F]{1,16})\Z")
+_HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+# What copying may add: characters that cannot be seen, and quotes.
+_AROUND = (
+    "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+    "\"'`\u201c\u201d\u2018\u2019\xab\xbb<>"
 )
+# A hash, an address or a number in the address of an explorer's page.
+_PAGE = re.compile(
+    r"(?:https?://)?[\w.-]{1,253}(?::\d{1,5})?/(?:[\w#!.-]{1,64}/){0,3}"
+    r"(?:tx|transactions?|address|accounts?|contracts?|tokens?|nft|blocks?|userop)/"
+    r"(0[xX][0-9a-fA-F]{40,64}|\d{1,19})(?:[/?#].*)?\Z",
+    re.I | re.S,
+)
+# An account with its chain: a short name (EIP-3770), or CAIP-10.
+_ON_A_CHAIN = re.compile(r"(?:eip155:\d{1,32}|[a-z0-9-]{1,32}):(0[xX][0-9a-fA-F]{40,64})\Z")
+# An address as IBAN writes it (ICAP, direct and basic), with two check digits.
+_ICAP = re.compile(r"(?:iban:)?XE([0-9]{2})([0-9A-Z]{30,31})\Z", re.I)
 
 # An address or a hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
 _PART = re.compile(
@@ -45,6 +57,21 @@ UNMISTAKABLE = ("block", "transaction", "address")
 ADDRESS_DIGITS, HASH_DIGITS = 40, 64
 
 Record = Mapping[str, Any]
+
+
+def value_in(text: str) -> str:
+    """Return a text without what copying adds, and of an explorer's link, of an account with its
+    chain or of an ICAP number the hash, address or number alone."""
+    bare = text.strip().strip(_AROUND).strip()
+    if match := _PAGE.match(bare) or _ON_A_CHAIN.match(bare):
+        return match[1]
+    if match := _ICAP.match(bare.replace(" ", "")):
+        digits = "".join(str(int(character, 36)) for character in f"{match[2]}XE{match[1]}")
+        value = int(match[2], 36)
+        if int(digits) % 97 == 1 and value < 1 << 160:
+            return f"0x{value:040x}"
+    is_value = any(form.match(bare) for form in (_HEX, _DIGITS, _PART))
+    return bare if is_value else text.strip()
 
 
 def whole_value(reader: Reader, text: str, *, with_transactions: bool = True) -> str:
@@ -105,7 +132,7 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
     """Return records as a JSON array; raises InvalidParameter for a text of more than MAX_TEXT
     characters."""
-    stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
+    stripped = value_in(parameters.text(text, "q", most=MAX_TEXT))
     if len(stripped) > MAX_NAME:
         return "[]"
     content = hash_or_address(stripped)
@@ -127,7 +154,7 @@ def destination_of(text: str, records: Sequence[Record]) -> Record | None:
     """Return the only record of a search that has this hash, address, number or operator's label;
     None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
     neither does what extensions find."""
-    value = to_hex(content) if (content := hash_or_address(text.strip())) else None
+    value = to_hex(content) if (content := hash_or_address(value_in(text))) else None
     exact = [
         record
         for record in records
@@ -163,10 +190,13 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Return a block's number, also as people write it (21,000,000); None for another text."""
-    if not _DIGITS.match(text):
+    """Return a block's number, also as people write it (21,000,000, #232, 0xe8); None for another
+    text."""
+    match = _DIGITS.match(text)
+    if match is None:
         return None
-    number = int(re.sub(r"\D", "", text))
+    written = re.sub("[,_']", "", match[1])
+    number = int(written, 16 if written[:2] in ("0x", "0X") else 10)
     return number if number <= parameters.BIGINT_MAX else None
 
 
@@ -176,7 +206,7 @@ api_views = Blueprint("search", __name__)
 @api_views.get("/search")
 def get_results() -> Response:
     text = parameters.required(query_arguments("q"), "q")
-    text = whole_value(reader(), text.strip())
+    text = whole_value(reader(), value_in(text))
     return json_value({"results": results_of(reader(), text)})
 
 
@@ -195,7 +225,7 @@ page_views = Blueprint("pages_search", __name__)
 
 @page_views.get("/search")
 def show_search() -> Response:
-    text = whole_value(reader(), request.args.get("q", "").strip())
+    text = whole_value(reader(), value_in(request.args.get("q", "")))
     try:
         results = results_of(reader(), text) if text else []
     except InvalidParameter as error:
@@ -206,7 +236,7 @@ def show_search() -> Response:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
     of_templates = [results for results in _all_results().values() if results.template]
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
-    if not others and len(results) == 1 and results[0]["type"] in UNMISTAKABLE:
+    if not others and len(results) == 1 and _leads_on(results[0], text):
         return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
     content = hash_or_address(text)
     # Its page says why it is not indexed.
@@ -221,11 +251,20 @@ def show_search() -> Response:
 @page_views.get("/search/suggestions")
 def suggest() -> Response:
     """Return the suggestions that a script shows below the search box."""
-    typed = request.args.get("q", "").strip()
+    typed = value_in(request.args.get("q", ""))
     text = whole_value(reader(), typed, with_transactions=False)
     results = results_of(reader(), text, with_similar=False) if text else []
     groups = _grouped(results[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=_paths())
+
+
+def _leads_on(result: Record, text: str) -> bool:
+    """Return whether a search's only result is what was meant: not what is merely similar, and of
+    operators' labels one that has the text as whole words."""
+    if result["type"] not in UNMISTAKABLE:
+        return False
+    words = re.compile(rf"\b{re.escape(text)}\b", re.I)
+    return result["match"] == "exact" or bool(words.search(result["name"] or ""))
 
 
 def _redirect(path: str, value: str) -> Response:

@@ -91,8 +91,45 @@ def test_a_single_result_leads_on_unless_anybody_may_have_its_name(client, postg
         for text in ("orchard", "treasury", "Orchard treasury"):
             moved = labelled.get("/search", query_string={"q": text})
             assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
+        for text in ("chard", "orchid", "treas", "rd tre"):
+            assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
     for token in client.get("/api/v1/tokens?limit=10").json["tokens"]:
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
+
+
+def test_pasted_forms_of_addresses_hashes_and_numbers_lead_on(client, scenario):
+    address = scenario.truth.transactions[0]["fromAddress"]
+    hash_ = scenario.truth.transactions[0]["hash"]
+    number = int(address, 16)
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit] + digits
+    digits = digits.rjust(30, "0")
+    check = 98 - int("".join(str(int(c, 36)) for c in f"{digits}XE00")) % 97
+    forms = {
+        f"/address/{address}": (
+            f'"{address}"',
+            f"`{address}`",
+            f"eip155:31337:{address}",
+            f"eth:{address}",
+            f"https://explorer.example/address/{address}#code",
+            f"explorer.example/token/{address}?a=1",
+            f"https://explorer.example/#/address/{address}/transactions",
+            f"XE{check:02}{digits}",
+            f"iban:xe{check:02} {digits.lower()}",
+        ),
+        f"/tx/{hash_}": (f"“{hash_}”", f"http://127.0.0.1:8000/tx/{hash_}?tab=logs", f"<{hash_}>"),
+        "/block/2": ("0x2", "#2", "'2'", "https://explorer.example/block/2", "0X02"),
+    }
+    for path, texts in forms.items():
+        for text in texts:
+            moved = client.get("/search", query_string={"q": text})
+            assert moved.headers.get("Location") == path, text
+            [result] = [r for r in search(client, text) if r["match"] == "exact"][:1]
+            assert path.endswith(result["value"]), text
+    for text in (f"XE{(check + 1) % 98:02}{digits}", "XE00" + "Z" * 31, "https://a.example/a/b/c"):
+        assert client.get("/search", query_string={"q": text}).status_code == 200
 
 
 def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, monkeypatch):
