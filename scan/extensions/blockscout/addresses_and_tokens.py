@@ -35,6 +35,7 @@ def get_address(address_hash: str) -> Response:
     address = to_hex(key)
     account = addresses.get(reader(), key)
     party = addresses.parties(reader(), [key])[address]
+    party |= {"isContract": account.balance.is_contract}  # also where no transaction called it
     counts = addresses.counts(reader(), key, 0)
     token = tokens.records_of(reader(), [key]).get(address)
     balance = account.balance.required()

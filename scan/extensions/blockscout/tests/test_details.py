@@ -9,9 +9,10 @@ from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import display_text, node_errors
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
-from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.blockscout.tests.published import PREFIX, faults
 from scan.extensions.blockscout.tests.test_responses import Asking
 from tests.support import database, indexing
+from tests.support.anvil import Anvil
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
 HOLDER = "0x" + "ab" * 20
@@ -187,3 +188,15 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
         chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
     counters = indexing.client_over(database_url).get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
+
+
+def test_code_that_no_transaction_created_or_called_is_a_contract(database_url):
+    """As in the native record: code of the genesis block, or of a fork of the chain."""
+    contract = f"0x{0xC0DE:040x}"
+    with Anvil() as node:
+        node.call("anvil_setCode", contract, "0x00")
+        node.mine()
+        client = indexing.Indexing(database_url, node.url).run_until(1).client()
+        assert client.get(f"/api/v1/addresses/{contract}").json["isContract"] is True
+        theirs = client.get(f"{PREFIX}/addresses/{contract}").json
+        assert (theirs["is_contract"], theirs["creation_status"]) == (True, "success")
