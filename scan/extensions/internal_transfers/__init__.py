@@ -10,6 +10,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "internal transfers, contracts that contracts created, and traces of calls",
-    needs=("proofs",),
     paths=("internal-transfers",),
 )

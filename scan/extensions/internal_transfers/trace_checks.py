@@ -12,11 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scan.ethereum import events, served_chain
+from scan.ethereum import events, served_chain, state_proofs
 from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
-from scan.extensions.proofs import state_proofs
 from scan.hex import data, quantity, to_hex
 from scan.indexer.hooks import TracedBlock
 

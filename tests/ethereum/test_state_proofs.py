@@ -9,8 +9,7 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum import rlp_and_tries, served_chain
-from scan.extensions.proofs import state_proofs
+from scan.ethereum import rlp_and_tries, served_chain, state_proofs
 from scan.hex import to_hex
 from tests.support.value_names import shown
 

@@ -4,7 +4,7 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.extensions.proofs.state_proofs import balance_changes, encode_access_list
+from scan.ethereum.state_proofs import balance_changes, encode_access_list
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
