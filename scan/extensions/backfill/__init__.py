@@ -12,6 +12,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "a whole chain at once (scan backfill chain), from the node or from era1 and ere files",
-    needs=("block_records", "exports", "operations"),
+    needs=("block_records", "exports"),
     commands={"backfill": "index a chain in bulk"},
 )

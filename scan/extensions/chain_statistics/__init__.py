@@ -7,8 +7,4 @@ statistics.py, then gas_prices.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension(
-    "statistics by day, gas prices, largest transfers",
-    needs=("exports", "transaction_details"),
-    paths=("charts", "gas"),
-)
+EXTENSION = Extension("statistics by day, gas prices, largest transfers", paths=("charts", "gas"))

@@ -9,7 +9,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "source, bytecode, values and calls of contracts; imports of source; background verification",
-    needs=("exports", "transaction_details"),
+    needs=("transaction_details",),
     paths=("verify", "verified-contracts/", "decode", "encode"),
     commands={
         "contracts": "take verified contracts over from other explorers, or write ours to a file",
