@@ -23,8 +23,8 @@ GATEWAY = "scan.ethereum.request_node"
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
     "scan.ethereum.fork_schedule",
-    "scan.extensions.internal_transfers.block_traces",
-    "scan.extensions.internal_transfers.trace_checks",
+    "scan.extensions.traces.block_traces",
+    "scan.extensions.traces.trace_checks",
     "scan.indexer.block_check",
 )
 # What may name a node: the door, what puts it before the node, and what only an indexer calls.
@@ -64,7 +64,7 @@ WAITS = {
     ("scan.rate_limits.concurrency", "require"),
     ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
     # NodeSession.acquire()
-    ("scan.extensions.internal_transfers.transaction_traces", "_alone"),
+    ("scan.extensions.traces.transaction_traces", "_alone"),
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"),  # in a place
     ("scan.extensions.etherscan.contract", "verification_status"),  # VerificationJobs.wait()
     ("scan.extensions.sourcify.interface", "get_verification"),  # VerificationJobs.wait()
@@ -81,7 +81,7 @@ WAITS = {
     ("scan.server.worker", "_flask_ran"),  # nothing: the future is done
     ("scan.database.migrations", "_retry_while_locked"),  # a command
     ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
-    ("scan.extensions.internal_transfers.block_traces", "_verified"),  # the same
+    ("scan.extensions.traces.block_traces", "_verified"),  # the same
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.

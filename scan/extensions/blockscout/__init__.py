@@ -12,7 +12,7 @@ EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
     needs=tuple(
         """
-            chain_statistics contract_details internal_transfers logs search
+            chain_statistics contract_details traces logs search
             transaction_details
         """.split()
     ),

@@ -11,8 +11,8 @@ import orjson
 from scan.extensions.blockscout import address_and_token_objects, decoded_objects, paths
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.paths import NAMES, Object, renamed
-from scan.extensions.internal_transfers import views as internal_transfers
-from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.traces import views as internal_transfers
+from scan.extensions.traces.traces import is_creation
 from scan.extensions.transaction_details.decoding import (
     Called,
     add_methods,

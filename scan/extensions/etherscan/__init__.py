@@ -13,7 +13,7 @@ EXTENSION = Extension(
     needs=(
         "chain_statistics",
         "contract_details",
-        "internal_transfers",
+        "traces",
         "logs",
         "transaction_details",
     ),

@@ -9,6 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "calls simulated by the node before they are sent",
-    needs=("internal_transfers", "transaction_details"),
+    needs=("traces", "transaction_details"),
     paths=("simulate",),
 )

@@ -8,6 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "user operations (ERC-4337), by account, paymaster, bundler and entry point",
-    needs=("internal_transfers", "transaction_details"),
+    needs=("traces", "transaction_details"),
     paths=("user-operations", "user-operation/"),
 )

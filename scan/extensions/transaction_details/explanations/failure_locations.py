@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
+from scan.extensions.traces.traces import is_creation
+from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.compiler_findings import (
     JUMP,

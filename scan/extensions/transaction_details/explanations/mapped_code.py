@@ -21,8 +21,8 @@ import orjson
 
 from scan.contracts.abi_decoding import index_abi
 from scan.database.connection import Database
-from scan.extensions.internal_transfers import step_traces
-from scan.extensions.internal_transfers.transaction_traces import LIST, TraceKind
+from scan.extensions.traces import step_traces
+from scan.extensions.traces.transaction_traces import LIST, TraceKind
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.compiler_findings import SourceFunction, SourceText, Span
 from scan.extensions.transaction_details.storage import compiler_layouts

@@ -10,13 +10,9 @@ import orjson
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.internal_transfers import views as internal_transfers
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import (
-    MALFORMED,
-    TransactionTrace,
-    TransactionTraces,
-)
+from scan.extensions.traces import views as internal_transfers
+from scan.extensions.traces.traces import is_creation
+from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis, block_of
 from scan.extensions.transaction_details.details import TransactionDetails, bound_work
 from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary

@@ -12,7 +12,7 @@ from scan.ethereum import client, request_node
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import word
-from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
+from scan.extensions.traces.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of

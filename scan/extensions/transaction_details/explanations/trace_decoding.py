@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from scan.contracts import abi_decoding, revert_reasons
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.extensions.internal_transfers import traces, transaction_traces
+from scan.extensions.traces import traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details.details import MAX_CONTRACTS
 from scan.extensions.transaction_details.explanations.failure_locations import Location

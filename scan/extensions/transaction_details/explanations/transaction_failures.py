@@ -23,7 +23,7 @@ from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import failure_locations

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
+from scan.extensions.traces.traces import is_creation
+from scan.extensions.traces.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import state_changes, transaction_failures
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame

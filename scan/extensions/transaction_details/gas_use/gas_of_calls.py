@@ -12,11 +12,7 @@ import orjson
 
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import TracesUnavailable, UpstreamFailed
-from scan.extensions.internal_transfers.transaction_traces import (
-    MALFORMED,
-    TransactionTrace,
-    TransactionTraces,
-)
+from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.extensions.transaction_details import contract_abis, details
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import queries as explanations

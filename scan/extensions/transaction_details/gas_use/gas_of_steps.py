@@ -14,14 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.extensions.internal_transfers.step_traces import (
-    MOST_GAS,
-    MOST_STEPS,
-    bounded,
-    whole_number,
-)
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TraceKind
+from scan.extensions.traces.step_traces import MOST_GAS, MOST_STEPS, bounded, whole_number
+from scan.extensions.traces.traces import is_creation
+from scan.extensions.traces.transaction_traces import TraceFrame, TraceKind
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import mapped_code

@@ -17,13 +17,8 @@ from scan.errors import InvalidParameter
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.step_traces import bounded
-from scan.extensions.internal_transfers.transaction_traces import (
-    LIST,
-    TraceFrame,
-    TraceKind,
-    TransactionTraces,
-)
+from scan.extensions.traces.step_traces import bounded
+from scan.extensions.traces.transaction_traces import LIST, TraceFrame, TraceKind, TransactionTraces
 from scan.extensions.transaction_details.storage import slots
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType
 from scan.hex import BadHex, data, to_hex

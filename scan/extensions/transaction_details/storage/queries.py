@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.storage import layout, mapping_keys, slot_names

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.internal_transfers.step_traces import LEAST_STEPS, TOO_SLOW, bounded
+from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
 from scan.extensions.transaction_details.gas_use.gas_of_calls import MAX_DEPTH
 from scan.extensions.transaction_details.tests.explanations import test_failure_locations

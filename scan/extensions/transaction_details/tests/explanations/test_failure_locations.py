@@ -9,7 +9,7 @@ from eth_utils import keccak
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
     of_steps,

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame

@@ -3,7 +3,7 @@
 import pytest
 
 from scan.ethereum import transaction_reader
-from scan.extensions.internal_transfers import block_traces, transaction_traces
+from scan.extensions.traces import block_traces, transaction_traces
 
 pytestmark = pytest.mark.check
 

@@ -15,8 +15,8 @@ from scan.ethereum.node_errors import Retries
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers import step_traces, trace_checks, transaction_traces
-from scan.extensions.internal_transfers.traces import (
+from scan.extensions.traces import step_traces, trace_checks, transaction_traces
+from scan.extensions.traces.traces import (
     BlockTraces,
     read_call_trace,
     read_call_traces,

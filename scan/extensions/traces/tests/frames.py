@@ -1,7 +1,7 @@
 """Frames of calls, made by hand, in both forms that nodes have."""
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
-from scan.extensions.internal_transfers.traces import (
+from scan.extensions.traces.traces import (
     read_call_trace,
     read_call_traces,
     read_flat_trace,

@@ -9,9 +9,9 @@ from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers.step_traces import read_steps
-from scan.extensions.internal_transfers.trace_checks import METHODS, AccessLists
-from scan.extensions.internal_transfers.traces import read_call_trace
+from scan.extensions.traces.step_traces import read_steps
+from scan.extensions.traces.trace_checks import METHODS, AccessLists
+from scan.extensions.traces.traces import read_call_trace
 from scan.hex import BadHex, to_hex
 from scan.indexer.hooks import TracedBlock
 from tests.support.anvil import Anvil

@@ -11,8 +11,8 @@ from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, Withdrawal, read_json
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers import trace_checks, transaction_traces
-from scan.extensions.internal_transfers.tests.frames import (
+from scan.extensions.traces import trace_checks, transaction_traces
+from scan.extensions.traces.tests.frames import (
     BLOCK_HASH,
     LIBRARY,
     MADE,
@@ -28,7 +28,7 @@ from scan.extensions.internal_transfers.tests.frames import (
     moved,
     outer,
 )
-from scan.extensions.internal_transfers.traces import (
+from scan.extensions.traces.traces import (
     BlockTraces,
     read_call_trace,
     read_call_traces,

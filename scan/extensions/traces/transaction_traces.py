@@ -19,7 +19,7 @@ from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction, require_same
-from scan.extensions.internal_transfers import step_traces, traces
+from scan.extensions.traces import step_traces, traces
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
 TIMEOUT_S = 4.0

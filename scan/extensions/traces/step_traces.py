@@ -14,7 +14,7 @@ from typing import Any
 
 from scan.ethereum.blocks import DecodedTransaction
 from scan.ethereum.node_errors import MAX_DATA, MAX_WORDS, OTHER, REVERT, CallFailure, kind_of
-from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.traces.traces import is_creation
 from scan.hex import BadHex, data, to_hex
 
 # Positions of operands on the stack, from its top: the called address, and the value (0: none).

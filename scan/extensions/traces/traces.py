@@ -12,7 +12,7 @@ from scan.cached_values import LazyMapping
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.matching import FORMS
 from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
-from scan.extensions.internal_transfers.trace_checks import require_own_call
+from scan.extensions.traces.trace_checks import require_own_call
 from scan.hex import BadHex, data, quantity, to_hex
 
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.

@@ -10,7 +10,7 @@ from eth_utils import keccak, to_bytes, to_checksum_address
 
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers import block_traces
+from scan.extensions.traces import block_traces
 from scan.hex import to_hex
 from tests.indexer.conftest import node
 from tests.support import database, faulty_node, serving

@@ -10,7 +10,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.database.lists import all_entities
 from scan.errors import NotFound
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.http.hooks import Service
 from scan.http.requests import LISTED, Response, add_list, list_response, query_arguments, reader
 from scan.pages import hooks, tabs
