@@ -300,7 +300,7 @@ PATIENCE = {
     "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
 }
 TIMES_OF_NODE = 10.0
-TRANSACTION_DETAILS = "scan.extensions.transaction_details"
+TRANSACTION_DETAILS = "scan.extensions.decoding"
 # Tracers in JavaScript that end themselves after so many milliseconds.
 TRACERS = {
     "explanations.mapped_code": ("TRACER", "SIMULATION_TRACER"),

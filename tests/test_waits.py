@@ -53,7 +53,7 @@ OWN_THREADS = {
     ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
-    ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
+    ("scan.extensions.verification_jobs.jobs", "_run"),
     ("scan.http.index_version", "_run"),
     ("scan.http.background_threads", "_run"),
 }
@@ -65,7 +65,7 @@ WAITS = {
     ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
     # NodeSession.acquire()
     ("scan.extensions.traces.transaction_traces", "_alone"),
-    ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"),  # in a place
+    ("scan.extensions.verification_jobs.jobs", "_wait_until"),  # in a place
     ("scan.extensions.etherscan.contract", "verification_status"),  # VerificationJobs.wait()
     ("scan.extensions.sourcify.interface", "get_verification"),  # VerificationJobs.wait()
     ("scan.http.index_version", "wait_for"),  # in a place

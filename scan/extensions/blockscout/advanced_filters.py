@@ -26,7 +26,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     token_object,
     transfer_total,
 )
-from scan.extensions.transaction_details.decoding import add_methods
+from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http import csv_text
 from scan.http.requests import Response, json_value, reader

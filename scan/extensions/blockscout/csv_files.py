@@ -12,9 +12,9 @@ from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
+from scan.extensions.decoding.decoding import add_methods
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
-from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http import csv_text
 from scan.http.requests import Response, json_value, reader

@@ -23,8 +23,8 @@ from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
-from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
+from scan.extensions.decoding.explanations.mapped_code import BuiltCreations
+from scan.extensions.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.hex import to_hex
 from scan.http import request_state, requests
 from scan.http.background_threads import WorkerThread
