@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from eth_utils import to_checksum_address
-from scan.extensions.decoding.explanations import mapped_code
-from scan.extensions.decoding.explanations.state_changes import STATE
-from scan.extensions.decoding.gas_use import gas_of_steps
-from scan.extensions.decoding.storage import mapping_keys
 
 from demo.scenario import SAVER
 from demo.town import COINS, TRADERS, Town
 from scan.extensions.demo.demo_chain import recorded_options
+from scan.extensions.explanations.gas_use import gas_of_steps
+from scan.extensions.explanations.storage import mapping_keys
+from scan.extensions.explanations.transactions import mapped_code
+from scan.extensions.explanations.transactions.state_changes import STATE
 from scan.extensions.items.queries import SELECTORS
 from scan.extensions.traces.transaction_traces import CALLS
 from tests.support.anvil import Anvil, Contract, Node

@@ -164,6 +164,42 @@ def test_an_extension_imports_those_that_it_declares():
     assert not offenders, _listed(offenders)
 
 
+def test_an_extension_uses_those_that_it_declares():
+    """What is deleted takes those along that need it: also by a constant, or by a statement."""
+    unused = [
+        f"{own} declares that it needs {needed}, of which nothing uses anything"
+        for own, extension in registry.installed().items()
+        for needed in extension.needs
+        if not _uses(own, needed)
+    ]
+    assert not unused, _listed(unused)
+
+
+def _uses(own, needed):
+    of_own = [module for module in MODULES if _extension(module) == own]
+    if any(_extension(imported) == needed for module in of_own for imported in _imports(module)):
+        return True
+    statements = (registry.FOLDER / needed).rglob("sql/*/*.sql*")
+    names = {f'"{path.parent.name}/{path.name.partition(".")[0]}"' for path in statements}
+    return any(name in MODULES[module].read_text() for module in of_own for name in names)
+
+
+def _folder(module):
+    """The folder of a module, by its package."""
+    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+def test_a_folder_of_an_extension_imports_none_in_it():
+    """Each brings its own views.py and api.py: what both need belongs beside both."""
+    offenders = [
+        f"{module} imports {imported}, of a folder in its own"
+        for module in sorted(MODULES)
+        for imported in MODULES.keys() & _imports(module)
+        if _extension(module) and _folder(imported).startswith(f"{_folder(module)}.")
+    ]
+    assert not offenders, _listed(offenders)
+
+
 def _extension(module):
     """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")

@@ -12,8 +12,7 @@ EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
     needs=tuple(
         """
-            chain_statistics contract_details traces logs search
-            transaction_details
+            chain_statistics decoding explanations logs search traces verification_jobs
         """.split()
     ),
     paths=("stats-service/",),

@@ -20,7 +20,7 @@ from scan.extensions.blockscout.paths import Object, routes, text, timestamp
 from scan.extensions.decoding import details as transaction_details
 from scan.extensions.decoding.decoding import contexts
 from scan.extensions.decoding.details import NO_LOGS, LogWindow, TransactionDetails
-from scan.extensions.decoding.explanations import queries as explanations
+from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
 from scan.http.requests import Prerequisite, Response, json_value, reader, requires
 from scan.queries import blocks, contracts, network, tokens, transactions

@@ -3,3 +3,11 @@
 Start with decoding.py (candidates, nested calls), then nested_calls.py (which arguments are calls)
 and views.py (calldata of a function and its arguments, endpoints, pages).
 """
+
+from scan.registry import Extension
+
+EXTENSION = Extension(
+    "a decoder of calldata, logs, errors and typed data; an encoder of calls",
+    needs=("decoding", "contract_details"),
+    paths=("decode", "encode"),
+)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import (
     BUILD,
     AbiIndex,
@@ -23,13 +24,14 @@ from scan.contracts.abi_decoding import (
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
-from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.decoder import nested_calls, typed_data
 from scan.extensions.decoding import contract_abis
 from scan.extensions.decoding.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 CALL, ERROR, EVENT, CONSTRUCTOR = KINDS = ("call", "error", "event", "constructor")
 MESSAGE = "message"

@@ -19,7 +19,7 @@ from scan.contracts.abi import AbiError, parse_signature
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions, contract_values
-from scan.extensions.decoder.decoding import KINDS, MAX_BYTES, Decoding, Encoded, decode
+from scan.extensions.decoder.decoding import KINDS, MAX_BYTES, Decoding, Encoded, decode, recorded
 from scan.extensions.decoder.typed_data import FIELD
 from scan.hex import to_hex
 from scan.http import requests
@@ -159,9 +159,7 @@ def encode_any_call() -> requests.Response:
     reader().do_not_cache()
     function, arguments = function_and_arguments(body)
     address = parameters.optional_address(body, "address")
-    encoded = contract_functions.recorded(
-        "encoded_call", encode(reader(), function, arguments, address)
-    )
+    encoded = recorded("encoded_call", encode(reader(), function, arguments, address))
     return requests.json_value({"to": None if address is None else to_hex(address), **encoded})
 
 

@@ -11,5 +11,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the demo chain, and recordings of a node (scan doctor --record)",
-    needs=("traces", "labels", "transaction_details"),
+    needs=("explanations", "labels", "traces"),
 )

@@ -10,6 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Etherscan-compatible API at /api and /v2/api",
-    needs=("chain_statistics", "contract_details", "traces", "logs", "transaction_details"),
+    needs=("chain_statistics", "decoding", "explanations", "logs", "traces", "verification_jobs"),
     paths=("v2/",),
 )

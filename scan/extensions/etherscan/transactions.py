@@ -30,8 +30,8 @@ from scan.extensions.decoding.contract_abis import (
     ContractAbis,
     Emitter,
 )
-from scan.extensions.decoding.explanations import queries as explanations
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
+from scan.extensions.explanations.transactions import queries as explanations
 from scan.extensions.logs import queries as logs
 from scan.hex import data, to_hex
 from scan.http.requests import reader

@@ -3,3 +3,7 @@
 Input: a hash without an indexed transaction. Output: the page of what the node knows of it.
 Start with queries.py.
 """
+
+from scan.registry import Extension
+
+EXTENSION = Extension("pending transactions, which their senders replace", needs=("decoding",))

@@ -2,8 +2,8 @@
 
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_checks import Proof
-from scan.extensions.decoding.pending_transactions import queries
 from scan.extensions.etherscan import account, hooks, replies
+from scan.extensions.pending_transactions import queries
 from scan.hex import to_hex
 from scan.http.requests import Prerequisite, reader, requires
 

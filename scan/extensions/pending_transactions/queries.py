@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import client, transaction_checks
@@ -17,6 +18,8 @@ from scan.parameters import BIGINT_MAX, MAX_TYPE
 from scan.queries import entities
 from scan.queries.pages import MAX_ENTRIES, Window
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 MOST_BYTES = 1024 * 1024
 MOST_SENT_AGAIN = 10_000  # bytes of input that a page gives to a wallet
@@ -57,7 +60,7 @@ class PendingTransaction(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         is_call = self.to_address is not None and len(self.input) >= 4
-        return decoding.recorded("pending_transaction", self) | {
+        return recorded("pending_transaction", self) | {
             "methodId": to_hex(self.input[:4]) if is_call else None,
             "queued": self.is_queued,
             "unproven": UNPROVEN[self.proof],

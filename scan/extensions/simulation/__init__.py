@@ -9,6 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "calls simulated by the node before they are sent",
-    needs=("traces", "transaction_details"),
+    needs=("decoding", "explanations", "traces"),
     paths=("simulate",),
 )

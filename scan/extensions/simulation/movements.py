@@ -18,7 +18,7 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.extensions.decoding.explanations.summary_exchanges import APPROVAL, APPROVAL_FOR_ALL
+from scan.extensions.explanations.transactions.summary_exchanges import APPROVAL, APPROVAL_FOR_ALL
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.hex import to_hex

@@ -15,9 +15,9 @@ from scan.ethereum import node_errors, request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.decoding.explanations import mapped_code, state_changes
-from scan.extensions.decoding.storage.mapping_keys import TRACER as HASHING_TRACER
-from scan.extensions.decoding.storage.mapping_keys import HashedValues, read_values
+from scan.extensions.explanations.storage.mapping_keys import TRACER as HASHING_TRACER
+from scan.extensions.explanations.storage.mapping_keys import HashedValues, read_values
+from scan.extensions.explanations.transactions import mapped_code, state_changes
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.traces import transaction_traces
 from scan.hex import BadHex, data, quantity, to_hex

@@ -11,7 +11,7 @@ from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, ScanError, TracesUnavailable
 from scan.ethereum.display_text import COIN_DECIMALS
-from scan.extensions.decoding.explanations import views as explanations
+from scan.extensions.explanations.transactions import views as explanations
 from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of
 from scan.extensions.traces.transaction_traces import TOO_LARGE

@@ -10,6 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
-    needs=("contract_details", "transaction_details"),
+    needs=("explanations", "verification_jobs"),
     paths=("chains", "server/", "v2/"),
 )

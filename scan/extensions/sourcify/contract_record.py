@@ -14,7 +14,7 @@ from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
 from scan.ethereum.display_text import checksummed
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.decoding.storage import compiler_layouts
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify import fields
 from scan.hex import to_hex
 from scan.http.requests import json_fragment

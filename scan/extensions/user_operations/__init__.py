@@ -8,6 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "user operations (ERC-4337), by account, paymaster, bundler and entry point",
-    needs=("traces", "transaction_details"),
+    needs=("decoding", "traces"),
     paths=("user-operations", "user-operation/"),
 )

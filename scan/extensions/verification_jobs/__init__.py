@@ -3,3 +3,7 @@
 Input: bodies of /api/v1/verify, from the forms of Etherscan and Sourcify and from kept sources.
 Output: jobs with their results, kept for a day. Start with jobs.py.
 """
+
+from scan.registry import Extension
+
+EXTENSION = Extension("verification in the background, for clients that poll for its result")

@@ -9,18 +9,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
-from scan.extensions.decoding.explanations import queries as explanations
-from scan.extensions.decoding.explanations import trace_decoding
-from scan.extensions.decoding.gas_use import gas_of_steps
 
+from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.extensions.decoding import contract_abis, details
-from scan.extensions.decoding.decoding import recorded
+from scan.extensions.explanations.gas_use import gas_of_steps
+from scan.extensions.explanations.transactions import queries as explanations
+from scan.extensions.explanations.transactions import trace_decoding
 from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.hex import data
 from scan.queries import transactions
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 MAX_FUNCTIONS = 200
 MAX_BOXES = 400

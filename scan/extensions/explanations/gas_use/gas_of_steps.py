@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.explanations import mapped_code
-
-from scan.extensions.decoding import compiler_findings
-from scan.extensions.decoding.decoding import recorded
+from scan.api.renamed_fields import recording
+from scan.extensions.explanations.transactions import compiler_findings, mapped_code
 from scan.extensions.traces.step_traces import MOST_GAS, MOST_STEPS, bounded, whole_number
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TraceKind
 from scan.hex import data
 from scan.queries.reader import Sources
+
+recorded = recording(__file__)
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000

@@ -13,12 +13,14 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import orjson
-from scan.extensions.decoding.storage import compiler_layouts
 
+from scan.api.renamed_fields import recording
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
-from scan.extensions.decoding.decoding import recorded
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.verification.languages import language_of_path, vyper
+
+recorded = recording(__file__)
 
 WORD = 32
 MAX_VARIABLES = 2_000

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.storage import slots
-from scan.extensions.decoding.storage.layout import WORD, Layout, StorageType
-
 from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.explanations.storage import slots
+from scan.extensions.explanations.storage.layout import WORD, Layout, StorageType
 from scan.extensions.traces.step_traces import bounded
 from scan.extensions.traces.transaction_traces import LIST, TraceFrame, TraceKind, TransactionTraces
 from scan.hex import BadHex, data, to_hex

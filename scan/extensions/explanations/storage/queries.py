@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.storage import layout, mapping_keys, slot_names
-from scan.extensions.decoding.storage.layout import WORD, Layout, StorageType, Variable
-from scan.extensions.decoding.storage.slots import Steps
-
+from scan.api.renamed_fields import recording
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
-from scan.extensions.decoding.decoding import recorded
+from scan.extensions.explanations.storage import layout, mapping_keys, slot_names
+from scan.extensions.explanations.storage.layout import WORD, Layout, StorageType, Variable
+from scan.extensions.explanations.storage.slots import Steps
 from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.hex import quantity, to_hex
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 MAX_COLLISIONS = 50
 MAX_COMPARED = 40_000  # pairs of variables and types, of a request: they take 0.1 s

@@ -9,9 +9,16 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.storage.layout import WORD, Layout, StorageType, Variable, laid_out
-from scan.extensions.decoding.storage.mapping_keys import Candidates, slot_of
-from scan.extensions.decoding.storage.slots import (
+from scan.contracts.proxy_contracts import ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.extensions.explanations.storage.layout import (
+    WORD,
+    Layout,
+    StorageType,
+    Variable,
+    laid_out,
+)
+from scan.extensions.explanations.storage.mapping_keys import Candidates, slot_of
+from scan.extensions.explanations.storage.slots import (
     MAX_PATH,
     Part,
     Place,
@@ -29,8 +36,6 @@ from scan.extensions.decoding.storage.slots import (
     text_of,
     value_of,
 )
-
-from scan.contracts.proxy_contracts import ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.hex import quantity
 
 # Of all contracts of a request together, in each of two attempts: 10,000 take 0.05 s.

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from scan.extensions.decoding.storage.layout import SLOTS, WORD, Layout, Variable
-
 from scan.contracts.abi import parse_type
 from scan.contracts.abi_json import coerce, render
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.explanations.storage.layout import SLOTS, WORD, Layout, Variable
 from scan.hex import to_hex
 
 MAX_DEPTH = 16  # of structs and arrays in one another

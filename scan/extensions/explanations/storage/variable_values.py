@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
 from typing import Any, Literal, NamedTuple
 
-from scan.extensions.decoding.storage import queries, slot_names, slots
-from scan.extensions.decoding.storage.layout import (
+from scan.errors import InvalidParameter, NotFound, UpstreamFailed
+from scan.ethereum import client, request_node, served_chain
+from scan.extensions.decoding.contract_abis import Block
+from scan.extensions.explanations.storage import queries, slot_names, slots
+from scan.extensions.explanations.storage.layout import (
     SLOTS,
     WORD,
     KnownLayout,
@@ -17,12 +20,8 @@ from scan.extensions.decoding.storage.layout import (
     StorageType,
     in_order,
 )
-from scan.extensions.decoding.storage.mapping_keys import key_of, slot_of
-from scan.extensions.decoding.storage.queries import Comparisons, ContractCollision
-
-from scan.errors import InvalidParameter, NotFound, UpstreamFailed
-from scan.ethereum import client, request_node, served_chain
-from scan.extensions.decoding.contract_abis import Block
+from scan.extensions.explanations.storage.mapping_keys import key_of, slot_of
+from scan.extensions.explanations.storage.queries import Comparisons, ContractCollision
 from scan.hex import BadHex, quantity, to_hex
 from scan.parameters import LONGEST_NAME
 from scan.queries import blocks

@@ -23,9 +23,9 @@ from functools import partial
 from typing import NamedTuple
 
 import orjson
-from scan.extensions.decoding.storage import compiler_layouts
 
 from scan.database.connection import Database
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     HASH_PREFIXES,

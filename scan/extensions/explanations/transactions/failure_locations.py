@@ -8,9 +8,19 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.compiler_findings import JUMP, JUMPI, RETURN, SourceLine, Span
-from scan.extensions.decoding.explanations import mapped_code
-from scan.extensions.decoding.explanations.mapped_code import (
+from scan.api.renamed_fields import recording
+from scan.cached_values import SizedCache
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.explanations.transactions import compiler_findings, mapped_code
+from scan.extensions.explanations.transactions.compiler_findings import (
+    JUMP,
+    JUMPI,
+    RETURN,
+    SourceLine,
+    Span,
+)
+from scan.extensions.explanations.transactions.mapped_code import (
     FAILING_STEPS,
     FailingSteps,
     MappedCode,
@@ -19,15 +29,11 @@ from scan.extensions.decoding.explanations.mapped_code import (
     SourceFile,
     SourceFiles,
 )
-
-from scan.cached_values import SizedCache
-from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.decoding import compiler_findings
-from scan.extensions.decoding.decoding import recorded
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.queries.reader import Reader, Sources
+
+recorded = recording(__file__)
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0

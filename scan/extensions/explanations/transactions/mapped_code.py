@@ -18,12 +18,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
-from scan.extensions.decoding.compiler_findings import SourceFunction, SourceText, Span
-from scan.extensions.decoding.storage import compiler_layouts
 
 from scan.contracts.abi_decoding import index_abi
 from scan.database.connection import Database
-from scan.extensions.decoding import compiler_findings
+from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.explanations.transactions.compiler_findings import (
+    SourceFunction,
+    SourceText,
+    Span,
+)
 from scan.extensions.traces import step_traces
 from scan.extensions.traces.transaction_traces import LIST, TraceKind
 from scan.pages.formatting import file_anchor

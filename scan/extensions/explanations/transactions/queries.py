@@ -6,30 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from scan.extensions.decoding.explanations import failure_locations, transaction_summary
-from scan.extensions.decoding.explanations import state_changes as event_state
-from scan.extensions.decoding.explanations.mapped_code import MAX_GAS, has_source_map
-from scan.extensions.decoding.explanations.summary_facts import Facts
-from scan.extensions.decoding.explanations.summary_parts import Names
-from scan.extensions.decoding.explanations.trace_decoding import DecodedFrame, decode_trace
-from scan.extensions.decoding.explanations.transaction_failures import (
-    TransactionFailure,
-    TransactionFailures,
-)
-from scan.extensions.decoding.storage import mapping_keys
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.decoding.contract_abis import ContractAbis, block_of
 from scan.extensions.decoding.details import TransactionDetails, bound_work
+from scan.extensions.explanations.storage import mapping_keys
+from scan.extensions.explanations.transactions import failure_locations, transaction_summary
+from scan.extensions.explanations.transactions import state_changes as event_state
+from scan.extensions.explanations.transactions.mapped_code import MAX_GAS, has_source_map
+from scan.extensions.explanations.transactions.summary_facts import Facts
+from scan.extensions.explanations.transactions.summary_parts import Names
+from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame, decode_trace
+from scan.extensions.explanations.transactions.transaction_failures import (
+    TransactionFailure,
+    TransactionFailures,
+)
 from scan.extensions.traces import views as internal_transfers
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
-from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.pages.hooks import Shown
-from scan.pages.records import Record, addresses_in
+from scan.hex import data
 from scan.queries import addresses, blocks, network, pages, transactions
 from scan.queries.reader import Reader
 
@@ -197,23 +194,3 @@ def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
         reader.do_not_cache()
         return None
     return states[address].has_code
-
-
-def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
-    """Return why a transaction failed, which nothing proves, and the sentence about it."""
-    failure = located_failure(reader(), record)
-    return {
-        "unproven": [] if failure is None else ["error", "summary"],
-        "error": None if failure is None else failure.record(),
-        "summary": transaction_sentence(reader(), record, details, failure).record(),
-    }
-
-
-def head(transaction: Record, details: TransactionDetails) -> Shown:
-    """Return the sentence above a transaction, and why it failed."""
-    failure = located_failure(reader(), transaction)
-    summary = transaction_sentence(reader(), transaction, details, failure)
-    addresses: list[str] = []
-    if failure is not None:
-        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
-    return Shown({"sentence": summary.parts, "failure": failure}, addresses)

@@ -7,19 +7,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from scan.extensions.decoding.explanations.summary_facts import topic_of
-from scan.extensions.decoding.storage import mapping_keys, queries, slot_names
-
+from scan.api.renamed_fields import recording
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import word
 from scan.extensions.decoding.contract_abis import Block
-from scan.extensions.decoding.decoding import recorded
+from scan.extensions.explanations.storage import mapping_keys, queries, slot_names
+from scan.extensions.explanations.transactions.summary_facts import topic_of
 from scan.extensions.traces.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 MAX_ACCOUNTS = 500
 MAX_SLOTS = 2000  # of all accounts together

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from scan.extensions.decoding.explanations.summary_facts import (
+from scan.extensions.explanations.transactions.summary_facts import (
     UNLIMITED,
     Facts,
     Flows,
@@ -18,7 +18,7 @@ from scan.extensions.decoding.explanations.summary_facts import (
     topic_of,
     words_of,
 )
-from scan.extensions.decoding.explanations.summary_parts import (
+from scan.extensions.explanations.transactions.summary_parts import (
     COIN,
     ZERO,
     Asset,
@@ -33,7 +33,6 @@ from scan.extensions.decoding.explanations.summary_parts import (
     recipients_parts,
     token_part,
 )
-
 from scan.hex import to_hex
 
 APPROVAL = topic_of("Approval(address,address,uint256)")

@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.explanations import summary_parts
-
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
+from scan.extensions.explanations.transactions import summary_parts
 from scan.hex import to_hex
 
 UNLIMITED = 2**255  # amounts from here on; most wallets and exchanges ask for 2**256 - 1

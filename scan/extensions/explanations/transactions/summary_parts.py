@@ -4,10 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.api.renamed_fields import recording
 from scan.ethereum.display_text import COIN_DECIMALS, clean, in_units, short
-from scan.extensions.decoding.decoding import recorded
 from scan.pages.formatting import exchange_name
 from scan.queries.pages import WITH_AMOUNTS
+
+recorded = recording(__file__)
 
 MAX_SYMBOL = 20
 MAX_NAME = 40

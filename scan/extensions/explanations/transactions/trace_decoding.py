@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.explanations.failure_locations import Location
-
+from scan.api.renamed_fields import recording
 from scan.contracts import abi_decoding, revert_reasons
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding import contract_abis, decoding
 from scan.extensions.decoding.details import MAX_CONTRACTS
+from scan.extensions.explanations.transactions.failure_locations import Location
 from scan.extensions.traces import traces, transaction_traces
+
+recorded = recording(__file__)
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
@@ -27,7 +29,7 @@ class DecodedFrame(NamedTuple):
     location: Location | None = None
 
     def record(self) -> dict[str, Any]:
-        fields = decoding.recorded("frame", self)
+        fields = recorded("frame", self)
         fields["depth"] = len(self.frame.trace_address)
         fields["logs"] = None if self.logs is None else [log_record(*log) for log in self.logs]
         if self.reason is not None:

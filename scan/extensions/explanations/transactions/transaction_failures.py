@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
-from scan.extensions.decoding.explanations import failure_locations
 
+from scan.api.renamed_fields import recording
 from scan.cached_values import SizedCache
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
@@ -25,11 +25,13 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis
-from scan.extensions.decoding.decoding import recorded
+from scan.extensions.explanations.transactions import failure_locations
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.hex import data, to_hex
 from scan.queries import blocks, transactions
 from scan.queries.reader import Reader, Sources
+
+recorded = recording(__file__)
 
 log = logging.getLogger(__name__)
 

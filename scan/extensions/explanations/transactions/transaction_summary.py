@@ -12,13 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.extensions.decoding.explanations.summary_exchanges import (
+from scan.ethereum.display_text import clean, text_start
+from scan.extensions.explanations.transactions.summary_exchanges import (
     approvals_left,
     movements,
     provided,
     swapped,
 )
-from scan.extensions.decoding.explanations.summary_facts import (
+from scan.extensions.explanations.transactions.summary_facts import (
     Facts,
     Flows,
     Recognised,
@@ -28,7 +29,7 @@ from scan.extensions.decoding.explanations.summary_facts import (
     values_of,
     words_of,
 )
-from scan.extensions.decoding.explanations.summary_parts import (
+from scan.extensions.explanations.transactions.summary_parts import (
     COIN,
     ZERO,
     Asset,
@@ -42,8 +43,6 @@ from scan.extensions.decoding.explanations.summary_parts import (
     merged,
     recipients_parts,
 )
-
-from scan.ethereum.display_text import clean, text_start
 from scan.hex import to_hex
 from scan.queries.transactions import creates_contract
 

@@ -1,23 +1,69 @@
-"""The sentence and the reason on a transaction's page, and its tabs: calls, state changes."""
+"""The calls of a transaction and its changes of the state, at /trace and /state-changes and as tabs
+of its page; the reason of its failure there and in lists. Reasons live as long as the process."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from scan.extensions.decoding.explanations import queries as explanations
-from scan.extensions.decoding.explanations import state_changes, transaction_failures
-from scan.extensions.decoding.explanations.trace_decoding import DecodedFrame
+from flask import Blueprint
 
+from scan.api.blocks_and_transactions import indexed_transaction
+from scan.api.hooks import Api
+from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
+from scan.extensions.explanations.transactions import queries as explanations
+from scan.extensions.explanations.transactions import state_changes, transaction_failures
+from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TransactionTrace
 from scan.hex import to_hex
+from scan.http import requests
+from scan.http.hooks import Service
 from scan.http.requests import reader
 from scan.pages.hooks import Pages, Section, Shown, TransactionTab
 from scan.pages.records import Record, addresses_in
+
+recorded = recording(__file__)
+blueprint = Blueprint("explanations", __name__)
+
+
+@blueprint.get("/transactions/<transaction_hash>/trace")
+@requests.requires(requests.Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    trace, frames = explanations.calls(reader(), record)
+    trace_record = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
+    return of_trace(record, trace_record, is_truncated=trace.is_truncated)
+
+
+@blueprint.get("/transactions/<transaction_hash>/state-changes")
+@requests.requires(requests.Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> requests.Response:
+    record = indexed_transaction(transaction_hash)
+    changes = explanations.state_changes(reader(), record)
+    changes_record = recorded("state_changes", changes)
+    return of_trace(record, changes_record, is_truncated=changes.is_truncated)
+
+
+def of_trace(
+    record: Mapping[str, Any], of_trace: Mapping[str, Any], *, is_truncated: bool, **more: Any
+) -> requests.Response:
+    """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
+    return requests.json_value(
+        {
+            "transactionHash": record["hash"],
+            "blockNumber": record["blockNumber"],
+            "blockHash": record["blockHash"],
+            **more,
+            **of_trace,
+            "truncated": is_truncated,
+            "unproven": [*of_trace],
+        }
+    )
+
 
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
@@ -138,11 +184,15 @@ def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
 
 _call_tree = partial(_shown, lambda sent: shown_calls(*explanations.calls(reader(), sent)))
 _state = partial(_shown, lambda sent: shown_accounts(explanations.state_changes(reader(), sent)))
-HOOKS = Pages(
-    sections=(Section({"transaction_facts": "transaction_reason.html"}),),
-    add_to_transactions=transaction_failures.add_reasons,
-    tabs=(
-        TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
-        TransactionTab("state", "State changes", "/state-changes", _state, needs_node=True),
+HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Service(make=lambda core: transaction_failures.TransactionFailures(core.writes)),
+    Pages(
+        sections=(Section({"transaction_facts": "transaction_reason.html"}),),
+        add_to_transactions=transaction_failures.add_reasons,
+        tabs=(
+            TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
+            TransactionTab("state", "State changes", "/state-changes", _state, needs_node=True),
+        ),
     ),
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.decoding.tests.pending_transactions.sent import HASH, SENT
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering, refuse, replacing, status
 from tests.support.indexing import client_over

@@ -4,7 +4,7 @@ import html
 import json
 import re
 
-from scan.extensions.decoding.tests.pending_transactions.sent import HASH, SENT
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT
 from tests.support import serving
 from tests.support.explorer import behind
 from tests.support.faulty_node import every_result

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.decoding.tests.pending_transactions.sent import HASH, SENT, SIGNER, signed
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering
 from tests.support.indexing import client_over

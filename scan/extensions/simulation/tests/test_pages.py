@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.decoding.tests.storage import conftest
+from scan.extensions.explanations.tests.storage import conftest
 from scan.extensions.simulation.tests.test_simulation import SPENDER, simulate, token_call, transfer
 
 POOR = "0x" + 20 * "77"

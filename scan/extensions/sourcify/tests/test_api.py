@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from scan.extensions.decoding.storage import compiler_layouts
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify.tests.submissions import (
     CHAIN,
     IDENTIFIER,

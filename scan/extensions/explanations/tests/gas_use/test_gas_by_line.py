@@ -6,11 +6,11 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from scan.extensions.decoding.explanations.mapped_code import STRUCT_LOGS
-from scan.extensions.decoding.explanations.trace_decoding import DecodedFrame
-from scan.extensions.decoding.gas_use import gas_of_calls, gas_of_steps
 
-from scan.extensions.decoding import compiler_findings
+from scan.extensions.explanations.gas_use import gas_of_calls, gas_of_steps
+from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.explanations.transactions.mapped_code import STRUCT_LOGS
+from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame
 from scan.extensions.traces.transaction_traces import TraceFrame
 from tests.support import anvil, faulty_node, lists, solidity
 from tests.support.explorer import behind, compiled, linked, standard_input

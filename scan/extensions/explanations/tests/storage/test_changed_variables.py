@@ -4,9 +4,9 @@ import json
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.storage import mapping_keys
-from scan.extensions.decoding.tests.storage.conftest import KEPT, PATH, deploy
 
+from scan.extensions.explanations.storage import mapping_keys
+from scan.extensions.explanations.tests.storage.conftest import KEPT, PATH, deploy
 from tests.support import faulty_node
 from tests.support.anvil import calldata
 from tests.support.explorer import behind

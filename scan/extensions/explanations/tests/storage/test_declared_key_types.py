@@ -4,11 +4,11 @@ alone."""
 from pathlib import Path
 
 import pytest
-from scan.extensions.decoding.storage.layout import StorageType
-from scan.extensions.decoding.storage.mapping_keys import Candidates, key_of
-from scan.extensions.decoding.tests.storage.conftest import deploy
 
 from scan.errors import InvalidParameter
+from scan.extensions.explanations.storage.layout import StorageType
+from scan.extensions.explanations.storage.mapping_keys import Candidates, key_of
+from scan.extensions.explanations.tests.storage.conftest import deploy
 from tests.api.test_bad_input import require_parameter
 
 MARK = bytes.fromhex("12345678")

@@ -5,17 +5,19 @@ from functools import partial
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.storage import mapping_keys, slot_names, slots
-from scan.extensions.decoding.storage.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
-from scan.extensions.decoding.storage.layout import (
+
+from scan.errors import NotFound
+from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
+from scan.extensions.explanations.storage.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
+from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
     MAX_MEMBERS,
     MAX_VARIABLES,
     read_solidity,
     read_vyper,
 )
-from scan.extensions.decoding.storage.queries import MAX_COLLISIONS, Comparisons
-from scan.extensions.decoding.storage.variable_values import (
+from scan.extensions.explanations.storage.queries import MAX_COLLISIONS, Comparisons
+from scan.extensions.explanations.storage.variable_values import (
     MAX_ENTRIES,
     MAX_ROUNDS,
     MAX_SLOTS,
@@ -23,8 +25,6 @@ from scan.extensions.decoding.storage.variable_values import (
     entries_of,
     place_at,
 )
-
-from scan.errors import NotFound
 
 pytestmark = pytest.mark.check
 

@@ -4,18 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scan.extensions.decoding.storage import layout, queries, variable_values
-from scan.extensions.decoding.storage.mapping_keys import Candidates
-from scan.extensions.decoding.storage.queries import MAX_COMPARED, Comparisons
-from scan.extensions.decoding.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
-from scan.extensions.decoding.storage.slot_names import (
+
+from scan.extensions.explanations.storage import layout, queries, variable_values
+from scan.extensions.explanations.storage.mapping_keys import Candidates
+from scan.extensions.explanations.storage.queries import MAX_COMPARED, Comparisons
+from scan.extensions.explanations.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
+from scan.extensions.explanations.storage.slot_names import (
     Budget,
     changed_variables,
     content_of,
     names_of_slots,
 )
-from scan.extensions.decoding.tests.storage.conftest import deploy
-
+from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.hex import data
 from tests.support.anvil import calldata
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.storage import compiler_layouts
-from scan.extensions.decoding.storage.layout import MALFORMED_LAYOUT, read_solidity
-from scan.extensions.decoding.tests.storage.conftest import deploy
 
+from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
+from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.verification import contract_interface
 from tests.support.anvil import calldata
 

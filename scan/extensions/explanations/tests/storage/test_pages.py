@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from scan.extensions.decoding.tests.storage.conftest import KEPT, PATH, deploy
 
+from scan.extensions.explanations.tests.storage.conftest import KEPT, PATH, deploy
 from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"

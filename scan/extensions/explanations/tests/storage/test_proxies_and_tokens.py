@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from scan.extensions.decoding.tests.storage.conftest import OPTIMIZED, VERSION, Deployed, deploy
 
+from scan.extensions.explanations.tests.storage.conftest import OPTIMIZED, VERSION, Deployed, deploy
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"

@@ -1,8 +1,8 @@
 """GET /contracts/:address/storage beside the contract's own getters, and bad input."""
 
 import pytest
-from scan.extensions.decoding.tests.storage import conftest
 
+from scan.extensions.explanations.tests.storage import conftest
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
 from tests.support.explorer import standard_input

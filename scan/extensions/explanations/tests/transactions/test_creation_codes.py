@@ -6,7 +6,7 @@ import random
 import orjson
 import pytest
 
-from scan.extensions.decoding import compiler_findings
+from scan.extensions.explanations.transactions import compiler_findings
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
 
 pytestmark = pytest.mark.check

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from scan.extensions.decoding.explanations.failure_locations import MAX_LOCATIONS
-from scan.extensions.decoding.gas_use.gas_of_calls import MAX_DEPTH
-from scan.extensions.decoding.tests.explanations import test_failure_locations
-from scan.extensions.decoding.tests.explanations.failing_lines import line_of
-from scan.extensions.decoding.tests.explanations.test_failure_locations import VERSION
 
+from scan.extensions.explanations.gas_use.gas_of_calls import MAX_DEPTH
+from scan.extensions.explanations.tests.transactions import test_failure_locations
+from scan.extensions.explanations.tests.transactions.failing_lines import line_of
+from scan.extensions.explanations.tests.transactions.test_failure_locations import VERSION
+from scan.extensions.explanations.transactions.failure_locations import MAX_LOCATIONS
 from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from tests.support import explorer, faulty_node
 from tests.support.anvil import calldata

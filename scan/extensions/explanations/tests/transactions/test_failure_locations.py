@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.explanations.failure_locations import FailedCall, of_steps, read
-from scan.extensions.decoding.explanations.mapped_code import STRUCT_LOGS, TRACER
-from scan.extensions.decoding.tests.explanations.failing_lines import (
+
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.explanations.tests.transactions.failing_lines import (
     FAILING,
     FUNCTIONS,
     MARKS,
@@ -16,9 +17,8 @@ from scan.extensions.decoding.tests.explanations.failing_lines import (
     PATH,
     line_of,
 )
-
-from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.explanations.transactions.failure_locations import FailedCall, of_steps, read
+from scan.extensions.explanations.transactions.mapped_code import STRUCT_LOGS, TRACER
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.queries.reader import Reader
 from tests.support.database import execute

@@ -1,7 +1,8 @@
 """Sentences about texts that were sent to somebody."""
 
 import pytest
-from scan.extensions.decoding.tests.explanations.test_summaries import BOB, sentence
+
+from scan.extensions.explanations.tests.transactions.test_summaries import BOB, sentence
 
 pytestmark = pytest.mark.check
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from scan.extensions.decoding.compiler_findings import (
+
+from scan.extensions.explanations.transactions.compiler_findings import (
     MAX_LINE,
     SourceText,
     Span,

@@ -3,9 +3,9 @@
 import json
 
 from eth_utils import keccak
-from scan.extensions.decoding.tests.explanations import conftest
-from scan.extensions.decoding.tests.explanations.test_transaction_traces import answer_of
 
+from scan.extensions.explanations.tests.transactions import conftest
+from scan.extensions.explanations.tests.transactions.test_transaction_traces import answer_of
 from tests.support.faulty_node import Reply
 
 

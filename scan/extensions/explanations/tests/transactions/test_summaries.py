@@ -2,13 +2,13 @@
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.explanations import summary_parts, transaction_summary
-from scan.extensions.decoding.explanations.summary_facts import Facts
 
 from scan.contracts import abi_decoding
 from scan.ethereum import display_text
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
+from scan.extensions.explanations.transactions import summary_parts, transaction_summary
+from scan.extensions.explanations.transactions.summary_facts import Facts
 
 pytestmark = pytest.mark.check
 

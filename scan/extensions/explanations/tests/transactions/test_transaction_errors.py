@@ -7,9 +7,9 @@ from html import unescape
 
 import pytest
 from eth_utils import keccak
-from scan.extensions.decoding.tests.explanations import conftest
 
 from scan.database.connection import Database
+from scan.extensions.explanations.tests.transactions import conftest
 from tests.support import database, indexing
 from tests.support.anvil import RpcError
 from tests.support.database import execute

@@ -5,9 +5,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from scan.extensions.decoding.tests.explanations import conftest
 
 from app import create_app
+from scan.extensions.explanations.tests.transactions import conftest
 from tests.support import database, faulty_node, lying_node
 from tests.support.indexing import client_over, settings_for
 from tests.support.lists import get
