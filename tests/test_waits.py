@@ -47,7 +47,7 @@ SESSIONS = {
 OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
     ("scan.deadlines", "_run"),
-    ("scan.extensions.items.item_media.media_cache", "take"),
+    ("scan.extensions.items.media_cache", "take"),
     ("scan.rate_limits.storage", "_probe"),
     ("scan.extensions.phoenix.broadcaster", "_run"),
     ("scan.extensions.phoenix.broadcaster", "_work"),
@@ -166,7 +166,7 @@ def test_compilers_run_in_places_alone():
         if isinstance(call, ast.Call) and _called(call) == "verify"
     }
     details = "scan.extensions.contract_details"
-    threads = {f"{details}.verification_jobs.jobs", f"{details}.builds.build_watch"}
+    threads = {"scan.extensions.verification_jobs.jobs", f"{details}.builds.build_watch"}
     command = {f"{details}.contract_import.importer"}
     assert verifying - held <= threads | command  # have one of their own
     holding = ("scan.api.contracts", "scan.extensions.contract_details.pages")

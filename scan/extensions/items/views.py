@@ -14,8 +14,8 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import NotFound
 from scan.extensions.items import queries as items
-from scan.extensions.items.item_media.media_cache import ItemMedia, Media
-from scan.extensions.items.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.media_cache import ItemMedia, Media
+from scan.extensions.items.settings import Settings as MediaSettings
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service

@@ -1,5 +1,5 @@
-"""Pools of exchanges and unit prices: GET /api/v1/pools, /pools/:address, its /candles, /state and
-/volume, and /prices; the pages /dex, by number of trades, and /pool/:address with its candles,
+"""Pools of exchanges: GET /api/v1/pools, /pools/:address, its /candles, /state and /volume; the
+pages /dex, by number of trades, and /pool/:address with its candles,
 whose chart the core's templates draw."""
 
 import json
@@ -16,17 +16,12 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
-from scan.extensions.markets.unit_prices.price_source import PriceSource
-from scan.extensions.markets.unit_prices.settings import Settings
 from scan.hex import to_hex
 from scan.http import requests
-from scan.http.hooks import Service
-from scan.http.request_state import Services
-from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
-from scan.queries.holdings import Prices, unit_prices
+from scan.queries.holdings import unit_prices
 
 api_views = Blueprint("markets", __name__)
 
@@ -75,51 +70,6 @@ def get_state(address: str) -> requests.Response:
 def get_volume(address: str) -> requests.Response:
     requests.query_arguments()
     return requests.json_body(pools.volume(requests.reader(), parameters.pool(address)))
-
-
-price_views = Blueprint("prices", __name__)
-
-
-@price_views.get("/prices")
-def get_prices() -> requests.Response:
-    """Return the operator's prices, on which no amount of the chain depends."""
-    requests.query_arguments()
-    prices, problem = requests.reader().sources.get(PriceSource).read(requests.reader())
-    requests.reader().do_not_cache()
-    if prices is None:
-        empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        return requests.json_value(
-            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
-        )
-    return requests.json_value(
-        {
-            "currency": prices.currency,
-            "source": prices.source,
-            "time": prices.time,
-            "coin": None if prices.coin is None else f"{prices.coin:f}",
-            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-            "minDepth": f"{prices.min_depth:f}",
-            "pools": {
-                token: {
-                    "pool": by.pool,
-                    "price": f"{by.price:f}",
-                    "depth": f"{by.depth:f}",
-                    "at": by.at,
-                }
-                for token, by in prices.pools.items()
-            },
-            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
-            "history": prices.history,
-            "problem": problem,
-        }
-    )
-
-
-def price_source(core: Services) -> PriceSource:
-    settings, source = core.settings, core.settings.of(Settings).prices
-    is_url = "://" in source
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
-    return PriceSource(source, fetcher, settings.webhook_allow_networks)
 
 
 ISO = "2026-01-31T23:59:59Z"
@@ -255,8 +205,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 
 HOOKS = (
-    Api(blueprints=(api_views, price_views)),
-    Service(make=price_source, base=Prices),
+    Api(blueprints=(api_views,)),
     hooks.Pages(
         blueprints=(page_views,),
         tabs=(

@@ -32,7 +32,7 @@ from scan.ethereum.rlp_and_tries import (
 )
 from scan.ethereum.stored_blocks import slim_receipt, transaction_item
 from scan.ethereum.transaction_checks import signer, with_signers
-from scan.extensions.backfill.history_files.e2store import BadFile, Parts
+from scan.extensions.backfill.e2store import BadFile, Parts
 from scan.hex import to_hex
 
 _LEAST_ITEMS = 15  # of a header

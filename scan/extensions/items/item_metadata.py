@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
-from scan.extensions.items.item_media import pictures
+from scan.extensions.items import pictures
 from scan.outbound.https_client import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024

@@ -15,7 +15,7 @@ from scan.errors import ScanError
 from scan.ethereum import block_encoding, node_errors
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.extensions.backfill.history_files import e2store, file_sources, raw_block
+from scan.extensions.backfill import e2store, file_sources, raw_block
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.files import held_folder, whole_file

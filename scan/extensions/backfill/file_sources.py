@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 import requests
 
 from scan.ethereum.client import NodeError
-from scan.extensions.backfill.history_files import e2store
+from scan.extensions.backfill import e2store
 from scan.setting_kinds import without_password
 
 log = logging.getLogger(__name__)

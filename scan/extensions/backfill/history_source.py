@@ -15,8 +15,8 @@ from typing import NamedTuple
 from scan.ethereum import block_validation, client
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import slim_receipt, stored_body, transaction_item
-from scan.extensions.backfill.history_files import file_sources, raw_block
-from scan.extensions.backfill.history_files.e2store import BadFile, E2File
+from scan.extensions.backfill import file_sources, raw_block
+from scan.extensions.backfill.e2store import BadFile, E2File
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE, CannotBackfill, Range, SpoolFailed
 from scan.extensions.block_records.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data

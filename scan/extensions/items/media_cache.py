@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.extensions.items.item_media import item_metadata, pictures
+from scan.extensions.items import item_metadata, pictures
 from scan.outbound import allowed_urls, https_client
 from scan.setting_kinds import Network
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scan.commands.hooks import CommandOptions, Commands
 from scan.errors import ScanError, install_extra
-from scan.extensions.backfill.history_files.settings import Settings as HistorySettings
+from scan.extensions.backfill.settings import Settings as HistorySettings
 from scan.settings import Settings
 
 
@@ -16,12 +16,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     """Return the exit code, None where tables are to be written."""
     if options.tables != ["history"]:
         return None
-    export = import_module("scan.extensions.backfill.history_files.history_export")
+    export = import_module("scan.extensions.backfill.history_export")
     return int(export.run(settings, options))
 
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history_files.history_source import ChainFiles
+    from scan.extensions.backfill.history_source import ChainFiles
 
 HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated; SCAN_HISTORY"
 
@@ -40,7 +40,7 @@ def open_history(settings: Settings, options: argparse.Namespace) -> "ChainFiles
     if not sources:
         return None
     try:
-        from scan.extensions.backfill.history_files.history_source import open_files
+        from scan.extensions.backfill.history_source import open_files
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
     return open_files(settings, options, sources)
