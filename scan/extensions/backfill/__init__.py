@@ -17,6 +17,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "a whole chain at once (scan backfill chain), from the node or from era1 and ere files",
+    "operating",
     needs=("block_records", "exports"),
     commands={"backfill": "index a chain in bulk"},
 )

@@ -10,6 +10,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
+    "compatible interfaces",
     needs=tuple(
         """
             chain_statistics decoding explanations logs search traces verification_jobs

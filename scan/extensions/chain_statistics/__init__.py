@@ -7,4 +7,6 @@ statistics.py, then gas_prices.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("statistics by day, gas prices, largest transfers", paths=("charts", "gas"))
+EXTENSION = Extension(
+    "statistics by day, gas prices, largest transfers", "chain data", paths=("charts", "gas")
+)

@@ -9,6 +9,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "source, bytecode, values and calls of contracts; builds; imports of source",
+    "contracts",
     needs=("explanations", "verification_jobs"),
     paths=("verify", "verified-contracts/"),
     commands={

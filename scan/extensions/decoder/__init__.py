@@ -8,6 +8,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "a decoder of calldata, logs, errors and typed data; an encoder of calls",
+    "contracts",
     needs=("decoding", "contract_details"),
     paths=("decode", "encode"),
 )

@@ -8,4 +8,4 @@ block). What explains a transaction besides, others add by hooks.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("input and events of transactions decoded; methods in lists")
+EXTENSION = Extension("input and events of transactions decoded; methods in lists", "chain data")

@@ -11,5 +11,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the demo chain, and recordings of a node (scan doctor --record)",
+    "operating",
     needs=("explanations", "labels", "traces"),
 )

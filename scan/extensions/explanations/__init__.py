@@ -9,5 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "transactions explained: failures, calls, changes of state, gas by line; storage by name",
+    "chain data",
     needs=("traces", "decoding"),
 )

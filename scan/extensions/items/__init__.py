@@ -12,5 +12,7 @@ pictures.py (hostile JSON and images). scan/outbound/https_client.py fetches one
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "items (NFTs) with their owners, URIs, names, traits and pictures", paths=("nft/",)
+    "items (NFTs) with their owners, URIs, names, traits and pictures",
+    "chain data",
+    paths=("nft/",),
 )

@@ -6,4 +6,6 @@ Start with queries.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("pending transactions, which their senders replace", needs=("decoding",))
+EXTENSION = Extension(
+    "pending transactions, which their senders replace", "chain data", needs=("decoding",)
+)

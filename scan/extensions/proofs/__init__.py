@@ -6,4 +6,6 @@ Input: the node's proofs, verified by scan/ethereum/state_proofs.py. Output: the
 
 from scan.registry import Extension
 
-EXTENSION = Extension("balances, nonces, code hashes and slots proven against a block's hash")
+EXTENSION = Extension(
+    "balances, nonces, code hashes and slots proven against a block's hash", "chain data"
+)

@@ -10,5 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "internal transfers, contracts that contracts created, and traces of calls",
+    "chain data",
     paths=("internal-transfers",),
 )

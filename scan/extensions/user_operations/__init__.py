@@ -8,6 +8,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "user operations (ERC-4337), by account, paymaster, bundler and entry point",
+    "chain data",
     needs=("decoding", "traces"),
     paths=("user-operations", "user-operation/"),
 )

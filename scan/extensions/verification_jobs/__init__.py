@@ -6,4 +6,6 @@ Output: jobs with their results, kept for a day. Start with jobs.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("verification in the background, for clients that poll for its result")
+EXTENSION = Extension(
+    "verification in the background, for clients that poll for its result", "contracts"
+)

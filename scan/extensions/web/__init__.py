@@ -8,6 +8,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "feeds, /llms.txt and other files; redirects from other explorers",
+    "comfort",
     needs=("decoding",),
     # The feed of verified contracts has a path below a page of another extension's.
     paths=("llms.txt", "robots.txt", ".well-known/", "verified-contracts/"),
