@@ -73,7 +73,6 @@ def get_volume(address: str) -> requests.Response:
 
 
 ISO = "2026-01-31T23:59:59Z"
-MOST_STEPS = 5
 PRICES = ("open", "high", "low", "close")
 
 
@@ -119,14 +118,8 @@ def candle_chart(
 def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
     """Return round prices from at least the highest down to at most the lowest, evenly spaced."""
     power = Decimal(1).scaleb((most - least or most or Decimal(1)).adjusted() - 1)
-    steps = (factor * power * 10**places for places in range(3) for factor in (1, 2, 5))
-    for step in steps:
-        first, last = math.floor(least / step), math.ceil(most / step)
-        if last - first <= MOST_STEPS:
-            break
-    if first == last:  # one price, in the middle
-        first, last = first - 1, last + 1
-    return [number * step for number in range(last, first - 1, -1)]
+    whole = svg_charts.ticks_between(math.floor(least / power), math.ceil(most / power))
+    return [number * power for number in whole]
 
 
 FEE_PLACES = 2

@@ -62,7 +62,11 @@ class Simulations(QueuedPlaces):
     """The place of all simulations together: a node goes on with a call that nobody waits for."""
 
     def __init__(self) -> None:
-        super().__init__(1, 1, busy="Other calls are being simulated; try again shortly.")
+        super().__init__(
+            places=1,
+            places_per_client=1,
+            busy="Other calls are being simulated; try again shortly.",
+        )
 
 
 class Simulated(NamedTuple):

@@ -177,20 +177,31 @@ def _parts(layout: Layout, place: Place, slot: int, steps: Steps, depth: int) ->
             yield from _parts(layout, member_of(place, member), slot, steps, depth + 1)
     elif type_.kind == "array":
         yield from _in_elements(layout, place, (place.slot, type_.length), slot, steps, depth)
-    elif slot > place.slot and type_.kind == "dynamic":
-        elements = (place.slot + 1, type_.length)
-        yield from _in_elements(layout, place, elements, slot, steps, depth)
-    elif slot > place.slot and type_.kind == "bytes":
-        yield _data_part(place, slot, place.slot + 1)
     elif type_.kind == "value":
         yield Part(place.path, type_.label, slot, place.offset, min(type_.size, WORD), "value")
     elif type_.kind == "unknown":
         word = f" (word {slot - place.slot})" if type_.size != WORD else ""
         yield Part(f"{place.path}{word}", type_.label, slot, 0, WORD, "value")
-    elif type_.kind == "bytes" and not layout.is_vyper:
-        yield Part(place.path, type_.label, slot, 0, WORD, "text")
     elif type_.kind in ("bytes", "dynamic"):
+        yield from _sized_parts(layout, place, slot, steps, depth)
+
+
+def _sized_parts(
+    layout: Layout, place: Place, slot: int, steps: Steps, depth: int
+) -> Iterator[Part]:
+    """Yield what bytes or an array of any length have in a slot: the first has the length, and of
+    Solidity's bytes the text where it is short; in Vyper the others have what it is the length of.
+    """
+    type_ = layout.types[place.type]
+    if slot == place.slot and type_.kind == "bytes" and not layout.is_vyper:
+        yield Part(place.path, type_.label, slot, 0, WORD, "text")
+    elif slot == place.slot:
         yield Part(f"{place.path}.length", "uint256", slot, 0, WORD, "length")
+    elif type_.kind == "bytes":
+        yield _data_part(place, slot, place.slot + 1)
+    else:
+        elements = (place.slot + 1, type_.length)
+        yield from _in_elements(layout, place, elements, slot, steps, depth)
 
 
 def _in_elements(

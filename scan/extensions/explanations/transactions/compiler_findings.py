@@ -365,20 +365,25 @@ def _store(
     evm, files = match.contract.output["evm"], orjson.dumps([*match.contract.files.items()])
     values = {"address": address, "code_hash": code_hash}
     mapped = values | {"files": files.decode()}
-    database.rows("verification/storage_layouts_put", **values, layout=layout)
     source_map = packed(evm["deployedBytecode"].get("sourceMap"))
-    database.rows("verification/source_maps_put", **mapped, source_map=source_map)
     creation = creation_code_of(linked_code(evm["bytecode"]))
     creation_map = packed(evm["bytecode"].get("sourceMap"))
-    database.rows(
-        "verification/creation_maps_put",
-        **mapped,
-        code_size=creation and creation.size,
-        search_hash=creation and creation.search_hash,
-        masked_hash=creation and creation.masked_hash,
-        links=creation and orjson.dumps([[*link] for link in creation.links]).decode(),
-        source_map=creation and creation_map,
-    )
+    with database.transaction() as tx:
+        tx.execute("verification/findings_delete", **values)
+        if layout is not None:
+            tx.execute("verification/storage_layouts_put", **values, layout=layout)
+        if source_map is not None:
+            tx.execute("verification/source_maps_put", **mapped, source_map=source_map)
+        if creation is not None and creation_map is not None:
+            tx.execute(
+                "verification/creation_maps_put",
+                **mapped,
+                code_size=creation.size,
+                search_hash=creation.search_hash,
+                masked_hash=creation.masked_hash,
+                links=orjson.dumps([[*link] for link in creation.links]).decode(),
+                source_map=creation_map,
+            )
     return source_map is not None
 
 

@@ -197,7 +197,9 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
             "got": [asset_part(names, got, received)],
             "exchanges": exchanges,
         }
-        return Recognised("swap", values, given == COIN, {given: -paid, got: received})
+        return Recognised(
+            "swap", values, has_value=given == COIN, stated={given: -paid, got: received}
+        )
     count = "1 trade" if len(facts.trades) == 1 else f"{len(facts.trades):,} trades"
     trades = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
     return _swapped_for_another(facts, names, exchanges) or trades
@@ -229,7 +231,7 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
     }
     form = "swap" if recipients == {facts.sender} else "swap-for"
     stated = {given: clipped(flows.get(given, 0), -paid), got: clipped(flows.get(got, 0), received)}
-    return Recognised(form, values, given == COIN, stated)
+    return Recognised(form, values, has_value=given == COIN, stated=stated)
 
 
 def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:

@@ -127,14 +127,16 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
     if facts.error:
         text = clean(facts.error, MAX_REASON)
         reason = f"the contract reports {in_quotes(text)}" if facts.is_error_quoted else text
-        return Recognised("failed", {"reason": [Part(reason)]}, True)
+        return Recognised("failed", {"reason": [Part(reason)]}, has_value=True)
     if to is None:
         is_creation = creates_contract(facts.transaction)
-        return Recognised(f"failed-{'creation' if is_creation else 'without-recipient'}", {}, True)
+        return Recognised(
+            f"failed-{'creation' if is_creation else 'without-recipient'}", {}, has_value=True
+        )
     if facts.details.is_call:
-        return Recognised("failed-call", _call_values(facts, names), True)
+        return Recognised("failed-call", _call_values(facts, names), has_value=True)
     sent = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
-    return Recognised("failed-transfer", sent, True)
+    return Recognised("failed-transfer", sent, has_value=True)
 
 
 def _created(facts: Facts, names: Names) -> Recognised | None:
@@ -163,10 +165,10 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
         if text := text_start(data, MAX_MEMO):
             values["text"] = [Part(in_quotes(text), "text")]
     if facts.value and not data and facts.transaction.get("mint") == facts.transaction["value"]:
-        return Recognised("deposit", values, True, {COIN: _stated_value(facts)})
+        return Recognised("deposit", values, has_value=True, stated={COIN: _stated_value(facts)})
     if facts.is_to_itself:
         return _to_itself(facts, values)
-    return Recognised(_sent(values), values, True, {COIN: -facts.value})
+    return Recognised(_sent(values), values, has_value=True, stated={COIN: -facts.value})
 
 
 def _sent(values: Values) -> str:
@@ -179,14 +181,16 @@ def _to_itself(facts: Facts, values: Values) -> Recognised:
     """Recognise a transaction of an account to itself. The account may run code (EIP-7702), which
     may move anything: only a trace shows that nothing moved."""
     if facts.internal:
-        return Recognised("own-code", {}, True)
+        return Recognised("own-code", {}, has_value=True)
     if facts.internal is None and facts.has_code is not False:
-        return Recognised("own-code-unknown" if facts.has_code else "to-itself", {}, True)
+        return Recognised("own-code-unknown" if facts.has_code else "to-itself", {}, has_value=True)
     if facts.details.input is None and facts.transaction["methodId"]:
-        return Recognised("to-itself", {}, True)
+        return Recognised("to-itself", {}, has_value=True)
     if "bytes" in values:
-        return Recognised(_sent(values), values, True)
-    return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
+        return Recognised(_sent(values), values, has_value=True)
+    return Recognised(
+        "coin-to-itself" if facts.value else "nothing-to-itself", values, has_value=True
+    )
 
 
 def _wrapped(facts: Facts, names: Names) -> Recognised | None:
@@ -287,7 +291,9 @@ def _event_summary(facts: Facts, names: Names) -> Summary | None:
     form, words = event
     if "state" in form and not facts.is_state_changed:
         name = Part(form["event"].partition("(")[0])
-        emitted = Recognised("emitted", {**_call_values(facts, names), "event": [name]}, True)
+        emitted = Recognised(
+            "emitted", {**_call_values(facts, names), "event": [name]}, has_value=True
+        )
         return _recognised(facts, names, emitted)
     values = values_of(form["text"], words, facts.transaction["toAddress"], names)
     sentence = _filled(form["text"], values) + _with_coin(facts, names)
@@ -323,12 +329,12 @@ def _method_summary(facts: Facts, names: Names) -> Summary | None:
 def _called(facts: Facts, names: Names) -> Recognised:
     """Recognise a call by its method and contract, or else coin that is sent."""
     if facts.details.is_call:
-        return Recognised("call", _call_values(facts, names), True)
+        return Recognised("call", _call_values(facts, names), has_value=True)
     if facts.is_to_itself:
-        return Recognised("own-code", {}, True)
+        return Recognised("own-code", {}, has_value=True)
     to = str(facts.transaction["toAddress"])
     values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
-    return Recognised("coin", values, True, {COIN: -facts.value})
+    return Recognised("coin", values, has_value=True, stated={COIN: -facts.value})
 
 
 def _call_values(facts: Facts, names: Names) -> Values:
