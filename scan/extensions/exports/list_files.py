@@ -29,7 +29,7 @@ from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.rate_limits.storage import Window
-from scan.server.responses import FileBody
+from scan.server.responses import FileBody, Kept
 
 MAX_BYTES = 64 * 1024 * 1024
 # 100,000 rows take 2 to 4 s of processor time, and many times that on busy processors. Less than
@@ -217,7 +217,7 @@ def _response(
     headers = {
         "Content-Length": str(body.size),
         "Content-Disposition": f'attachment; filename="{written.name}"',
-        "Cache-Control": "no-store",
+        "Cache-Control": Kept.NEVER,
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
         "X-Scan-Complete": "true" if last.next is None else "false",
