@@ -85,15 +85,14 @@ setup(
         "markupsafe==3.0.4",  # coloured sources, escaped once; Jinja's own
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
-        "eth-account==0.14.0",  # signs the request of `scan key`
-        "eth-abi==6.0.0",  # arguments and results of contract calls
-        "eth-hash[pycryptodome]==0.8.0",  # keccak-256
+        "eth-account==0.14.0",  # signs requests of `scan key`, and the demo chain
+        "eth-abi==6.0.0",  # signatures that contracts accept (ERC-1271), events of messages to L1
+        "eth-hash[pycryptodome]==0.8.0",  # what eth-account hashes by; never imported here
         "tiny-keccak==0.4.0",  # keccak-256 in a sixth of the time, for the roots of every block
         "coincurve==21.0.0",  # who signed a key request or an authorization: 65 us, eth-keys 5,300
-        "eth-utils==6.0.0",  # checksums of addresses, and what eth-abi and eth-account raise
-        "requests==2.34.2",  # the node, and webhook receivers
-        "urllib3==2.8.0",  # connections of requests: webhooks connect to checked addresses alone
-        "certifi==2026.10.18",  # the certificate authorities that requests trusts
+        "requests==2.34.2",  # the node; files of history; explorers that sources come from
+        "urllib3==2.8.0",  # of requests; webhooks and documents, to checked addresses alone
+        "certifi==2026.10.18",  # the certificate authorities that both trust
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
         "solc-select==1.2.0",  # fetches compilers; AGPL-3.0: a program, never imported
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
@@ -114,7 +113,7 @@ setup(
         ],
         # The client that limits needs for SCAN_RATE_LIMIT_STORAGE=redis://, pure Python: counting
         # in one place for several hosts or workers. In-process limits do without it.
-        "redis": ["redis==8.1.0"],
+        "redis": ["redis==7.4.1"],  # limits wants one below 8
         # Rows as Parquet files (scan export).
         "parquet": [
             "pyarrow==26.0.1",
@@ -146,7 +145,8 @@ setup(
             "pytest-xdist==3.8.0",  # the suite on every core
             "pytest-timeout==2.4.0",  # a hung test fails by its name, with what it waited for
             "hypothesis==6.170.15",
-            "redis==8.1.0",  # as the extra of that name
+            "redis==7.4.1",  # as the extra of that name
+            "eth-utils==6.0.0",  # hashes and checksums beside ours
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.6",
             "mypy==2.4.1",

@@ -20,10 +20,10 @@ from bench.node import HASHES
 from scan.ethereum.block_encoding import encode_header
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.rlp_and_tries import keccak256, list_root
-from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
-from scan.extensions.backfill.history_files.history_export import file_name
-from scan.extensions.backfill.history_files.raw_block import parts_of, read_receipts
+from scan.extensions.backfill.e2store import E2Writer, Parts
+from scan.extensions.backfill.history_export import file_name
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE
+from scan.extensions.backfill.raw_block import parts_of, read_receipts
 from scan.hex import to_hex
 
 CHUNK = 50  # blocks that a process encodes at once

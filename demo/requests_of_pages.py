@@ -8,12 +8,12 @@ from eth_utils import to_checksum_address
 from demo.scenario import SAVER
 from demo.town import COINS, TRADERS, Town
 from scan.extensions.demo.demo_chain import recorded_options
-from scan.extensions.internal_transfers.transaction_traces import CALLS
+from scan.extensions.explanations.gas_use import gas_of_steps
+from scan.extensions.explanations.storage import mapping_keys
+from scan.extensions.explanations.transactions import mapped_code
+from scan.extensions.explanations.transactions.state_changes import STATE
 from scan.extensions.items.queries import SELECTORS
-from scan.extensions.transaction_details.explanations import mapped_code
-from scan.extensions.transaction_details.explanations.state_changes import STATE
-from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.extensions.transaction_details.storage import mapping_keys
+from scan.extensions.traces.transaction_traces import CALLS
 from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import execute
 from tests.support.scenario.stage import GWEI, STRANGERS

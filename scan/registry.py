@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, cast, dataclass_transform
 
 from scan.errors import SettingError
 from scan.parameters import meant
@@ -50,14 +50,19 @@ class Part:
         dataclass(frozen=True, kw_only=True)(cls)
 
 
+Group = Literal["chain data", "contracts", "compatible interfaces", "operating", "comfort"]
+
+
 class Extension(NamedTuple):
-    """An extension: what it adds in a line, and the names of the extensions that it imports.
+    """An extension: what it adds in a line, the group in which docs/settings.md lists it, and the
+    names of the extensions that it imports.
 
     `paths` are those that it serves outside /api, as reserved_paths() has them; `commands` are its
     subcommands of `scan`, each with its line in the help.
     """
 
     adds: str
+    group: Group
     needs: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     commands: Mapping[str, str] = {}

@@ -300,10 +300,10 @@ PATIENCE = {
     "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
 }
 TIMES_OF_NODE = 10.0
-TRANSACTION_DETAILS = "scan.extensions.transaction_details"
+EXPLANATIONS = "scan.extensions.explanations"
 # Tracers in JavaScript that end themselves after so many milliseconds.
 TRACERS = {
-    "explanations.mapped_code": ("TRACER", "SIMULATION_TRACER"),
+    "transactions.mapped_code": ("TRACER", "SIMULATION_TRACER"),
     "gas_use.gas_of_steps": ("TRACER",),
     "storage.mapping_keys": ("TRACER",),
 }
@@ -322,9 +322,9 @@ def patience():
             extension = constant.split(".")[2]
             if "extensions" not in constant or find_spec(f"scan.extensions.{extension}"):
                 patch.setattr(constant, seconds)
-        for module, names in TRACERS.items() if find_spec(TRANSACTION_DETAILS) else ():
+        for module, names in TRACERS.items() if find_spec(EXPLANATIONS) else ():
             for name in names:
-                tracer = getattr(import_module(f"{TRANSACTION_DETAILS}.{module}"), name)
+                tracer = getattr(import_module(f"{EXPLANATIONS}.{module}"), name)
                 patient = re.sub(r"(this\.began > )[0-9]+", r"\g<1>60000", tracer["tracer"])
                 assert patient != tracer["tracer"]
                 patch.setitem(tracer, "tracer", patient)

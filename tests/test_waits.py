@@ -23,8 +23,8 @@ GATEWAY = "scan.ethereum.request_node"
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
     "scan.ethereum.fork_schedule",
-    "scan.extensions.internal_transfers.block_traces",
-    "scan.extensions.internal_transfers.trace_checks",
+    "scan.extensions.traces.block_traces",
+    "scan.extensions.traces.trace_checks",
     "scan.indexer.block_check",
 )
 # What may name a node: the door, what puts it before the node, and what only an indexer calls.
@@ -47,13 +47,13 @@ SESSIONS = {
 OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
     ("scan.deadlines", "_run"),
-    ("scan.extensions.items.item_media.media_cache", "take"),
+    ("scan.extensions.items.media_cache", "take"),
     ("scan.rate_limits.storage", "_probe"),
     ("scan.extensions.phoenix.broadcaster", "_run"),
     ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
-    ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
+    ("scan.extensions.verification_jobs.jobs", "_run"),
     ("scan.http.index_version", "_run"),
     ("scan.http.background_threads", "_run"),
 }
@@ -64,8 +64,8 @@ WAITS = {
     ("scan.rate_limits.concurrency", "require"),
     ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
     # NodeSession.acquire()
-    ("scan.extensions.internal_transfers.transaction_traces", "_alone"),
-    ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"),  # in a place
+    ("scan.extensions.traces.transaction_traces", "_alone"),
+    ("scan.extensions.verification_jobs.jobs", "_wait_until"),  # in a place
     ("scan.extensions.etherscan.contract", "verification_status"),  # VerificationJobs.wait()
     ("scan.extensions.sourcify.interface", "get_verification"),  # VerificationJobs.wait()
     ("scan.http.index_version", "wait_for"),  # in a place
@@ -81,7 +81,7 @@ WAITS = {
     ("scan.server.worker", "_flask_ran"),  # nothing: the future is done
     ("scan.database.migrations", "_retry_while_locked"),  # a command
     ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
-    ("scan.extensions.internal_transfers.block_traces", "_verified"),  # the same
+    ("scan.extensions.traces.block_traces", "_verified"),  # the same
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
@@ -166,7 +166,7 @@ def test_compilers_run_in_places_alone():
         if isinstance(call, ast.Call) and _called(call) == "verify"
     }
     details = "scan.extensions.contract_details"
-    threads = {f"{details}.verification_jobs.jobs", f"{details}.builds.build_watch"}
+    threads = {"scan.extensions.verification_jobs.jobs", f"{details}.builds.build_watch"}
     command = {f"{details}.contract_import.importer"}
     assert verifying - held <= threads | command  # have one of their own
     holding = ("scan.api.contracts", "scan.extensions.contract_details.pages")

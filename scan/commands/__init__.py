@@ -53,7 +53,6 @@ COMMANDS = {
     "vyper": "manage the Vyper compilers that verification uses",
 }
 FILES = {
-    "tokens": "audit",
     **dict.fromkeys(("serve", "index", "deliver"), "processes"),
     **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
     **dict.fromkeys(("solc", "vyper"), "compilers"),

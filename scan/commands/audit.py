@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Sequence
 
-from scan import parameters
 from scan.audit import derived_tables, rebuild, token_comparison
 from scan.audit.block_comparison import Comparison, NodeComparison
 from scan.audit.stored_source import StoredComparison
@@ -57,23 +56,6 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     )
     for extension_options in arguments.options_of_extensions("audit"):
         extension_options.add_arguments(command)
-
-
-def add_tokens(group: argparse.ArgumentParser) -> None:
-    text = "have the indexer read names, symbols, decimals and supplies again"
-    refresh = arguments.add_command(
-        arguments.add_actions(group), "refresh", text, run=refresh_tokens
-    )
-    refresh.add_argument("addresses", nargs="*", metavar="ADDRESS", help="tokens; default: all")
-
-
-def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
-    addresses = [parameters.address(text) for text in options.addresses] or None
-    with startup.connected(settings, "scan-tokens") as database:
-        marked = {"addresses": addresses, "compared": addresses is not None}
-        count = len(database.rows("indexer/tokens_mark_changed", **marked))
-    print_lines(f"tokens that the indexer reads again: {count}")
-    return EXACT if count or addresses is None else DIFFERS
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from werkzeug.routing import Map, Rule
 from scan import errors
 from scan.cached_values import cached_property
 from scan.http import request_state, requests
-from scan.server.responses import Environ, Headers
+from scan.server.responses import Environ, Headers, Kept
 
 LEAST_LIKENESS = 0.7
 LONGEST_PATH = 150  # comparing takes the product of both lengths
@@ -207,7 +207,6 @@ TYPES = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class StaticFile(NamedTuple):
@@ -218,9 +217,9 @@ class StaticFile(NamedTuple):
     def response(self, version: str) -> Response:
         """Return the file; with another version it is not cached: during an upgrade another
         instance may have rendered the page."""
-        return self.cached(FOR_EVER if version == self.version else "no-store")
+        return self.cached(Kept.FOR_EVER if version == self.version else Kept.NEVER)
 
-    def cached(self, cache_control: str) -> Response:
+    def cached(self, cache_control: Kept) -> Response:
         headers = {"Cache-Control": cache_control, "X-Content-Type-Options": "nosniff"}
         return Response(self.content, content_type=self.content_type, headers=headers)
 

@@ -1,7 +1,7 @@
 """What extensions add to what serves: interfaces, services, threads, and lists as files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from flask import Flask, Response
 
@@ -28,6 +28,8 @@ class ListFiles(Part, module="list_files"):
     ]
     """A list as a file: its key in [csv], its pages, format, window and arguments, and the address
     in its path."""
+    short_list: Callable[[str, Sequence[Mapping[str, Any]]], bytes]
+    """Records as a CSV file, by their key in [csv]."""
 
 
 class Service(Part, Generic[Kind], module="api", chapter="views"):

@@ -56,8 +56,12 @@ class ContractInspector:
         for blocks in self._between_changes(batch):
             self._inspect(blocks, findings)
         recorded: Iterable[Any] = chain(
-            *(findings.codes, findings.ends, findings.tokens, findings.wrappers),
-            *(findings.rejections, findings.pools),
+            findings.codes,
+            findings.ends,
+            findings.tokens,
+            findings.wrappers,
+            findings.rejections,
+            findings.pools,
         )
         self._inspected_at |= {finding.address: batch[-1].number for finding in recorded}
         return findings

@@ -24,7 +24,7 @@ from scan.http.application import TYPES, StaticFile, static_file
 from scan.http.index_version import IndexedBlock, Position
 from scan.pages import cells, formatting, hooks, records
 from scan.queries import network, reader, tokens, transactions
-from scan.server.responses import WsgiResponse
+from scan.server.responses import Kept, WsgiResponse
 from scan.settings import UNBRANDED, Brand, Settings
 
 FOLDER = Path(__file__).with_name("static")
@@ -76,7 +76,7 @@ def file_of_version(version: str, name: str) -> Response:
 @blueprint.get(FAVICON)
 def favicon() -> Response:
     brand = request_state.services().settings.brand
-    return _confined(files(brand)[icon_of(brand)].cached("public, max-age=86400"))
+    return _confined(files(brand)[icon_of(brand)].cached(Kept.A_DAY))
 
 
 def _confined(response: Response) -> Response:

@@ -152,15 +152,19 @@ def _label(point: Point, decimals: int) -> str:
     return point.label or amount(point.value, decimals)
 
 
-def _ticks(points: Sequence[Point], least: int) -> Sequence[int]:
-    """Return round values from at least the highest of the points down to at most `least`, evenly
-    spaced."""
-    most = max(point.value for point in points)
-    if most <= 0:
-        return [1, 0]
+def ticks_between(least: int, most: int) -> Sequence[int]:
+    """Return round values from at least the highest down to at most the lowest, evenly spaced."""
     steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
     step = next(step for step in steps if -(-most // step) - least // step <= MAX_TICKS)
-    return range(-(-most // step) * step, least // step * step - 1, -step)
+    first, last = least // step * step, -(-most // step) * step
+    if first == last:  # one value, in the middle
+        first, last = first - step, last + step
+    return range(last, first - 1, -step)
+
+
+def _ticks(points: Sequence[Point], least: int) -> Sequence[int]:
+    most = max(point.value for point in points)
+    return ticks_between(least, most) if most > 0 else [1, 0]
 
 
 def _tick_labels(ticks: Sequence[int], decimals: int) -> Sequence[str]:

@@ -6,6 +6,7 @@ log lines in the form of Scan's. All have the CORS headers by which any web page
 import logging
 import os
 from collections.abc import Callable, Iterator
+from enum import StrEnum
 from http import HTTPStatus
 from typing import IO, Any, NamedTuple
 
@@ -24,8 +25,18 @@ Headers = list[tuple[str, str]]
 # finish(), close(), and start(), which the application's thread calls.
 OPEN_RESPONSE = "scan.open_response"
 
+
+class Kept(StrEnum):
+    """How long others may keep a response: values of Cache-Control."""
+
+    NEVER = "no-store"  # streams, files of lists, and what a redirect or another version leads to
+    CHECKED = "no-cache"  # with each use, by its ETag
+    A_DAY = "public, max-age=86400"
+    FOR_EVER = "public, max-age=31536000, immutable"  # what has its version or hash in its path
+
+
 # Headers of a response that a client has to check with each use.
-REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
+REVALIDATED = (("Cache-Control", Kept.CHECKED), ("Vary", "Accept"))  # the same list may be a file
 
 
 class WsgiResponse(NamedTuple):

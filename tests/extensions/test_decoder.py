@@ -8,8 +8,8 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.extensions.contract_details.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from scan.extensions.transaction_details.tests.test_transaction_contents import (
+from scan.extensions.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
+from scan.extensions.decoding.tests.test_transaction_contents import (
     SLOT,
     STEPS,
     WORK,

@@ -30,7 +30,7 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     require_ids_of_rows(response.text, kind)
 
 
-@pytest.mark.skipif("internal_transfers" not in registry.installed(), reason="without them")
+@pytest.mark.skipif("traces" not in registry.installed(), reason="without them")
 @pytest.mark.parametrize("order", ["desc", "asc"])
 def test_internal_transfers_begin_at_the_row_that_a_link_names(client, order):
     path = f"/internal-transfers?limit=25&orderBy={order}"

@@ -1,11 +1,7 @@
 """Internal transfers in the forms of other explorers."""
 
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.internal_transfers.tests.test_internal_transfers import (
-    NOBODY,
-    PAID,
-    a_withdrawal,
-)
+from scan.extensions.traces.tests.test_internal_transfers import NOBODY, PAID, a_withdrawal
 from scan.hex import to_hex
 from tests.support import indexing, table_digest
 from tests.support.auditing import EXACT, run

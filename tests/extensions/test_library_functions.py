@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.transaction_details.storage.compiler_layouts import layout_of
+from scan.extensions.explanations.storage.compiler_layouts import layout_of
 from scan.verification import compiler_run, submission_compilations
 from tests.support.explorer import compilation, compiled, standard_input
 from tests.support.lists import post

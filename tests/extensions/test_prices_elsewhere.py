@@ -1,5 +1,5 @@
 """Prices beside what other extensions show: scan.extensions.exports, scan.extensions.history and
-scan.extensions.internal_transfers."""
+scan.extensions.traces."""
 
 import csv
 import io

@@ -7,7 +7,7 @@ import pytest
 import requests
 from werkzeug.test import EnvironBuilder
 
-from scan.http.application import FOR_EVER
+from scan.server.responses import Kept
 from tests.support.serving import nginx
 
 ACCEPTED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
@@ -74,7 +74,7 @@ def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(cl
         [client.get(f"/docs/{file}", headers=ACCEPTED) for file in names]
         for names in (files, on_demand)
     )
-    assert {answer.headers["Cache-Control"] for answer in (*first, *later)} == {FOR_EVER}
+    assert {answer.headers["Cache-Control"] for answer in (*first, *later)} == {Kept.FOR_EVER}
     listed = client.get("/docs/", headers=ACCEPTED)
     assert sum(len(answer.data) for answer in (listed, *first)) < 12_000
     assert len(later) == 2 and sum(len(answer.data) for answer in later) < 550_000

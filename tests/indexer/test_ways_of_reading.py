@@ -78,7 +78,7 @@ class Way(namedtuple("Way", "settings fault rate", defaults=({}, lambda honest: 
 QUICK = {"flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash"))}
 LONG = {
     "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
-    "few transfers at a time": Way({"extensions.internal_transfers.block_traces.MAX_TRANSFERS": 0}),
+    "few transfers at a time": Way({"extensions.traces.block_traces.MAX_TRANSFERS": 0}),
     "batches together, nothing forgotten": Way(batches(2) | TOGETHER),
     "block by block": Way(batches(1)),
     "batches of seven blocks": Way(batches(7)),

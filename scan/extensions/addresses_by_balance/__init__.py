@@ -6,4 +6,4 @@ Start with views.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("addresses by balance", paths=("accounts",))
+EXTENSION = Extension("addresses by balance", "chain data", paths=("accounts",))

@@ -8,5 +8,5 @@ Input: events, from stored logs by an index of their owners, else from the node.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "approvals of tokens in force, with what is at risk, to revoke", ("logs", "transaction_details")
+    "approvals of tokens in force, with what is at risk, to revoke", "chain data", needs=("logs",)
 )

@@ -15,8 +15,7 @@ from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
 from scan.errors import ScanError, install_extra
 from scan.ethereum import client, node_errors
-from scan.extensions.backfill import body_backfill, trace_backfill
-from scan.extensions.backfill.history_files import command_options
+from scan.extensions.backfill import body_backfill, command_options, trace_backfill
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.resources import GB, Cluster, Resources, total_bytes
 from scan.indexer import node_reader
@@ -26,7 +25,7 @@ from scan.setting_kinds import existing_file
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history_files.history_source import ChainFiles
+    from scan.extensions.backfill.history_source import ChainFiles
 
 REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
 PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")

@@ -14,14 +14,14 @@ from scan.database import connection
 from scan.database.transaction import binary_row, copy_binary
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
-from scan.extensions.backfill.history_files import command_options
+from scan.extensions.backfill import command_options
 from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill, whole_range
 from scan.indexer import block_rows, block_source, chain_identity, partitions
 from scan.indexer.block_rows import BODIES
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history_files.history_source import ChainFiles, HistorySource
+    from scan.extensions.backfill.history_source import ChainFiles, HistorySource
 
 READ_BLOCKS = 8  # in one request and one transaction
 

@@ -47,7 +47,7 @@ from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # most runs read no files of history
-    from scan.extensions.backfill.history_files.history_source import ChainFiles
+    from scan.extensions.backfill.history_source import ChainFiles
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from scan.commands.hooks import AutomaticBackfill, Indexing
 from scan.commands.long_work import DONE, run_to_end
 from scan.extensions.backfill.backfill_command import INSTALL, PACKAGES, REFUSED
 from scan.extensions.backfill.body_backfill import run_beside
-from scan.extensions.backfill.history_files.settings import Settings as HistorySettings
+from scan.extensions.backfill.settings import Settings as HistorySettings
 from scan.indexer.chain_indexer import BackfillEnd
 from scan.indexer.hooks import PrunedHistory
 from scan.settings import Settings

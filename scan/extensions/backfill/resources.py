@@ -18,7 +18,7 @@ from scan.extensions.backfill.plan import CannotBackfill, Plan
 from scan.setting_kinds import is_loopback
 
 if TYPE_CHECKING:  # most runs read no files of history
-    from scan.extensions.backfill.history_files.history_source import ChainFiles
+    from scan.extensions.backfill.history_source import ChainFiles
 
 SAMPLE_BLOCKS = 100
 # Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,

@@ -22,11 +22,7 @@ from scan.indexer.node_reader import read_hash
 from scan.indexer.prefetch_process import prefer_throughput
 
 if TYPE_CHECKING:  # most workers read no files of history
-    from scan.extensions.backfill.history_files.history_source import (
-        ChainFiles,
-        HistorySource,
-        RangeHistory,
-    )
+    from scan.extensions.backfill.history_source import ChainFiles, HistorySource, RangeHistory
 
 # With 20 blocks, a parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5

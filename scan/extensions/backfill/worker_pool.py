@@ -31,7 +31,7 @@ from scan.indexer.block_rows import LogSelection
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # most runs read no files of history
-    from scan.extensions.backfill.history_files.history_source import ChainFiles
+    from scan.extensions.backfill.history_source import ChainFiles
 
 log = logging.getLogger(__name__)
 

@@ -10,5 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "blobs, authorizations, requests, messages to L1, uncles, and earnings of fee recipients",
+    "chain data",
     paths=("earnings",),
 )

@@ -10,10 +10,10 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
+    "compatible interfaces",
     needs=tuple(
         """
-            chain_statistics contract_details exports internal_transfers logs search
-            transaction_details
+            chain_statistics decoding explanations logs search traces verification_jobs
         """.split()
     ),
     paths=("stats-service/",),

@@ -20,7 +20,7 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
-from scan.extensions.transaction_details.decoding import contexts
+from scan.extensions.decoding.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import cursors, entities, pages

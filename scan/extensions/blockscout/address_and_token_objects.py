@@ -9,7 +9,7 @@ from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
 from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import paths
-from scan.extensions.transaction_details.decoding import add_methods
+from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, pages, tokens

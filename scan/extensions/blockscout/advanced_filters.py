@@ -26,9 +26,9 @@ from scan.extensions.blockscout.address_and_token_objects import (
     token_object,
     transfer_total,
 )
-from scan.extensions.exports import csv_columns
-from scan.extensions.transaction_details.decoding import add_methods
+from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
+from scan.http import csv_text
 from scan.http.requests import Response, json_value, reader
 from scan.queries import contracts, tokens
 
@@ -60,7 +60,7 @@ def export_activities() -> Response:
     activities, _ = read_activities(_filter(), MOST_IN_FILE)
     items = activity_objects(activities)
     rows = [_csv_row(*pair) for pair in zip(activities, items, strict=True)]
-    return current_app.response_class(csv_columns.lines([COLUMNS, *rows]), mimetype="text/csv")
+    return current_app.response_class(csv_text.lines([COLUMNS, *rows]), mimetype="text/csv")
 
 
 @blueprint.path("/advanced-filters/methods")
@@ -154,12 +154,12 @@ def _activity(
     }
 
 
-def _csv_row(activity: Activity, item: paths.Object) -> list[csv_columns.Cell]:
+def _csv_row(activity: Activity, item: paths.Object) -> list[csv_text.Cell]:
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]
     moved = (total.get(name) for name in ("value", "token_id"))
-    symbol = csv_columns.text(token.get("symbol") or "")
+    symbol = csv_text.text(token.get("symbol") or "")
     return [
         item["hash"],
         item["type"],

@@ -20,8 +20,8 @@ from scan.extensions.blockscout import address_and_token_objects, paths
 from scan.extensions.blockscout.addresses_and_tokens import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, routes, text, timestamp
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.search import views as search
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
 from scan.http import request_state, requests
 from scan.http.requests import Response, json_value, reader

@@ -7,15 +7,16 @@ from flask import current_app
 
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.display_text import in_units
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of
 from scan.extensions.blockscout.decoded_objects import NO_TOPICS
-from scan.extensions.exports import csv_columns
+from scan.extensions.decoding.decoding import add_methods
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
-from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
+from scan.http import csv_text
 from scan.http.requests import Response, json_value, reader
 from scan.queries import pages, tokens, transactions
 from scan.queries.entities import PAGES
@@ -67,7 +68,7 @@ def _transfers(records: Sequence[paths.Record], address_hash: str) -> Response:
             **record,
             "direction": _direction(record, address_hash),
             "decimals": transfer_total(record).get("decimals"),
-            "symbol": csv_columns.text(record["tokenSymbol"] or ""),
+            "symbol": csv_text.text(record["tokenSymbol"] or ""),
             "moved": None if record["tokenType"] == "BEP721" else record["value"],
             "fee": context_of[record["transactionHash"]]["fee"],
             "status": True,
@@ -119,7 +120,7 @@ def export_holders(address_hash: str) -> Response:
     token = token_of(address_hash)
     page = tokens.holders(reader(), data(token["address"]), pages.Window(MOST_ROWS, 0))
     rows = (
-        {**r, "balance": csv_columns.amount(r["balance"], token["decimals"] or 0)}
+        {**r, "balance": in_units(int(r["balance"]), token["decimals"] or 0)}
         for r in orjson.loads(page.data)
     )
     return _file("holders_csv", rows)
@@ -159,5 +160,5 @@ def _direction(record: paths.Record, address_hash: str) -> str:
 def _file(name: str, rows: Iterable[paths.Record]) -> Response:
     """Return a file of rows, whose columns are the fields of an object in objects.toml."""
     cells = (tuple(paths.renamed(name, row).values()) for row in rows)
-    file = csv_columns.lines([paths.renamed.names(name), *cells])
+    file = csv_text.lines([paths.renamed.names(name), *cells])
     return current_app.response_class(file, mimetype="text/csv")

@@ -18,10 +18,10 @@ from scan.extensions.blockscout.address_and_token_objects import (
     TokenObjects,
 )
 from scan.extensions.blockscout.paths import NAMES, Object, Position, Record, renamed
-from scan.extensions.internal_transfers import traces, transaction_traces
-from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations import state_changes, transaction_summary
-from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
+from scan.extensions.explanations.transactions import queries as explanations
+from scan.extensions.explanations.transactions import state_changes, transaction_summary
+from scan.extensions.explanations.transactions.transaction_failures import TransactionFailure
+from scan.extensions.traces import traces, transaction_traces
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 

@@ -18,7 +18,7 @@ from scan import parameters
 from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
-from scan.extensions.transaction_details.decoding import contexts
+from scan.extensions.decoding.decoding import contexts
 from scan.http import request_state
 from scan.http.requests import Response, json_value, reader
 from scan.queries import pages, tokens

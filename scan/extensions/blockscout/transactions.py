@@ -17,10 +17,10 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_position,
 )
 from scan.extensions.blockscout.paths import Object, routes, text, timestamp
-from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.decoding import contexts
-from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
-from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.decoding import details as transaction_details
+from scan.extensions.decoding.decoding import contexts
+from scan.extensions.decoding.details import NO_LOGS, LogWindow, TransactionDetails
+from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
 from scan.http.requests import Prerequisite, Response, json_value, reader, requires
 from scan.queries import blocks, contracts, network, tokens, transactions

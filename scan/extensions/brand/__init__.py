@@ -6,4 +6,4 @@ Start with settings.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the operator's name, logo, colours and links on the pages")
+EXTENSION = Extension("the operator's name, logo, colours and links on the pages", "comfort")

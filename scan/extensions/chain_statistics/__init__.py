@@ -8,7 +8,5 @@ statistics.py, then gas_prices.py.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "statistics by day, gas prices, largest transfers",
-    needs=("exports", "transaction_details"),
-    paths=("charts", "gas"),
+    "statistics by day, gas prices, largest transfers", "chain data", paths=("charts", "gas")
 )

@@ -15,8 +15,8 @@ from scan.api.hooks import Api
 from scan.cached_values import LazySequence
 from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.chain_statistics import gas_prices, statistics
-from scan.extensions.exports.csv_columns import csv_text
 from scan.hex import to_hex
+from scan.http import csv_text
 from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, hooks, records
@@ -47,7 +47,7 @@ def list_days() -> Response:
             "X-Content-Type-Options": "nosniff",
         }
         content_type = f"{TYPES[Format.CSV]}; charset=utf-8; header=present"
-        body = csv_text("days", orjson.loads(days.data))
+        body = csv_text.short_list("days", orjson.loads(days.data))
         return flask.Response(body, headers=headers, content_type=content_type)
     ends = {"from": days.first, "to": days.last}
     return json_value({**ends, "complete": True, "days": orjson.Fragment(days.data)})

@@ -8,5 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "blocks and fees of Arbitrum, Avalanche, BNB Smart Chain, Celo, Clique, Gnosis, Mantle,"
-    " Polygon, Scroll, Taiko and ZKsync, and of chains of the OP Stack"
+    " Polygon, Scroll, Taiko and ZKsync, and of chains of the OP Stack",
+    "chain data",
 )

@@ -8,9 +8,10 @@ and tabs, lists and forms on pages. Start with api.py, or with pages.py, then co
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "source, bytecode, values and calls of contracts; imports of source; background verification",
-    needs=("exports", "transaction_details"),
-    paths=("verify", "verified-contracts/", "decode", "encode"),
+    "source, bytecode, values and calls of contracts; builds; imports of source",
+    "contracts",
+    needs=("explanations", "verification_jobs"),
+    paths=("verify", "verified-contracts/"),
     commands={
         "contracts": "take verified contracts over from other explorers, or write ours to a file",
         "signatures": "manage signatures of functions and events",

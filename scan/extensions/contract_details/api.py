@@ -1,9 +1,5 @@
 """Views of contracts beside their verification: files of sources, bytecode, values, calls, claims
-of others. The operator's builds and the jobs of verification live as long as the process; threads
-watch build folders, keep sources for chains that begin anew, and submit contracts of factories.
-"""
-
-from collections.abc import Iterator
+of others."""
 
 import flask
 from flask import Blueprint
@@ -18,17 +14,9 @@ from scan.extensions.contract_details import (
     contract_values,
     source_files,
 )
-from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
-from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.contract_functions import recorded
-from scan.extensions.contract_details.contract_import.importer import KeptSources
-from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
-from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
-from scan.http import request_state, requests
-from scan.http.background_threads import WorkerThread
-from scan.http.hooks import Service, Startable, Worker
+from scan.http import requests
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
 STANDARD_JSON = "standard-json"
@@ -146,31 +134,4 @@ def compare_sources(address: str, other: str) -> requests.Response:
     return requests.json_value({"address": to_hex(key), "other": to_hex(other_key), "files": files})
 
 
-BUILDS_EVERY_S = 0.5
-SOURCES_EVERY_S = 2.0
-FACTORIES_EVERY_S = 2.0
-
-
-def worker_threads(core: request_state.Services) -> Iterator[Startable]:
-    """Yield what compares builds, keeps sources, submits contracts of factories, and runs jobs."""
-    jobs = core.sources.get(VerificationJobs)
-    writes = core.writes
-    if core.settings.of(Settings).artifacts:
-        step = BuildWatch(core.sources.get(Builds), writes, core.verifier).step
-        yield WorkerThread("builds", step, BUILDS_EVERY_S, writes, "builds are not compared")
-    if (folder := core.settings.sources_dir) is not None:
-        step = KeptSources(folder, writes, jobs).step
-        failure = "verified sources are not kept"
-        yield WorkerThread("kept-sources", step, SOURCES_EVERY_S, writes, failure)
-    step = FactoryChildren(writes, core.verifier.creations, jobs).step
-    failure = "contracts of verified factories are not submitted"
-    yield WorkerThread("factory-children", step, FACTORIES_EVERY_S, writes, failure)
-    yield JobRunner(writes, core.verifier, jobs)
-
-
-HOOKS = (
-    hooks.Api(blueprints=(blueprint,)),
-    Service(make=lambda core: Builds(core.settings.of(Settings).artifacts), base=BuiltCreations),
-    Service(make=lambda core: VerificationJobs(core.writes, core.waiting_threads)),
-    Worker(threads=worker_threads),
-)
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -24,8 +24,8 @@ from scan.extensions.contract_details.contract_functions import (
     token_units,
 )
 from scan.extensions.contract_details.contract_values import ContractValues
-from scan.extensions.transaction_details.gas_use import gas_of_calls
-from scan.extensions.transaction_details.storage import compiler_layouts
+from scan.extensions.explanations.gas_use import gas_of_calls
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.hex import to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader

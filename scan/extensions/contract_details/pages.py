@@ -14,7 +14,6 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_details import bytecode, comparison
-from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
@@ -37,7 +36,7 @@ from scan.hex import to_hex
 from scan.http import requests
 from scan.http.request_state import services
 from scan.pages import addresses_and_tokens, filtered_lists, records
-from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
+from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.languages import language_of_path, vyper
@@ -230,11 +229,6 @@ def _text(content: bytes) -> str:
         raise InvalidParameter("A file is not UTF-8 text.") from None
 
 
-def _read() -> Mapping[str, Any]:
-    folders = missing(services().settings.of(Settings).artifacts)
-    return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
-
-
 def _contract_tab(key: bytes) -> Response:
     return contract_page(key, read_contract_view(key))
 
@@ -285,10 +279,7 @@ def compare_sources(address: str, other: str) -> Response:
 _of_contract = partial(AddressTab, is_linked=addresses_and_tokens.is_of_contract, group=CONTRACT)
 HOOKS = Pages(
     blueprints=(blueprint, bytecode.blueprint, comparison_views),
-    sections=(
-        AddressSection({"address": "proxy_head.html"}, proxy_head),
-        StatusSection({"status": "status_builds.html"}, _read),
-    ),
+    sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(
         ("Contracts", "/verified-contracts", "Verified contracts"),
         ("Contracts", "/verify", "Verify a contract"),

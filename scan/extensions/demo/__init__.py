@@ -11,5 +11,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the demo chain, and recordings of a node (scan doctor --record)",
-    needs=("internal_transfers", "labels", "transaction_details"),
+    "operating",
+    needs=("explanations", "labels", "traces"),
 )

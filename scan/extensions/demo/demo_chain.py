@@ -24,9 +24,9 @@ import orjson
 from scan.ethereum import block_hashing, display_text
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.extensions.demo import demo_node, replay
-from scan.extensions.transaction_details.explanations import mapped_code, state_changes
-from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.extensions.transaction_details.storage import mapping_keys
+from scan.extensions.explanations.gas_use import gas_of_steps
+from scan.extensions.explanations.storage import mapping_keys
+from scan.extensions.explanations.transactions import mapped_code, state_changes
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)

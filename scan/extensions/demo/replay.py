@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from scan.extensions.internal_transfers.transaction_traces import CALLS
+from scan.extensions.traces.transaction_traces import CALLS
 
 HEADER = "scan_recording"
 MAX_RECORDING_BYTES = 512 * 1024 * 1024  # unpacked; a file may come from anybody

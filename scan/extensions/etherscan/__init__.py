@@ -10,12 +10,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Etherscan-compatible API at /api and /v2/api",
-    needs=(
-        "chain_statistics",
-        "contract_details",
-        "internal_transfers",
-        "logs",
-        "transaction_details",
-    ),
+    "compatible interfaces",
+    needs=("chain_statistics", "decoding", "explanations", "logs", "traces", "verification_jobs"),
     paths=("v2/",),
 )

@@ -24,7 +24,7 @@ from scan.extensions.etherscan.replies import (
     rows_reply,
 )
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
-from scan.extensions.internal_transfers import views as internal_transfers
+from scan.extensions.traces import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.parameters import BIGINT_MAX

@@ -10,7 +10,7 @@ from scan.errors import NotFound
 from scan.ethereum.display_text import in_units
 from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.etherscan import account, replies
-from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX

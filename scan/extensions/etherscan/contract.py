@@ -10,9 +10,9 @@ import orjson
 from scan.contracts.proxy_contracts import delegating_account
 from scan.errors import NotFound, TracesUnavailable
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed, rows_reply
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTraces
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
 from scan.http.request_state import services
 from scan.http.requests import client_address, reader

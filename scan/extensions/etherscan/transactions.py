@@ -22,17 +22,17 @@ from scan.ethereum.forms.form import BLOB_GAS
 from scan.ethereum.rlp_and_tries import join_list, keccak256, quantity_item, string_item
 from scan.ethereum.stored_blocks import StoredTransaction
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
-from scan.extensions.logs import queries as logs
-from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.contract_abis import (
+from scan.extensions.decoding import details as transaction_details
+from scan.extensions.decoding.contract_abis import (
     NO_CONTRACT,
     Block,
     Contract,
     ContractAbis,
     Emitter,
 )
-from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
+from scan.extensions.explanations.transactions import queries as explanations
+from scan.extensions.logs import queries as logs
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.parameters import unix_seconds

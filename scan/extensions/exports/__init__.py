@@ -9,5 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "lists as CSV and NDJSON files, whole tables as Parquet files (scan export)",
+    "operating",
     commands={"export": "write whole tables as Parquet or CSV files"},
 )

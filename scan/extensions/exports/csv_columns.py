@@ -1,5 +1,5 @@
 """The columns of each list's CSV file, as [csv] of the openapi.toml files names them, and their
-cells, as spreadsheets take them (RFC 4180).
+cells.
 
 Spreadsheets keep 15 digits of a number. Values that must be exact are text: base units are followed
 by `wei` or `units`, a token's id follows `#`. Amounts are numbers, which can be summed.
@@ -8,10 +8,7 @@ A column is a field as the API's document writes it, in one of FORMATS, or `name
 CELLS; the names of GROUPS are several columns.
 """
 
-import csv
-import io
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -22,38 +19,15 @@ from scan.api.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.display_text import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
+from scan.http import csv_text
+from scan.http.csv_text import Cell
 from scan.queries import holdings, tokens
 from scan.queries.transactions import outcome
-
-# Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-# The place before a character that begins a formula in a spreadsheet: at the start of a cell, also
-# of one that another separator begins. The character may be a full-width one.
-_FORMULA = re.compile(
-    r'(^|[;,|\t\r\n"])(?=\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}'
-    r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}])|^(?=[\t\r])"
-)
-
-Cell = str | int | None
-
-
-def text(value: str) -> str:
-    """Return a text from a contract, which anybody may have written, with an apostrophe before a
-    formula."""
-    return _FORMULA.sub(r"\1'", value)
 
 
 def amount(units: str, decimals: int) -> str:
     """Return base units as an exact decimal number without zeros at its end."""
     return in_units(int(units), decimals)
-
-
-def lines(rows: Iterable[Sequence[Cell]]) -> bytes:
-    """Return rows in UTF-8, each ended by CRLF; None is an empty cell."""
-    buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerows(rows)
-    return buffer.getvalue().encode("utf-8", "replace")
 
 
 class Column(NamedTuple):
@@ -105,7 +79,7 @@ FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
     "id": lambda value, _: f"#{value}",
     # A token's standard as pages call it.
     "standard": lambda value, context: tokens.token_standard(value, context.chain_id),
-    "text": lambda value, _: text(value),
+    "text": lambda value, _: csv_text.text(value),
     "units": lambda value, _: f"{value} units",
     "wei": lambda value, _: f"{value} wei",
     "words": lambda value, _: " ".join(value),
@@ -207,11 +181,11 @@ def _amount(value: str | None, decimals: int | None) -> str | None:
     return None if value is None or decimals is None else amount(value, decimals)
 
 
-def csv_text(kind: str, records: Sequence[Record]) -> bytes:
+def short_list(kind: str, records: Sequence[Record]) -> bytes:
     """Return a short list as a CSV file; its cells need no context."""
     csv_columns, context = columns(kind, None), Context(None, "", {})
     rows = [[column.cell(record, context) for column in csv_columns] for record in records]
-    return BYTE_ORDER_MARK + lines([[column.name for column in csv_columns], *rows])
+    return csv_text.BYTE_ORDER_MARK + csv_text.lines([[c.name for c in csv_columns], *rows])
 
 
 def columns(kind: str, address: str | None, *, has_prices: bool = False) -> Sequence[Column]:

@@ -21,7 +21,7 @@ from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
 from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
-from scan.http import hooks, requests
+from scan.http import csv_text, hooks, requests
 from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
 from scan.http.requests import client_address, reader
@@ -29,7 +29,7 @@ from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.rate_limits.storage import Window
-from scan.server.responses import FileBody
+from scan.server.responses import FileBody, Kept
 
 MAX_BYTES = 64 * 1024 * 1024
 # 100,000 rows take 2 to 4 s of processor time, and many times that on busy processors. Less than
@@ -122,7 +122,7 @@ class _CsvRows:
 
     def header(self) -> bytes:
         names = [column.name for column in self._columns]
-        return csv_columns.BYTE_ORDER_MARK + csv_columns.lines([names])
+        return csv_text.BYTE_ORDER_MARK + csv_text.lines([names])
 
     def lines(self, records: Sequence[Record]) -> bytes:
         cells, context = [column.cell for column in self._columns], self._context
@@ -131,7 +131,7 @@ class _CsvRows:
             of_cells = {(asset(r), day_of(r)) for asset in assets for r in records}
             asset_days = {(asset, day) for asset, day in of_cells if asset is not None}
             context = context._replace(prices=self._prices.read(asset_days))
-        return csv_columns.lines([cell(record, context) for cell in cells] for record in records)
+        return csv_text.lines([cell(record, context) for cell in cells] for record in records)
 
 
 MAX_WRITING, MAX_IN_LINE = 2, 2  # of the eight threads
@@ -217,7 +217,7 @@ def _response(
     headers = {
         "Content-Length": str(body.size),
         "Content-Disposition": f'attachment; filename="{written.name}"',
-        "Cache-Control": "no-store",
+        "Cache-Control": Kept.NEVER,
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
         "X-Scan-Complete": "true" if last.next is None else "false",
@@ -240,4 +240,4 @@ def _response(
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
 
 
-HOOKS = hooks.ListFiles(send=send)
+HOOKS = hooks.ListFiles(send=send, short_list=csv_columns.short_list)

@@ -14,8 +14,9 @@ from scan.database import lists, statements
 from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.extensions.exports import csv_columns, parquet
+from scan.extensions.exports import parquet
 from scan.files import whole_file
+from scan.http import csv_text
 
 ROWS_AT_ONCE = 10_000
 
@@ -158,7 +159,7 @@ def new_file(path: Path, columns: Columns) -> Iterator[Callable[[Values], object
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         if path.suffix == ".csv":
-            file.write(csv_columns.lines([[*columns]]))
+            file.write(csv_text.lines([[*columns]]))
             yield lambda values: file.write(_csv_lines(columns, values))
         else:
             schema = parquet.schema(columns)
@@ -168,10 +169,10 @@ def new_file(path: Path, columns: Columns) -> Iterator[Callable[[Values], object
 
 def _csv_lines(columns: Columns, values: Values) -> bytes:
     cells = ([_cell(name, column, v) for v in values[name]] for name, column in columns.items())
-    return csv_columns.lines(zip(*cells, strict=True))
+    return csv_text.lines(zip(*cells, strict=True))
 
 
-def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_columns.Cell:
+def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_text.Cell:
     if isinstance(value, bytes):
         if name in _INTEGERS and column.type != parquet.UINT256:
             return int.from_bytes(value)
@@ -181,6 +182,6 @@ def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_columns
     if isinstance(value, list):
         return " ".join(f"0x{item.hex()}" for item in value)
     if isinstance(value, str):
-        return value if value.isdecimal() and value.isascii() else csv_columns.text(value)
+        return value if value.isdecimal() and value.isascii() else csv_text.text(value)
     assert value is None or isinstance(value, int)
     return value

@@ -8,5 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "histories of addresses, which add up to their balances over time; sums by month",
-    needs=("internal_transfers", "proofs"),
+    "chain data",
+    needs=("traces",),
 )

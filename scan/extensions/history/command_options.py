@@ -13,9 +13,8 @@ from scan.commands import hooks, startup
 from scan.commands.arguments import whole_number
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.ethereum import client, served_chain
+from scan.ethereum import client, served_chain, state_proofs
 from scan.extensions.history.genesis_balances import GenesisBalance
-from scan.extensions.proofs import state_proofs
 from scan.hex import BadHex, quantity, to_hex
 from scan.observability.logs import print_lines
 from scan.settings import Settings

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scan.extensions.exports.csv_columns import text
 from scan.extensions.exports.hooks import Context, Exports, Record
+from scan.http.csv_text import text
 
 MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from scan.database import connection, errors
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.proofs.state_proofs import AccountProofs
+from scan.ethereum.state_proofs import AccountProofs
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader

@@ -1,15 +1,11 @@
-"""GET /api/v1/addresses/:address/history and /balances, and sums of lists by month:
-/transactions/sums, /transfers/sums, /internal/sums, and /tokens/:address/transfers/sums. The tabs
-of an address that are made of these, and the pages of sums, at the paths of the API.
-"""
+"""GET /api/v1/addresses/:address/history and /balances, and the tabs of an address that are made of
+these."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
 from flask import Blueprint, request
 
 from scan import parameters
@@ -18,17 +14,15 @@ from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
-from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
-from scan.http import request_state, requests
+from scan.http import requests
 from scan.http.hooks import Service
 from scan.http.requests import Response, json_value, query_arguments, reader, window_of
 from scan.pages import filtered_lists, formatting, hooks
-from scan.pages.records import address_of, names_of
+from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
-from scan.queries import addresses, entities, holdings, pages, tokens
-from scan.queries.pages import Page, Window
-from scan.queries.reader import Reader
+from scan.queries import addresses, entities
+from scan.queries.pages import Window
 
 DEFAULT_POINTS = 40
 
@@ -79,60 +73,6 @@ def list_balances(address: str) -> Response:
     if read.next is not None:
         response.headers["Link"] = requests.next_link(read.next, arguments)
     return response
-
-
-class Summed(NamedTuple):
-    """A list that is summed, of an address or a token: the name of these in paths of pages and of
-    the API, the filter that a path has, the last part of the list's path, its entity."""
-
-    parent: str
-    collection: str
-    key: str
-    rows: str
-    entity: str
-
-
-SUMMED = (
-    Summed("address", "addresses", "address", "transactions", "transactions"),
-    Summed("address", "addresses", "address", "transfers", "token_transfers"),
-    Summed("address", "addresses", "address", "internal", "internal_transfers"),
-    Summed("token", "tokens", "tokenAddress", "transfers", "token_transfers"),
-)
-# The kinds of CSV files of sums, by entity.
-FILES = {
-    "transactions": "transactionSums",
-    "token_transfers": "transferSums",
-    "internal_transfers": "internalTransferSums",
-}
-
-
-def list_sums(summed: Summed, address: str) -> Response:
-    """Return the sums of a list by month."""
-    if summed.key == "tokenAddress":
-        tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
-    keys = [name for name in pages.FILTER_KEYS[summed.entity] if name != summed.key]
-    arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
-    filters = {**arguments, summed.key: address}
-    party = parameters.optional_address(filters, "address")
-
-    def read(window: pages.Window) -> pages.Page:
-        page = monthly_sums.page(reader(), summed.entity, window, filters, party)
-        return monthly_sums.valued_page(page)
-
-    def of_months(window: pages.Window) -> pages.Page:
-        # Without the sums of all rows, which a spreadsheet would add to the months'.
-        page = read(window)
-        sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
-        return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
-
-    return requests.list_response(
-        "sums", arguments, read, kind=FILES[summed.entity], address=party, read_for_file=of_months
-    )
-
-
-for of_list in SUMMED:
-    path = f"/{of_list.collection}/<address>/{of_list.rows}/sums"
-    blueprint.add_url_rule(path, path, partial(list_sums, of_list))
 
 
 CHART_POINTS = 40
@@ -221,45 +161,6 @@ def _chart(balances: balance_history.BalanceHistory) -> Chart | None:
     return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
-page_views = Blueprint("pages_history", __name__)
-
-
-def show_sums(summed: Summed, address: str) -> Response:
-    """Return the page of a list's sums by month."""
-    key = address_of(address)
-    shown_address = to_hex(key)
-    parent = f"/{summed.parent}/{shown_address}"
-
-    def read(reader: Reader, entity: str, window: Window, values: Mapping[str, str]) -> Page:
-        of = key if summed.key == "address" else parameters.optional_address(values, "address")
-        return monthly_sums.page(reader, entity, window, values, of)
-
-    listed = filtered_lists.entity_list(
-        summed.entity,
-        f"{parent}/{summed.rows}/sums",
-        f"/{summed.collection}/{shown_address}/{summed.rows}/sums",
-        fixed={summed.key: shown_address},
-        paging=(),
-        page_of=read,
-    )
-    names = names_of(listed.records, shown_address)
-    return listed.response(
-        "sums.html",
-        shown=listed,
-        names=names,
-        address=shown_address,
-        parent=parent,
-        rows=summed.rows,
-        noun=summed.entity.removesuffix("s").replace("_", " "),
-        prices=holdings.unit_prices(reader()),
-    )
-
-
-for of_list in SUMMED:
-    path = f"/{of_list.parent}/<address>/{of_list.rows}/sums"
-    page_views.add_url_rule(path, path, partial(show_sums, of_list))
-
-
 HOOKS = (
     Api(blueprints=(blueprint,)),
     Service(make=lambda core: GenesisBalances(core.writes)),
@@ -276,8 +177,6 @@ HOOKS = (
                 read=_balance_tab,
                 group=hooks.HOLDINGS,
             ),
-        ),
-        blueprints=(page_views,),
-        sections=(hooks.Section({"list": "list_sums.html"}),),
+        )
     ),
 )

@@ -10,7 +10,7 @@ from scan import parameters
 from scan.extensions.blockscout import address_and_token_objects, addresses_and_tokens, hooks, paths
 from scan.extensions.blockscout.addresses_and_tokens import TOKEN, tokens_held
 from scan.extensions.items import queries as items
-from scan.extensions.items.item_media.item_metadata import Metadata
+from scan.extensions.items.item_metadata import Metadata
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries.pages import Window

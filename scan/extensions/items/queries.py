@@ -14,7 +14,7 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, token_metadata
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
+from scan.extensions.items.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
 from scan.queries import balances, blocks, pages, tokens
 from scan.queries.reader import Reader

@@ -14,10 +14,9 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import NotFound
 from scan.extensions.items import queries as items
-from scan.extensions.items.item_media.media_cache import ItemMedia, Media
-from scan.extensions.items.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.media_cache import ItemMedia, Media
+from scan.extensions.items.settings import Settings as MediaSettings
 from scan.hex import to_hex
-from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
 from scan.http.request_state import REST, Interface, Services
 from scan.http.requests import LISTED, Response, json_value, list_response, query_arguments, reader
@@ -26,6 +25,7 @@ from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import address_of, names_of
 from scan.queries import pages, tokens
 from scan.queries.reader import Reader
+from scan.server.responses import Kept
 from scan.settings import Settings
 
 # A list shows many pictures, which are charged to the limit of the address over all keys alone.
@@ -138,9 +138,9 @@ def get_shown_picture(digest: str, address: str, token_id: str) -> Response:
     reader().do_not_cache()
     if picture is None:
         location = f"/nft/{to_hex(key)}/{number}/picture"
-        headers = {"Location": location, "Cache-Control": "no-store"}
+        headers = {"Location": location, "Cache-Control": Kept.NEVER}
         return flask.Response(status=302, headers=headers)
-    headers = {**PICTURE_HEADERS, "Cache-Control": FOR_EVER}
+    headers = {**PICTURE_HEADERS, "Cache-Control": Kept.FOR_EVER}
     return flask.Response(picture.content, mimetype=picture.content_type, headers=headers)
 
 

@@ -4,5 +4,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "labels of addresses, imported and exported by `scan labels`",
+    "operating",
     commands={"labels": "manage labels of addresses"},
 )

@@ -10,6 +10,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "lists of logs, by emitter and topics, stored or from the node",
-    needs=("transaction_details",),
+    "chain data",
+    needs=("decoding",),
     paths=("events",),
 )

@@ -13,11 +13,11 @@ from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
+from scan.extensions.decoding import contract_abis
+from scan.extensions.decoding.decoding import event_of
 from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.unstored_logs import BlockSpan
-from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import event_of
 from scan.hex import data, to_hex
 from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain

@@ -9,5 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "pools of exchanges: candles, volumes; unit prices that the operator gives (SCAN_PRICES)",
+    "chain data",
     paths=("dex", "pool/"),
 )

@@ -1,5 +1,5 @@
-"""Pools of exchanges and unit prices: GET /api/v1/pools, /pools/:address, its /candles, /state and
-/volume, and /prices; the pages /dex, by number of trades, and /pool/:address with its candles,
+"""Pools of exchanges: GET /api/v1/pools, /pools/:address, its /candles, /state and /volume; the
+pages /dex, by number of trades, and /pool/:address with its candles,
 whose chart the core's templates draw."""
 
 import json
@@ -16,17 +16,12 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
-from scan.extensions.markets.unit_prices.price_source import PriceSource
-from scan.extensions.markets.unit_prices.settings import Settings
 from scan.hex import to_hex
 from scan.http import requests
-from scan.http.hooks import Service
-from scan.http.request_state import Services
-from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
-from scan.queries.holdings import Prices, unit_prices
+from scan.queries.holdings import unit_prices
 
 api_views = Blueprint("markets", __name__)
 
@@ -77,53 +72,7 @@ def get_volume(address: str) -> requests.Response:
     return requests.json_body(pools.volume(requests.reader(), parameters.pool(address)))
 
 
-price_views = Blueprint("prices", __name__)
-
-
-@price_views.get("/prices")
-def get_prices() -> requests.Response:
-    """Return the operator's prices, on which no amount of the chain depends."""
-    requests.query_arguments()
-    prices, problem = requests.reader().sources.get(PriceSource).read(requests.reader())
-    requests.reader().do_not_cache()
-    if prices is None:
-        empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        return requests.json_value(
-            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
-        )
-    return requests.json_value(
-        {
-            "currency": prices.currency,
-            "source": prices.source,
-            "time": prices.time,
-            "coin": None if prices.coin is None else f"{prices.coin:f}",
-            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-            "minDepth": f"{prices.min_depth:f}",
-            "pools": {
-                token: {
-                    "pool": by.pool,
-                    "price": f"{by.price:f}",
-                    "depth": f"{by.depth:f}",
-                    "at": by.at,
-                }
-                for token, by in prices.pools.items()
-            },
-            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
-            "history": prices.history,
-            "problem": problem,
-        }
-    )
-
-
-def price_source(core: Services) -> PriceSource:
-    settings, source = core.settings, core.settings.of(Settings).prices
-    is_url = "://" in source
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
-    return PriceSource(source, fetcher, settings.webhook_allow_networks)
-
-
 ISO = "2026-01-31T23:59:59Z"
-MOST_STEPS = 5
 PRICES = ("open", "high", "low", "close")
 
 
@@ -169,14 +118,8 @@ def candle_chart(
 def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
     """Return round prices from at least the highest down to at most the lowest, evenly spaced."""
     power = Decimal(1).scaleb((most - least or most or Decimal(1)).adjusted() - 1)
-    steps = (factor * power * 10**places for places in range(3) for factor in (1, 2, 5))
-    for step in steps:
-        first, last = math.floor(least / step), math.ceil(most / step)
-        if last - first <= MOST_STEPS:
-            break
-    if first == last:  # one price, in the middle
-        first, last = first - 1, last + 1
-    return [number * step for number in range(last, first - 1, -1)]
+    whole = svg_charts.ticks_between(math.floor(least / power), math.ceil(most / power))
+    return [number * power for number in whole]
 
 
 FEE_PLACES = 2
@@ -255,8 +198,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 
 HOOKS = (
-    Api(blueprints=(api_views, price_views)),
-    Service(make=price_source, base=Prices),
+    Api(blueprints=(api_views,)),
     hooks.Pages(
         blueprints=(page_views,),
         tabs=(

@@ -18,6 +18,7 @@ def is_installed() -> bool:
 
 EXTENSION = Extension(
     "tools for language models at /mcp and by `scan mcp`",
+    "comfort",
     paths=("mcp",),
     commands={"mcp": "serve tools for language models over stdin and stdout"},
 )

@@ -8,4 +8,4 @@ calls), normalization.py (which names are names) and name_services.py (where the
 
 from scan.registry import Extension
 
-EXTENSION = Extension("names of addresses by ENS and other name services")
+EXTENSION = Extension("names of addresses by ENS and other name services", "comfort")

@@ -7,6 +7,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "scan doctor, scan status, and /metrics for Prometheus",
+    "operating",
     paths=("metrics",),
     commands={
         "doctor": "check the node, the database, compilers, disks and clocks",

@@ -11,6 +11,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "Blockscout's WebSocket of live updates at /socket/v2",
+    "compatible interfaces",
     needs=("blockscout", "history", "streams"),
     paths=("socket/",),
 )

@@ -68,7 +68,8 @@ class Sockets:
         with self._lock:
             self._app = app
             if not self._has_clients.is_set():
-                self._looked_at = time.monotonic()  # what ended before is no client's, but for 5 s
+                # Jobs that ended earlier than 5 s ago are told to nobody.
+                self._looked_at = time.monotonic()
             if self._process != os.getpid():  # threads do not survive a fork
                 threading.Thread(target=self._run, name="sockets", daemon=True).start()
                 self._process = os.getpid()

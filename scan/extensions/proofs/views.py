@@ -11,9 +11,8 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.api.renamed_fields import recording
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum import served_chain
+from scan.ethereum import served_chain, state_proofs
 from scan.ethereum.request_node import BUDGET_S
-from scan.extensions.proofs import state_proofs
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import reader

@@ -6,4 +6,4 @@ tables without the rows before it.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("rows of old blocks removed (SCAN_KEEP_DAYS)")
+EXTENSION = Extension("rows of old blocks removed (SCAN_KEEP_DAYS)", "operating")

@@ -6,4 +6,6 @@ pages then have. Start with views.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("search by number, hash or name, in the API and on pages", paths=("search/",))
+EXTENSION = Extension(
+    "search by number, hash or name, in the API and on pages", "comfort", paths=("search/",)
+)

@@ -9,6 +9,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "calls simulated by the node before they are sent",
-    needs=("internal_transfers", "transaction_details"),
+    "contracts",
+    needs=("decoding", "explanations", "traces"),
     paths=("simulate",),
 )

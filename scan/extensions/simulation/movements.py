@@ -18,12 +18,9 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame
-from scan.extensions.transaction_details.explanations.summary_exchanges import (
-    APPROVAL,
-    APPROVAL_FOR_ALL,
-)
+from scan.extensions.explanations.transactions.summary_exchanges import APPROVAL, APPROVAL_FOR_ALL
+from scan.extensions.traces.traces import is_creation
+from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.hex import to_hex
 
 SIMULATED_COIN = bytes.fromhex("ee" * 20)  # the emitter in eth_simulateV1 (ERC-7528)

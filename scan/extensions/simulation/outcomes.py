@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 from scan.contracts.delegation import Read
 from scan.contracts.proxy_contracts import IN_CODE, Words
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.decoding.contract_abis import Block, ContractAbis
+from scan.extensions.decoding.details import MAX_CONTRACTS, MAX_SMALL_GAS
+from scan.extensions.explanations.storage import mapping_keys, queries
+from scan.extensions.explanations.transactions import failure_locations, trace_decoding
+from scan.extensions.explanations.transactions.mapped_code import MAX_GAS
+from scan.extensions.explanations.transactions.state_changes import named_changes
 from scan.extensions.simulation.movements import SIMULATED_COIN, Movements, kept_logs, movements
 from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
-from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
-from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
-from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
-from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
-from scan.extensions.transaction_details.explanations.state_changes import named_changes
-from scan.extensions.transaction_details.storage import mapping_keys, queries
+from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
@@ -62,7 +62,11 @@ class Simulations(QueuedPlaces):
     """The place of all simulations together: a node goes on with a call that nobody waits for."""
 
     def __init__(self) -> None:
-        super().__init__(1, 1, busy="Other calls are being simulated; try again shortly.")
+        super().__init__(
+            places=1,
+            places_per_client=1,
+            busy="Other calls are being simulated; try again shortly.",
+        )
 
 
 class Simulated(NamedTuple):

@@ -15,11 +15,11 @@ from scan.ethereum import node_errors, request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.internal_transfers import transaction_traces
+from scan.extensions.explanations.storage.mapping_keys import TRACER as HASHING_TRACER
+from scan.extensions.explanations.storage.mapping_keys import HashedValues, read_values
+from scan.extensions.explanations.transactions import mapped_code, state_changes
 from scan.extensions.simulation.request import Overrides, SimulatedCall
-from scan.extensions.transaction_details.explanations import mapped_code, state_changes
-from scan.extensions.transaction_details.storage.mapping_keys import TRACER as HASHING_TRACER
-from scan.extensions.transaction_details.storage.mapping_keys import HashedValues, read_values
+from scan.extensions.traces import transaction_traces
 from scan.hex import BadHex, data, quantity, to_hex
 
 REVERTED = "execution reverted"

@@ -11,10 +11,10 @@ from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, ScanError, TracesUnavailable
 from scan.ethereum.display_text import COIN_DECIMALS
-from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
+from scan.extensions.explanations.transactions import views as explanations
 from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of
-from scan.extensions.transaction_details.explanations import views as explanations
+from scan.extensions.traces.transaction_traces import TOO_LARGE
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import Prerequisite, block_argument, reader, requires

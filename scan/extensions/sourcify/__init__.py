@@ -10,6 +10,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
-    needs=("contract_details", "transaction_details"),
+    "compatible interfaces",
+    needs=("explanations", "verification_jobs"),
     paths=("chains", "server/", "v2/"),
 )

@@ -14,8 +14,8 @@ from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
 from scan.ethereum.display_text import checksummed
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify import fields
-from scan.extensions.transaction_details.storage import compiler_layouts
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
 from scan.queries import contracts

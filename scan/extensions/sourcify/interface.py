@@ -13,7 +13,6 @@ from flask import Blueprint, Flask, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, Unavailable
-from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
 from scan.extensions.sourcify import fields
 from scan.extensions.sourcify.contract_record import (
     columns_of,
@@ -21,6 +20,7 @@ from scan.extensions.sourcify.contract_record import (
     minimal_record,
     usual_fields,
 )
+from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.hex import data
 from scan.http import hooks, requests
 from scan.http.request_state import Interface, services

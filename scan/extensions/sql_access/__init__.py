@@ -8,5 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "stable views of the tables, and roles that read them (scan sql-role)",
+    "operating",
     commands={"sql-role": "create a role that reads the chain by SQL"},
 )

@@ -8,4 +8,4 @@ behind it), then block_events.py and open_response.py (the text that clients are
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the chain's new records as server-sent events", needs=("logs",))
+EXTENSION = Extension("the chain's new records as server-sent events", "comfort", needs=("logs",))

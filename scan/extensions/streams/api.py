@@ -8,12 +8,13 @@ from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams import block_events, broadcaster
 from scan.extensions.streams.open_response import keep_open, opening
 from scan.http import hooks, requests
+from scan.server.responses import Kept
 
 blueprint = Blueprint("streams", __name__)
 
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
 # nginx passes events on without buffering, and no cache keeps them.
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+HEADERS = {"Cache-Control": Kept.NEVER, "X-Accel-Buffering": "no"}
 
 
 @blueprint.get("/stream")

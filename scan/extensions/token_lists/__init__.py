@@ -9,6 +9,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "token lists and their logos, by `scan tokens`",
+    "operating",
     needs=("items",),
     commands={"tokens": "manage token lists and their logos"},
 )

@@ -20,8 +20,8 @@ from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import checksummed
-from scan.extensions.items.item_media import item_metadata, pictures
-from scan.extensions.items.item_media.item_metadata import BadContent
+from scan.extensions.items import item_metadata, pictures
+from scan.extensions.items.item_metadata import BadContent
 from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
 from scan.queries.reader import Reader
 from scan.setting_kinds import Network

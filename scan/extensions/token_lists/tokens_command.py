@@ -13,7 +13,7 @@ from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
 from scan.database import connection
 from scan.errors import ScanError
-from scan.extensions.items.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
 from scan.observability.logs import print_lines
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, NotFetched, tls_context

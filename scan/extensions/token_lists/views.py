@@ -9,13 +9,14 @@ from scan.api.hooks import Api
 from scan.extensions.token_lists import token_list
 from scan.http import hooks, requests
 from scan.http.request_state import API, REST, Interface
+from scan.server.responses import Kept
 from scan.settings import Settings
 
 # A page shows many logos, which are charged to the limit of the address over all keys alone.
 INTERFACE = Interface(REST.refuse, prefixes=(f"{API}/logos/",), has_address_limit=True)
 # A logo may be an SVG with scripts. Opened by itself, nothing in it runs or is loaded.
 HEADERS = {
-    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cache-Control": Kept.FOR_EVER,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",  # pages of others may show it
     "X-Content-Type-Options": "nosniff",

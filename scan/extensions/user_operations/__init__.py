@@ -8,6 +8,7 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "user operations (ERC-4337), by account, paymaster, bundler and entry point",
-    needs=("internal_transfers", "transaction_details"),
+    "chain data",
+    needs=("decoding", "traces"),
     paths=("user-operations", "user-operation/"),
 )

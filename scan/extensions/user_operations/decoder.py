@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from scan.extensions.contract_details.decoder.hooks import Decoder
+from scan.extensions.decoder.hooks import Decoder
 from scan.extensions.user_operations import calls
 
 

@@ -11,8 +11,8 @@ from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, select
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
-from scan.extensions.transaction_details import contract_abis, decoding
+from scan.extensions.decoding import contract_abis, decoding
+from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
     AccountCall,

@@ -8,7 +8,8 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "feeds, /llms.txt and other files; redirects from other explorers",
-    needs=("transaction_details",),
+    "comfort",
+    needs=("decoding",),
     # The feed of verified contracts has a path below a page of another extension's.
     paths=("llms.txt", "robots.txt", ".well-known/", "verified-contracts/"),
 )

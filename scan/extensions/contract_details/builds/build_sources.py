@@ -37,8 +37,8 @@ from scan.extensions.contract_details.builds.build_formats import (
     metadata_of,
     read_file,
 )
-from scan.extensions.transaction_details import compiler_findings
-from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
+from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.explanations.transactions.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.languages.vyper import source_map

@@ -24,7 +24,7 @@ from scan.extensions.contract_details.builds import build_folders, build_formats
 from scan.extensions.contract_details.builds.build_sources import BuiltCreation
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations, MappedCode
+from scan.extensions.explanations.transactions.mapped_code import BuiltCreations, MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.contract_interface import interface_of

@@ -35,7 +35,7 @@ from scan.errors import (
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.contract_details.contract_import import source_client, source_records
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, ScanError, Unavailable, VerificationFailed
 from scan.extensions.contract_details.contract_import.importer import record_of
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 from scan.verification.creations import CreationReader
 from scan.verification.verifier import indexed_contract

@@ -14,7 +14,7 @@ from scan.contracts.proxy_contracts import Proxy, delegation_of
 from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.bytecode import can_reach, disassemble, opcodes
 from scan.extensions.contract_details.source_files import archive
-from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
 from tests.contracts.test_proxy_kinds import SELECTING, Lying, array

@@ -8,9 +8,9 @@ from eth_utils import keccak
 
 from scan.ethereum import block_hashing, block_validation
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.state_proofs import proven_value
 from scan.extensions.demo import demo_chain, demo_node, replay
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
-from scan.extensions.proofs.state_proofs import proven_value
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000

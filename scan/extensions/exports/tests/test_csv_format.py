@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import declared, schemas
 from scan.ethereum.blocks import DecodedTransaction
 from scan.extensions.exports import csv_columns, parquet
 from scan.extensions.exports.csv_columns import GROUPS, Context, columns, day_of
+from scan.http import csv_text
 
 pytestmark = pytest.mark.check
 
@@ -43,12 +44,12 @@ CELLS = [
 
 @pytest.mark.parametrize(("written", "cell"), CELLS)
 def test_no_text_is_taken_for_a_formula(written, cell):
-    assert csv_columns.text(written) == cell
+    assert csv_text.text(written) == cell
 
 
 @given(st.text(alphabet=f'ab1 \t\r\n;,|"{FORMULA_SIGNS}', max_size=12))
 def test_no_separator_makes_a_formula_of_text(written):
-    line = csv_columns.lines([["0xab", csv_columns.text(written)]]).decode()
+    line = csv_text.lines([["0xab", csv_text.text(written)]]).decode()
     for separator in ",;|\t":
         for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
             for cell in row:
@@ -76,7 +77,7 @@ def test_amounts_are_exact(units, decimals, shown):
 
 def test_rows_are_those_of_rfc_4180():
     rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é"]]
-    assert csv_columns.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
+    assert csv_text.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
 
 
 @pytest.mark.parametrize("own", [None, "0xa1", "0xb2"])

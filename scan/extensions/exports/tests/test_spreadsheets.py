@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from scan.extensions.exports import csv_columns
+from scan.http import csv_text
 from tests.support.serving import program
 
 pytestmark = pytest.mark.check
@@ -50,7 +51,7 @@ def transfers(symbols):
     ]  # fmt: skip
     rows = [[column.cell(record, context) for column in listed] for record in records]
     header = [[column.name for column in listed]]
-    return csv_columns.BYTE_ORDER_MARK + csv_columns.lines([*header, *rows])
+    return csv_text.BYTE_ORDER_MARK + csv_text.lines([*header, *rows])
 
 
 def opened(path):

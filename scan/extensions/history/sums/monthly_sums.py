@@ -12,7 +12,7 @@ import orjson
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.display_text import COIN_DECIMALS
-from scan.extensions.internal_transfers import views as internal_transfers
+from scan.extensions.traces import views as internal_transfers
 from scan.http.requests import reader
 from scan.queries import cursors, entities, holdings
 from scan.queries.holdings import UnitPrices, exact_worth

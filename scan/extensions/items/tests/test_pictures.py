@@ -11,9 +11,9 @@ import pytest
 
 from app import create_app
 from scan.ethereum.request_node import NodeSession
-from scan.extensions.items.item_media import item_metadata, media_cache
-from scan.extensions.items.item_media.settings import Settings as MediaSettings
+from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
+from scan.extensions.items.settings import Settings as MediaSettings
 from scan.outbound.https_client import DocumentFetcher, NotFetched
 from tests.support import many_functions, page_checks
 from tests.support.anvil import calldata

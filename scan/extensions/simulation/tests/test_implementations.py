@@ -7,8 +7,8 @@ import pytest
 from eth_abi import encode
 
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
-from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from scan.extensions.explanations.tests.storage import conftest
 from scan.extensions.simulation.tests.test_simulation import SPENDER, simulate, token_call, transfer
-from scan.extensions.transaction_details.tests.storage import conftest
 
 POOR = "0x" + 20 * "77"
 

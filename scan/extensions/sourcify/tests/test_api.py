@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify.tests.submissions import (
     CHAIN,
     IDENTIFIER,
@@ -19,7 +20,6 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
-from scan.extensions.transaction_details.storage import compiler_layouts
 from tests.support import serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, verified

@@ -13,7 +13,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable
-from scan.extensions.transaction_details.decoding import add_methods, contexts
+from scan.extensions.decoding.decoding import add_methods, contexts
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import (

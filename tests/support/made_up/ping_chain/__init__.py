@@ -2,4 +2,4 @@
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the form of a made-up chain, whose producers burn nothing")
+EXTENSION = Extension("the form of a made-up chain, whose producers burn nothing", "chain data")

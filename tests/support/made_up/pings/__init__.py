@@ -2,4 +2,4 @@
 
 from scan.registry import Extension
 
-EXTENSION = Extension("transactions to one address")
+EXTENSION = Extension("transactions to one address", "chain data")

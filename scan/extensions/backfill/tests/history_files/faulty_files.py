@@ -9,7 +9,7 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum.rlp_and_tries import list_root
-from scan.extensions.backfill.history_files import e2store, raw_block
+from scan.extensions.backfill import e2store, raw_block
 
 VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
 BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs

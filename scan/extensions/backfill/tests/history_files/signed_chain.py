@@ -5,8 +5,8 @@ Anvil leaves the list of withdrawals out of a block's size, which `sized` adds.
 
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.history_export import file_name, write_file
-from scan.extensions.backfill.history_files.raw_block import parts_of
+from scan.extensions.backfill.history_export import file_name, write_file
+from scan.extensions.backfill.raw_block import parts_of
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash

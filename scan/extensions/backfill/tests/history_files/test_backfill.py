@@ -20,7 +20,7 @@ import requests
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill.body_backfill import READ_BLOCKS, BodyBackfill
-from scan.extensions.backfill.history_files.history_source import open_files
+from scan.extensions.backfill.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster

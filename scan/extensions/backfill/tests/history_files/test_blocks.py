@@ -3,7 +3,7 @@
 import pytest
 
 from scan.ethereum import block_decoder, block_hashing, client, fork_schedule
-from scan.extensions.backfill.history_files import raw_block
+from scan.extensions.backfill import raw_block
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum import client, rlp_and_tries
-from scan.extensions.backfill.history_files import e2store, file_sources, history_source, raw_block
+from scan.extensions.backfill import e2store, file_sources, history_source, raw_block
 from scan.extensions.backfill.plan import SpoolFailed
 from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
 from scan.indexer.block_rows import FetchedBlock

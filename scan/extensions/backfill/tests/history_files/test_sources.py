@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from scan.extensions.backfill.history_files import e2store, file_sources, history_source
+from scan.extensions.backfill import e2store, file_sources, history_source
 from scan.extensions.backfill.tests.history_files.file_server import FileServer
 
 NAMES = ("net-00000-aaaaaaaa.era1", "net-00001-bbbbbbbb-noproofs.ere", "net-00002-cccccccc.erae")

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files import e2store, history_export, history_source
+from scan.extensions.backfill import e2store, history_export, history_source
 from scan.extensions.backfill.plan import BLOCKS_OF_FILE, SpoolFailed
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.history_files import signed_chain

@@ -32,7 +32,7 @@ from tests.support.scenario.transactions import key_of
 SEED, BLOCKS = 7, 30
 ALICE, BOB = key_of(1), key_of(2)  # with coin
 FRESH = new_account(1)
-TRACED = "block_records,internal_transfers"
+TRACED = "block_records,traces"
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 
 

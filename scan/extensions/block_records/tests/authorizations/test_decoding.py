@@ -7,8 +7,8 @@ from scan.extensions.block_records.tests.authorizations.test_authorizations impo
     EVERYBODY,
     delegations,  # noqa: F401  # a fixture
 )
-from scan.extensions.transaction_details.tests.test_proxy_events import events
-from scan.extensions.transaction_details.tests.test_transaction_contents import (
+from scan.extensions.decoding.tests.test_proxy_events import events
+from scan.extensions.decoding.tests.test_transaction_contents import (
     NEXT,
     WORK,
     check_work,

@@ -8,8 +8,8 @@ import pytest
 
 from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.tests.builds import projects
-from scan.extensions.transaction_details.compiler_findings import search_hashes
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
+from scan.extensions.explanations.transactions.compiler_findings import search_hashes
+from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
 from tests.support.explorer import compilation, standard_input
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"

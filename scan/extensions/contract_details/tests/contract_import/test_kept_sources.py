@@ -3,7 +3,7 @@
 import pytest
 
 from scan.extensions.contract_details.contract_import.importer import KeptSources
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from tests.support.database import execute, wait_until_none
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION, verified

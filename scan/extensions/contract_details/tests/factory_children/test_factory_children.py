@@ -8,7 +8,7 @@ import pytest
 from eth_abi import encode
 
 from scan.extensions.contract_details.factory_children import factory_children
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from tests.support import database, serving
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input

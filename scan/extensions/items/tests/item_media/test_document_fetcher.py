@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from scan.extensions.items.item_media import item_metadata, media_cache
+from scan.extensions.items import item_metadata, media_cache
 from scan.outbound import https_client
 from tests.support.receiver import Answer
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from scan.extensions.items.item_media import item_metadata
+from scan.extensions.items import item_metadata
 
 pytestmark = pytest.mark.check
 

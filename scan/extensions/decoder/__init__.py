@@ -1,0 +1,14 @@
+"""The decoder: calldata, logs, errors and constructor arguments that a client sends, and back.
+
+Start with decoding.py (candidates, nested calls), then nested_calls.py (which arguments are calls)
+and views.py (calldata of a function and its arguments, endpoints, pages).
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension(
+    "a decoder of calldata, logs, errors and typed data; an encoder of calls",
+    "contracts",
+    needs=("decoding", "contract_details"),
+    paths=("decode", "encode"),
+)

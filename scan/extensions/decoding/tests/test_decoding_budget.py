@@ -1,0 +1,134 @@
+"""What contracts, ABIs and logs can make decoding cost: it ends, and says that it did."""
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.contracts import abi, abi_decoding
+from scan.contracts.abi import AbiType
+from scan.extensions.decoding.decoding import decode_call, decode_log, decode_log_by
+
+pytestmark = pytest.mark.check
+
+TRANSFER = keccak(text="Transfer(address,address,uint256)")
+PARTY = (1).to_bytes(32, "big")
+
+
+def events(count, *types, anonymous=True, indexed=0):
+    inputs = [
+        {"type": type_, "name": f"a{place}", "indexed": place < indexed}
+        for place, type_ in enumerate(types)
+    ]
+    return abi_decoding.index_abi(
+        {"type": "event", "name": f"E{number}", "anonymous": anonymous, "inputs": inputs}
+        for number in range(count)
+    )
+
+
+@pytest.fixture
+def attempts(monkeypatch):
+    """The entries by which something was decoded, as far as their values."""
+    made = []
+    decode = abi_decoding.decoded_values
+
+    def counted(types, data, *, strict):
+        made.append(str(types))
+        return decode(types, data, strict=strict)
+
+    monkeypatch.setattr(abi_decoding, "decoded_values", counted)
+    return made
+
+
+def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
+    word = (7).to_bytes(32, "big")
+    found = decode_log([], word, [events(1, "uint256")])
+    assert found is not None and found.name == "E0"
+    assert decode_log([], word, [events(2, "uint256")]) is None  # neither is known to be right
+    attempts.clear()
+    for data in (word, word * 2, word * 50, encode(["uint256[]"], [[1] * 1000])):
+        for types in (["uint256"], ["uint256", "uint256"], ["uint256[]"], ["bytes"]):
+            assert decode_log([], data, [events(1990, *types)]) is None
+    assert not attempts
+
+
+def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
+    inputs = [[{"type": "uint256", "name": "a"}] * count for count in range(1, 100)]
+    index = abi_decoding.index_abi(
+        {"type": "event", "name": f"E{len(each)}", "anonymous": True, "inputs": each}
+        for each in inputs
+    )
+    for words in (1, 50, 99):
+        found = decode_log([], bytes(32 * words), [index])
+        assert found is not None and found.name == f"E{words}"
+    assert decode_log([PARTY], bytes(32), [index]) is None
+
+
+def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
+    entry = {"type": "event", "name": "E", "inputs": [{"type": "bytes", "name": "a"}]}
+    index = abi_decoding.index_abi([entry] * 2000)
+    assert decode_log([keccak(text="E(bytes)")], b"\xff" * 64, [index]) is None
+    assert len(attempts) <= 2 * (abi_decoding.MAX_ALTERNATIVES + 1)
+
+
+MANY_TYPES = [
+    [{"type": "bool"}] * 90,
+    [{"type": "bool" + "[1]" * 31}] * 15,
+    [{"type": "tuple", "components": [{"type": "bool", "name": "a"}] * 90}],
+]
+
+
+@pytest.mark.parametrize("inputs", MANY_TYPES)
+def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
+    """A stored ABI of 1 MiB held 140,000, which took 0.7 s beside the budget."""
+    made = []
+    monkeypatch.setattr(abi, "AbiType", lambda *a, **k: made.append(AbiType(*a, **k)) or made[-1])
+    entries = [{"type": "function", "name": f"f{n}", "inputs": inputs} for n in range(2000)]
+    assert abi_decoding.index_abi(entries).functions
+    assert 0 < len(made) <= abi_decoding.MAX_TYPES
+
+
+def test_large_abis_of_real_contracts_are_read_whole():
+    """A diamond of 500 facets' functions; the largest of known libraries have a fifth of them."""
+    parameter = {"internalType": "uint256[]", "name": "amounts", "type": "uint256[]"}
+    entries = [
+        {"type": "function", "name": f"f{n}", "inputs": [parameter] * 6, "outputs": [parameter]}
+        for n in range(500)
+    ]
+    assert len(abi_decoding.index_abi(entries).functions) == 500
+
+
+def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
+    budget = abi_decoding.DecodingBudget(
+        work=10 * (abi_decoding.ATTEMPT + 3), processor_s=60.0
+    )  # three words each
+    logs = [([TRANSFER, PARTY, PARTY], PARTY)] * 12
+    found = [decode_log(topics, data, budget=budget) is not None for topics, data in logs]
+    assert found == [True] * 10 + [False] * 2 and budget.is_exceeded
+    call = keccak(text="transfer(address,uint256)")[:4] + PARTY * 2
+    assert decode_call(call) is not None
+    assert decode_call(call, budget=budget) is None
+    assert (
+        decode_log_by([TRANSFER], PARTY, ["Transfer(address,address,uint256)"], budget=budget)
+        is None
+    )
+
+
+def test_a_budget_of_time_ends_decoding():
+    budget = abi_decoding.DecodingBudget(processor_s=0.0)
+    assert decode_log([TRANSFER, PARTY, PARTY], PARTY, budget=budget) is None and budget.is_exceeded
+
+
+@pytest.mark.parametrize("data", [b"", bytes(31), bytes(32), b"\xff" * 640, bytes(32) * 1000])
+@pytest.mark.parametrize("depth", [1, 7, 20])
+def test_nested_types_and_huge_arrays_take_no_more_than_their_bytes(depth, data):
+    budget = abi_decoding.DecodingBudget(processor_s=60.0)
+    for type_ in (
+        "uint256" + "[]" * depth,
+        "uint8" + "[100000]" * min(depth, 8),
+        "bytes" + "[3]" * depth,
+    ):
+        decode_log([], data, [events(3, type_)], budget=budget)
+        decode_log(
+            [keccak(text=f"E0({type_})")], data, [events(1, type_, anonymous=False)], budget=budget
+        )
+    assert not budget.is_exceeded

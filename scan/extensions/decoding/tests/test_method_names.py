@@ -1,0 +1,152 @@
+"""The method that lists of transactions show."""
+
+import re
+
+import pytest
+from eth_utils import keccak
+
+from scan.errors import InvalidParameter
+from scan.extensions.decoding.decoding import add_methods
+from scan.hex import to_hex
+from scan.queries import contracts
+from scan.queries.contracts import selectors
+from scan.queries.reader import Reader
+from tests.support.database import execute
+from tests.support.many_functions import PROXY, deploy
+
+TRANSFER = "transfer(address,uint256)"
+NOBODY = "0x" + 40 * "e"
+SLOT = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
+
+
+def selector(signature):
+    return "0x" + keccak(text=signature)[:4].hex()
+
+
+def reader_of(app):
+    return Reader(app.extensions["scan"].sources, "test")
+
+
+def methods(explorer, *calls):
+    records = [{"toAddress": to, "methodId": method} for to, method in calls]
+    add_methods(reader_of(explorer.app), records)
+    return [each.get("method") for each in records]
+
+
+def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(explorer, many):
+    clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
+    assert methods(
+        explorer,
+        (many, selector("over(address)")),
+        (clone, selector("over(uint256)")),
+        (NOBODY, selector(TRANSFER)),
+        (NOBODY, "0x01020304"),
+        (NOBODY, None),
+        (None, None),
+    ) == ["over", "over", "transfer", "0x01020304", None, None]
+
+
+def test_what_a_proxy_calls_is_named_without_the_node(explorer, many):
+    """By verified contracts, where they agree: a transaction's page asks where the proxy leads."""
+    proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
+    called = selector("over(address)")
+    assert methods(explorer, (proxy, called), (NOBODY, called)) == ["over", called]
+    explorer.execute("INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))
+    assert methods(explorer, (proxy, called)) == [called]
+    explorer.execute("DELETE FROM verified_functions WHERE signature = 'z()'")
+
+
+def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
+    for number, name in ((1, "first"), (2, "second"), (2, "third")):
+        explorer.execute(
+            "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
+        )
+    found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
+    assert found == ["first", "0x09090902"]
+    assert selectors(reader_of(explorer.app), "first") == [bytes([9, 9, 9, 1])]
+    assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
+
+
+def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch):
+    """Of standards, of verified contracts, and of imported signatures. Names in other letter case
+    do not make one a name of too many functions."""
+    reader, url = reader_of(explorer.app), explorer.settings.database_url
+    transfers = selectors(reader, "transferFrom")
+    assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
+    for insert, delete in (
+        ("INSERT INTO verified_functions VALUES (%s, %s)", "DELETE FROM verified_functions"),
+        ("INSERT INTO signatures VALUES (%s, %s)", "DELETE FROM signatures"),
+    ):
+        for number, signature in enumerate(("oneCase(uint8)", "ONECASE(address)", "oneCasex()")):
+            execute(url, insert, bytes([8, 8, 8, number]), signature)
+        assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+        assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
+        with monkeypatch.context() as patch:
+            patch.setattr(contracts, "MAX_SELECTORS", 2)
+            assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
+            patch.setattr(contracts, "MAX_IN_ANY_CASE", 2)
+            for name in ("onecase", "oneCase"):  # of what was not read nothing is known
+                with pytest.raises(InvalidParameter, match="too many"):
+                    selectors(reader, name)
+        execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
+    assert explorer.client.get("/api/v1/transactions?method=TRANSFERFROM").status_code == 200
+
+
+def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
+    reader = reader_of(explorer.app)
+    over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
+    assert over <= {*selectors(reader, "over")}
+    assert selector("safeTransferFrom(address,address,uint256)") in {
+        to_hex(each) for each in selectors(reader, "safeTransferFrom")
+    }
+    monkeypatch.setattr(contracts, "MAX_SELECTORS", 2)
+    with pytest.raises(InvalidParameter, match="too many"):
+        selectors(reader, "over")
+    for text in ("f" + 1000 * "(", "f(" + 990 * "a b,", "f(" + 1990 * " ", "_" * 2000):
+        with pytest.raises(InvalidParameter):
+            selectors(reader, text)
+
+
+@pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])
+def test_lists_of_transactions_show_it(client, path):
+    """Of the scenario's chain."""
+    newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
+    called = next(each for each in newest if each["methodId"])
+    add_methods(reader_of(client.application), [called])
+    text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
+    assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text
+
+
+def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
+    """Only its first four bytes are stored. Marks that turn the direction of what follows, and
+    halves of characters, are left out."""
+    texts = {
+        "Invo": "Invo…",
+        "Приве": "Пр…",
+        "請求": "請…",
+        "\u202eab": "a…",
+        "\u202ea": "a…",
+        "<b>x": "<b>x…",
+        "\x00abc": None,
+        "\u202e\u202e": None,
+    }
+    records = [{"toAddress": NOBODY, "methodId": f"0x{text.encode()[:4].hex()}"} for text in texts]
+    records.append({"toAddress": many, "methodId": f"0x{b'Invo'.hex()}"})
+    records.append({"toAddress": NOBODY, "methodId": "0xffff4142"})
+    add_methods(reader_of(explorer.app), records)
+    assert [record.get("memo") for record in records] == [*texts.values(), None, None]
+    assert records[0]["method"] == "0x496e766f"
+
+
+def test_a_text_is_shown_in_lists_and_in_the_sentence(explorer):
+    receiver = explorer.anvil.accounts[7]
+    memo = f"<i>2026\u202e</i> “quoted” {'long ' * 2000}"
+    sent = explorer.send(receiver, f"0x{memo.encode().hex()}", gas=hex(2_000_000))
+    row = explorer.client.get(f"/address/{receiver.lower()}").text
+    assert "“<bdi>&lt;i&gt;2026&lt;/i&gt; “quoted” long" in row and "<i>2" not in row
+    page = explorer.client.get(f"/tx/{sent}").text
+    [sentence] = re.findall(r'<p class="sentence">.*?</p>', page, re.DOTALL)
+    assert "with the text <bdi>“&lt;i&gt;2026&lt;/i&gt; quoted long" in sentence
+    assert len(sentence) < 1000 and "\u202e" not in page and "<i>2026" not in page
+    parts = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["parts"]
+    assert parts[-1]["type"] == "text" and len(parts[-1]["text"]) <= 82

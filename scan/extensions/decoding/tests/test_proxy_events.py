@@ -1,0 +1,148 @@
+"""Events emitted through proxies: lists of logs decode them as /transactions/:hash does; and
+proxies of proxies."""
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.extensions.decoding.tests.test_transaction_contents import (
+    NEXT,
+    SLOT,
+    STEPS,
+    WORK,
+    no_storage,
+    proxy_to,
+    work,
+)
+from tests.contracts.test_proxy_kinds import EIP1167
+from tests.support import authorizations, faulty_node, many_functions
+from tests.support.anvil import calldata
+from tests.support.explorer import behind
+
+__all__ = ["work"]
+
+
+def events(client, emitter):
+    """Oldest first, by the list and by the query, which have to agree."""
+    found = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
+    body = {"entity": "logs", "filter": {"address": emitter}}
+    asked = client.post("/api/v1/query", json=body).json["data"]
+    assert [log["event"] for log in asked] == [log["event"] for log in found]
+    return [log["event"] for log in reversed(found)]
+
+
+def of_transaction(work, transaction):
+    return [log["event"] for log in work.details(transaction)["logs"]]
+
+
+def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work):
+    proxy = proxy_to(work, work.worker)
+    first = work.send(proxy, WORK)
+    other = many_functions.deploy(work.explorer, NEXT, "Next")  # not verified
+    work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    second = work.send(proxy, keccak(text=f"labour({STEPS},string)")[:4] + WORK[4:])
+    found = events(work.explorer.client, proxy)
+    assert found == of_transaction(work, first) + of_transaction(work, second)
+    assert [event and event["name"] for event in found] == ["Worked", "Quiet", None, None]
+    assert {event["source"] for event in found if event} == {"verified"}
+
+
+def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(work):
+    proxy = proxy_to(work, work.worker)
+    work.send(proxy, WORK)
+
+    with behind(work.explorer.settings) as (client, node):
+        node.fault = no_storage
+        assert events(client, proxy) == [None, None]
+        node.fault = None
+        assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
+        requests = node.requests
+        node.fault = no_storage  # what was read stays true of its block
+        assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
+        assert work.explorer.settings.logs != "all" or node.requests == requests
+
+
+def is_old_state(call):
+    return call["method"] == "eth_getStorageAt" and call["params"][-1] != "latest"
+
+
+def test_where_the_node_has_only_present_implementations_it_is_said(work):
+    sent = work.send(proxy_to(work, work.worker), WORK)
+    with behind(work.explorer.settings) as (client, node):
+        node.fault = faulty_node.refuse(is_old_state, -32000, "missing trie node")
+        _, details = work.get(sent, client)
+        assert details["unavailable"] in client.get(f"/tx/{sent}").text
+    assert "present implementations" in details["unavailable"]
+    assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
+
+
+IMPLEMENTATIONS = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+
+contract Older {
+    event Did(address indexed who, uint256 amount);
+    function act(uint256 amount) external { emit Did(msg.sender, amount); }
+    function price() external pure returns (int256) { return -5; }
+}
+
+contract Newer {
+    event Did(address who, uint256 indexed units);
+    function act(uint256 units) external { emit Did(msg.sender, units); }
+    function price() external pure returns (uint256) { return 5; }
+}
+"""
+
+
+def test_an_upgrade_leaves_what_its_block_and_older_state_said(work):
+    """In its block either implementation may have run: an event is all that it may be."""
+    explorer, anvil = work.explorer, work.explorer.anvil
+    older, newer = (
+        many_functions.verified(explorer, IMPLEMENTATIONS, name) for name in ("Older", "Newer")
+    )
+    me = anvil.accounts[0]
+    proxy = anvil.deploy(me, "Replaceable", older)
+    before = anvil.head()
+    sent = anvil.send(me, proxy.address, data=calldata("act(uint256)", 5))
+    anvil.transact(me, proxy, "replace", newer)
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+    [event] = of_transaction(work, sent)
+    readings = [[argument["value"] for argument in one] for one in event["alternatives"]]
+    assert len(readings) == 2 and [me.lower(), "5"] in readings
+    path, body = f"/api/v1/contracts/{proxy.address}/call", {"functionName": "price"}
+    for block, result, implementation in ((before, "-5", older), ("latest", "5", newer)):
+        called = explorer.client.post(f"{path}?block={block}", json=body).json
+        assert called == {"result": result, "implementation": implementation}
+
+
+@pytest.fixture(scope="module")
+def proxy(explorer):
+    """With nothing behind it in its own storage."""
+    arguments = encode(["address", "bytes32"], [authorizations.IDLE, bytes(32)]).hex()
+    return many_functions.deploy(explorer, many_functions.PROXY, "Proxy", arguments)
+
+
+def clone_of(explorer, proxy):
+    return explorer.place(EIP1167.format(explorer.place(EIP1167.format(proxy[2:]))[2:]))
+
+
+def account_with(explorer, proxy):
+    account, anvil = authorizations.new_account(1967), explorer.anvil
+    signed = authorizations.authorize(account, proxy, authorizations.nonce_of(anvil, account))
+    anvil.receipt_of(authorizations.send(anvil, [signed]))
+    return account.address.lower()
+
+
+@pytest.mark.parametrize("made", [clone_of, account_with])
+def test_the_implementation_is_that_of_the_storage_that_the_code_reads(explorer, many, proxy, made):
+    at = made(explorer, proxy)
+    word = f"0x{many[2:]:0>64}"
+    explorer.anvil.call("anvil_setStorageAt", at, IMPLEMENTATION_SLOT, word)
+    sent = explorer.send(at, calldata("nothing()"))
+    method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert (method["signature"], method["source"]) == ("nothing()", "verified")
+    answer = explorer.call(at, "over(uint256)", 5).json
+    assert answer == {"result": "number", "implementation": many}
+    values = explorer.client.get(f"/api/v1/contracts/{at}/values").json
+    assert values["implementation"] == many and values["values"], values

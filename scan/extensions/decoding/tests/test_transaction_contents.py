@@ -1,0 +1,362 @@
+"""GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
+
+from collections import namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from app import create_app
+from scan.contracts import transaction_contents
+from scan.ethereum import request_node, transaction_reader
+from scan.ethereum.stored_blocks import StoredBlock, stored_body
+from scan.extensions.decoding import decoding
+from scan.extensions.decoding import details as transaction_details
+from scan.extensions.decoding.decoding import event_of
+from scan.queries import reader as queries_reader
+from tests.support import endless_responses, faulty_node, many_functions, solidity
+from tests.support.database import execute
+from tests.support.explorer import behind
+from tests.support.serving import wait_until
+
+SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+WORKER = Path(__file__).with_name("Worker.sol").read_text()
+NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
+STEPS = "(uint256,string)[]"
+WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
+
+
+class Work(namedtuple("Work", "explorer worker")):
+    """Contracts of one code: verified, and what stands before it."""
+
+    def send(self, to, data=b"", **fields):
+        """The hash of a transaction once it is indexed."""
+        text = data if isinstance(data, str) else "0x" + data.hex()
+        return self.explorer.send(to, text, **fields)
+
+    def get(self, transaction, client=None):
+        answer = (client or self.explorer.client).get(f"/api/v1/transactions/{transaction}")
+        return answer.status_code, answer.json
+
+    def details(self, transaction):
+        status, found = self.get(transaction)
+        assert status == 200 and found["unavailable"] is None
+        return found
+
+
+@pytest.fixture(scope="module")
+def work(explorer):
+    return Work(explorer, many_functions.verified(explorer, WORKER, "Worker"))
+
+
+def proxy_to(work, address, slot=SLOT):
+    arguments = encode(["address", "bytes32"], [address, bytes.fromhex(slot[2:])]).hex()
+    return many_functions.deploy(work.explorer, many_functions.PROXY, "Proxy", arguments)
+
+
+def check_work(found):
+    assert found["method"] == {
+        "name": "work",
+        "signature": f"work({STEPS},string)",
+        "arguments": [
+            {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+            {"name": "note", "type": "string", "value": "note"},
+        ],
+        "source": "verified",
+    }
+    worked, quiet = found["logs"]
+    assert worked["event"]["source"] == "verified"
+    assert worked["event"]["arguments"][1:] == [
+        {
+            "name": "note",
+            "type": "string",
+            "value": "0x" + keccak(text="note").hex(),
+            "hashed": True,
+        },
+        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+    ]
+    assert (quiet["event"]["name"], found["logCount"]) == ("Quiet", 2)
+    expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
+    assert [each["value"] for each in quiet["event"]["arguments"]] == expected
+
+
+def test_a_call_of_a_verified_contract_is_decoded(work):
+    sent = work.send(work.worker, WORK)
+    found = work.details(sent)
+    check_work(found)
+    receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
+    assert found["input"] == "0x" + WORK.hex()
+    for log, given in zip(found["logs"], receipt["logs"], strict=True):
+        expected = (given["address"].lower(), given["topics"], given["data"])
+        assert (log["address"], log["topics"], log["data"]) == expected
+        assert log["logIndex"] == int(given["logIndex"], 16)
+
+
+def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
+    proxy = proxy_to(work, work.worker)
+    before = work.send(proxy, WORK)
+    check_work(work.details(before))
+    other = many_functions.deploy(work.explorer, NEXT, "Next")
+    work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    assert work.details(work.send(proxy, WORK))["method"] is None
+    check_work(work.details(before))
+
+
+def test_reverted_created_and_plain_transactions(work):
+    code = keccak(text="fail(uint256)")[:4] + encode(["uint256"], [3])
+    failed = work.details(work.send(work.worker, code))
+    assert (failed["status"], failed["method"]["name"], failed["logs"]) == (False, "fail", [])
+    creation = "0x" + solidity.artifact("Coin").bytecode.hex()
+    created = work.details(
+        work.send(
+            None,
+            creation + encode(["string", "string", "uint8"], ["a", "b", 3]).hex(),
+            gas=8_000_000,
+        )
+    )
+    assert created["method"] is None and created["input"].startswith(creation)
+    plain = work.details(work.send(work.worker, value=1))
+    assert (plain["input"], plain["method"], plain["logs"]) == ("0x", None, [])
+
+
+def shout(times):
+    return keccak(text="shout(uint256)")[:4] + encode(["uint256"], [times])
+
+
+@pytest.fixture(scope="module")
+def shouted(work):
+    """A transaction with 10,000 logs."""
+    return work.send(work.worker, shout(10_000), gas=16_000_000)
+
+
+def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
+    found = work.details(shouted)
+    indexes = [log["logIndex"] for log in found["logs"]]
+    assert indexes == [*range(10_000)] and found["logCount"] == 10_000
+    long = WORK + bytes(128 * 1024 - len(WORK) - 200)
+    found = work.details(work.send(work.worker, long, gas=16_000_000))
+    assert found["input"] == "0x" + long.hex() and found["method"]["name"] == "work"
+
+
+def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
+    """Of a transaction with 10,000 logs, whose block is decompressed once."""
+    client = create_app(work.explorer.settings).test_client()
+    decoded = []
+
+    def decode(*given):
+        decoded.append(given)
+        return event_of(*given)
+
+    monkeypatch.setattr(decoding, "event_of", decode)
+    read = []
+    monkeypatch.setattr(
+        transaction_contents,
+        "StoredBlock",
+        lambda *given: read.append(given) or StoredBlock(*given),
+    )
+    for path, most in {
+        f"/tx/{shouted}": 100,
+        f"/api/v2/transactions/{shouted}": 0,
+        f"/api/v2/transactions/{shouted}/logs": 51,
+        f"/api/v2/transactions/{shouted}/logs?index=9000": 51,
+        f"/api/v2/transactions/{shouted}/summary": 0,
+        f"/api?module=transaction&action=gettxinfo&txhash={shouted}": 0,
+        f"/api/v1/transactions/{shouted}": 10_000,
+    }.items():
+        decoded.clear()
+        assert client.get(path).status_code == 200
+        assert len(decoded) == most, path
+    assert len(read) == 1
+    following = client.get(f"/api/v2/transactions/{shouted}/logs?index=9000").json
+    assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
+
+
+def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
+    client = create_app(work.explorer.settings).test_client()
+    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
+    places = client.application.extensions["scan"].sources.processor_places
+    paths = [
+        f"/api/v1/transactions/{shouted}",
+        f"/tx/{shouted}",
+        f"/api/v2/transactions/{shouted}/logs",
+        f"/api/v1/transactions/{shouted}/trace",
+    ]
+    with places.place("127.0.0.1"):
+        assert [client.get(path).status_code for path in paths] == [429] * 4
+        assert client.get(paths[0], environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
+        assert client.get("/api/v1/transactions?limit=3").status_code == 200
+    assert client.get(paths[1]).status_code == 200
+    assert places.taken == 0
+
+
+def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
+    sent = work.send(work.worker, shout(30), gas=1_000_000)
+    for module, name, bound, count in (
+        (transaction_details, "MAX_LOGS", 20, 30),
+        (transaction_reader, "MOST_BYTES", 8_000, None),
+    ):
+        monkeypatch.setattr(module, name, bound)
+        status, found = work.get(sent, create_app(work.explorer.settings).test_client())
+        assert (status, found["logs"], found["logCount"]) == (200, None, count)
+        assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+        forget_block(work)  # its receipts are the node's
+
+
+def test_a_verification_and_an_import_end_what_was_cached(work):
+    source = WORKER.replace("contract Worker", "contract Later").replace("work(Step", "toil(Step")
+    address = many_functions.deploy(work.explorer, source, "Later")
+    calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
+    sent = work.send(address, calldata)
+    assert work.details(sent)["method"] is None
+    work.explorer.execute(
+        "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)"
+    )
+    wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
+    imported = work.details(sent)["method"]
+    assert (imported["name"], imported["source"]) == ("toil", "imported")
+    assert [each["name"] for each in imported["arguments"]] == ["", ""]
+    answer = work.explorer.verify(
+        address, source, many_functions.VERSION, contractName="Later", optimizationUsed=0
+    )
+    assert answer.status_code == 200, answer.json
+    wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
+
+
+def answers(change):
+    """The node's own, with something changed in what is an object."""
+
+    def alter(_, answer):
+        if isinstance(answer.get("result"), dict):
+            change(answer["result"])
+
+    return faulty_node.altering(alter)
+
+
+def log_with(**fields):
+    return answers(lambda found: found["logs"][1].update(fields) if "logs" in found else None)
+
+
+def field_with(**fields):
+    return answers(lambda found: found.update(fields))
+
+
+FAULTS = {
+    "cut": faulty_node.cut_connection,
+    "slow": faulty_node.hang(3.0),
+    "null": faulty_node.null_results,
+    "no receipt": faulty_node.null_receipts,
+    "refused": faulty_node.node_error(-32000, "no"),
+    "no JSON": faulty_node.html,
+    "HTTP 503": faulty_node.status(503),
+    "dripping": endless_responses.dripping_body,
+    "endless": endless_responses.endless_body,
+    "text": faulty_node.every_result('"0x"'),
+    "a list": faulty_node.every_result("[]"),
+    "an empty object": faulty_node.every_result("{}"),
+    "another block": field_with(blockHash="0x" + 64 * "b"),
+    "another number": field_with(blockNumber="0x1"),
+    "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
+    "another recipient": field_with(to="0x" + 40 * "a"),
+    "no input": field_with(input=None),
+    "odd input": field_with(input="0x123"),
+    "logs as text": field_with(logs="0x"),
+    "a log as text": field_with(logs=["0x"]),
+    "no topics": log_with(topics=None),
+    "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
+    "a short topic": log_with(topics=["0x00"]),
+    "a topic in a text": log_with(topics="0x" + 64 * "0"),
+    "a short address": log_with(address="0x12"),
+    "data that is no hex": log_with(data="0xzz"),
+    "an index before the one before": log_with(logIndex="0x0"),
+    "an index of no number": log_with(logIndex="one"),
+    "an endless index": log_with(logIndex="0x" + 64 * "f"),
+    "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
+    "a removed log": log_with(removed=True),
+}
+
+
+def no_storage(calls, forward):
+    """A node that does not say which implementation a proxy had."""
+    is_asked = any(call["method"] == "eth_getStorageAt" for call in calls)
+    return faulty_node.Reply(503) if is_asked else faulty_node.Reply(body=forward(calls))
+
+
+def forget_block(work):
+    """Leave the newest block as it is with SCAN_BODIES=off."""
+    newest = "DELETE FROM block_bodies WHERE block_number = (SELECT max(number) FROM blocks)"
+    work.explorer.execute(newest)
+
+
+def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeypatch):
+    monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
+    monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
+    sent = [work.send(work.worker, WORK) for _ in FAULTS]
+    proxied = work.send(proxy_to(work, work.worker), WORK)
+    with behind(work.explorer.settings) as (client, node):
+        for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
+            node.fault = fault
+            status, found = work.get(transaction, client)
+            assert (status, found["unavailable"]) == (200, None), name
+            check_work(found)
+            assert "not shown" not in client.get(f"/tx/{transaction}").text, name
+        assert node.requests == 1  # for the finality
+        node.fault = no_storage
+        status, found = work.get(proxied, client)
+        assert (status, found["input"], found["method"]) == (200, "0x" + WORK.hex(), None)
+        assert "implementations" in found["unavailable"] and len(found["logs"]) == 2
+        node.fault = None
+        check_work(work.get(proxied, client)[1])
+
+
+MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
+DAMAGE = [
+    "body = substring(body FOR 20)",
+    "body = ''",
+    f"body = '\\x{MALFORMED.body.hex()}', digest = '\\x{MALFORMED.digest.hex()}'",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
+    sent = work.send(work.worker, WORK)
+    url, settings = work.explorer.settings.database_url, work.explorer.settings
+    last = "WHERE block_number = (SELECT max(number) FROM blocks)"
+    execute(url, f"UPDATE block_bodies SET {damage} {last}")  # noqa: S608
+    check_work(work.get(sent, create_app(settings).test_client())[1])
+    alone = create_app(replace(settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    status, found = work.get(sent, alone)
+    assert (status, found["hash"], found["input"]) == (200, sent, None)
+    assert found["unavailable"]
+
+
+def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
+    monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
+    with behind(work.explorer.settings) as (client, node):
+        for name, fault in FAULTS.items():
+            node.fault = fault
+            sent = work.send(work.worker, WORK)
+            forget_block(work)
+            status, found = work.get(sent, client)
+            assert (status, found["hash"]) == (200, sent), name
+            assert (found["input"], found["method"], found["logs"]) == (None, None, None), name
+            assert found["unavailable"].endswith(".")
+            page = client.get(f"/tx/{sent}")
+            assert page.status_code == 200 and "not shown" in page.text, name
+            node.fault = None
+            check_work(work.get(sent, client)[1])
+            node.fault, requests = fault, node.requests  # what was read stays true
+            check_work(work.get(sent, client)[1])
+            assert node.requests == requests, name
+
+
+def test_a_node_without_old_state_gives_the_present_implementation(work):
+    sent = work.send(proxy_to(work, work.worker), WORK)
+
+    def is_old(call):
+        return call["method"] == "eth_getStorageAt" and call["params"][2] != "latest"
+
+    pruned = faulty_node.refuse(is_old, -32000, "missing trie node")
+    with behind(work.explorer.settings, pruned) as (client, _):
+        check_work(work.get(sent, client)[1])

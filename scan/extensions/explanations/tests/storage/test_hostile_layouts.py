@@ -1,0 +1,347 @@
+"""Layouts of strangers' contracts: every walk and every size is bounded."""
+
+import json
+from functools import partial
+
+import pytest
+from eth_utils import keccak
+
+from scan.errors import NotFound
+from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
+from scan.extensions.explanations.storage.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
+from scan.extensions.explanations.storage.layout import (
+    MALFORMED_LAYOUT,
+    MAX_MEMBERS,
+    MAX_VARIABLES,
+    read_solidity,
+    read_vyper,
+)
+from scan.extensions.explanations.storage.queries import MAX_COLLISIONS, Comparisons
+from scan.extensions.explanations.storage.variable_values import (
+    MAX_ENTRIES,
+    MAX_ROUNDS,
+    MAX_SLOTS,
+    _Values,
+    entries_of,
+    place_at,
+)
+
+pytestmark = pytest.mark.check
+
+UINT = {"encoding": "inplace", "label": "uint256", "numberOfBytes": "32"}
+STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
+
+
+def variable(label, type_, slot=0, offset=0):
+    return {"label": label, "type": type_, "slot": str(slot), "offset": offset}
+
+
+def struct(*members, size=32):
+    fields = {"encoding": "inplace", "label": "struct S", "numberOfBytes": str(size)}
+    return {**fields, "members": [*members]}
+
+
+def mapping(key, value):
+    fields = {"encoding": "mapping", "label": "mapping", "numberOfBytes": "32"}
+    return {**fields, "key": key, "value": value}
+
+
+def layout(storage, **types):
+    return read_solidity(json.dumps({"storage": storage, "types": types}))
+
+
+def parts(own, slot):
+    return [
+        part.name for part in slots.Regions(own, slots.roots_of(own), slots.Steps()).parts_at(slot)
+    ]
+
+
+MALFORMED = (
+    "",
+    "[]",
+    "{}",
+    "null",
+    '{"storage": 1}',
+    '{"storage": [1]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "x", "offset": 0}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "-1", "offset": 0}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "0", "offset": 32}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "%s", "offset": 0}]}' % ("9" * 79),
+    '{"storage": [], "types": {"t": {}}}',
+    '{"storage": [], "types": {"t": {"encoding": "no", "label": "", "numberOfBytes": "1"}}}',
+    '{"storage": [], "types": {"t": {"encoding": "bytes", "label": "", "numberOfBytes": "0"}}}',
+    '{"storage": [], "types": [1]}',
+)
+
+
+@pytest.mark.parametrize("text", MALFORMED)
+def test_malformed_layouts_are_refused(text):
+    with pytest.raises(MALFORMED_LAYOUT):
+        read_solidity(text)
+
+
+MALFORMED_OF_VYPER = [
+    "",
+    "[]",
+    '{"a": 1}',
+    '{"a": {"slot": -1, "type": "uint256"}}',
+    '{"a": {"slot": 0, "n_slots": 0, "type": "uint256"}}',
+    json.dumps({"a": {"slot": 0, "type": "DynArray[" * 20 + "uint256" + ", 2]" * 20}}),
+    json.dumps({"a": {"slot": 0, "type": "x" * 2_000}}),
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED_OF_VYPER)
+def test_malformed_layouts_of_vyper_are_refused(text):
+    with pytest.raises(MALFORMED_LAYOUT):
+        read_vyper(text)
+
+
+def test_modules_in_modules_are_followed_to_a_bound():
+    nested = {"deep": {"slot": 1, "type": "uint256"}}
+    for _ in range(100):
+        nested = {"m": nested}
+    own = read_vyper(json.dumps({"near": {"a": {"slot": 0, "type": "bool"}}, **nested}))
+    assert [v.name for v in own.variables] == ["near.a"]
+
+
+def test_many_variables_and_members_are_cut():
+    own = layout([variable(f"v{n}", "t", n) for n in range(MAX_VARIABLES + 10)], t=UINT)
+    assert (len(own.variables), own.is_truncated) == (MAX_VARIABLES, True)
+    members = [variable(f"m{n}", "t", n) for n in range(MAX_MEMBERS)]
+    own = layout([], t=UINT, a=struct(*members[:10]), b=struct(*members))
+    assert sum(len(type_.members) for type_ in own.types.values()) == MAX_MEMBERS
+    many = {f"v{n}": {"slot": n, "type": "uint256"} for n in range(MAX_VARIABLES + 10)}
+    vyper = read_vyper(json.dumps(many))
+    assert (len(vyper.variables), vyper.is_truncated) == (MAX_VARIABLES, True)
+
+
+class Walked(list):
+    """A list that counts the items that were taken from it."""
+
+    count = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.count += 1
+            yield item
+
+
+def test_a_struct_that_has_itself_is_walked_to_a_bound():
+    """No compiler allows it in place; each level has a hundred of the next."""
+    members = [variable(f"m{n}", "s") for n in range(100)]
+    own = layout([variable("v", "s")], s=struct(*members))
+    assert parts(own, 0) == []
+    for type_ in ("s", "none"):  # each member is a step, also one too deep or of no type
+        own = layout([variable("v", "s")], s=struct(variable("m", "s"), variable("m", type_)))
+        members = Walked(99 * own.types["s"].members)
+        own.types["s"] = own.types["s"]._replace(members=members)
+        [root] = slots.roots_of(own)
+        for walk, start in (
+            (entries_of, root.place),
+            (partial(slots.hashed_places, indices=()), root),
+        ):
+            members.count, steps = 0, slots.Steps(5_000)
+            assert len([*walk(own, start, steps=steps)]) <= 5_000
+            assert steps.left <= 0
+            assert members.count < 5_000 + slots.MAX_DEPTH * len(members)
+    candidates = mapping_keys.Candidates([bytes(32)])
+    assert slot_names.names_of_slots(own, {1, 2, 3}, candidates, slot_names.Budget()) == {}
+
+
+def test_walks_of_many_slots_are_bounded_together():
+    members = [variable(f"m{n}", "t", n) for n in range(1_000)]
+    own = layout([variable("v", "s")], t=UINT, s=struct(*members, size=32_000))
+    budget = slot_names.Budget()
+    named = slot_names.names_of_slots(own, range(1_000), mapping_keys.Candidates(()), budget)
+    assert len(named) == 50  # of 50,000 steps, a thousand for each
+    assert budget.steps.left < 0
+    own = layout([variable(f"v{n}", "t") for n in range(MAX_VARIABLES)], t=UINT)
+    steps = slots.Steps()
+    regions = slots.Regions(own, slots.roots_of(own), steps)
+    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= slots.MAX_STEPS
+
+
+def test_a_list_of_itself_is_followed_by_levels():
+    """Solidity allows it: struct Node { Node[] children; }"""
+    node = struct(variable("children", "list"))
+    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
+    own = layout([variable("root", "node")], node=node, list=array)
+    first = int.from_bytes(keccak(bytes(32)))
+    second = int.from_bytes(keccak(first.to_bytes(32)))
+    named = slot_names.names_of_slots(
+        own, {0, first, second, 5}, mapping_keys.Candidates(()), slot_names.Budget()
+    )
+    assert {slot: [part.name for part in of] for slot, of in named.items()} == {
+        0: ["root.children.length"],
+        first: ["root.children[0].children.length"],
+        second: ["root.children[0].children[0].children.length"],
+    }
+
+
+def test_arrays_of_any_length_are_looked_up_by_arithmetic():
+    length = 2**200
+    array = {
+        "encoding": "inplace",
+        "label": "uint8[]",
+        "numberOfBytes": str(length),
+        "base": "small",
+    }
+    small = {"encoding": "inplace", "label": "uint8", "numberOfBytes": "1"}
+    own = layout(
+        [variable("a", f"t(x){length}_storage")], **{f"t(x){length}_storage": array}, small=small
+    )
+    at = (length - 32) // 32
+    assert parts(own, at) == [f"a[{length - 32 + n}]" for n in range(32)]
+    assert parts(own, at + 1) == []
+    assert place_at(own, f"a[{length - 1}]").slot == at
+    assert (
+        len([*entries_of(own, slots.Place("a", f"t(x){length}_storage", 0), slots.Steps())]) == 11
+    )
+
+
+def test_hashes_are_bounded():
+    words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
+    three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
+    own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
+    budget = slot_names.Budget()
+    assert (
+        slot_names.names_of_slots(own, {2**255 + 1}, mapping_keys.Candidates(words), budget) == {}
+    )
+    assert budget.hashes in (0, -1)  # it was used up, and no more than it
+    assert slot_names.MAX_HASHES == 10_000
+
+
+def test_one_mapping_of_mappings_leaves_hashes_to_others():
+    words = [(2**100 + n).to_bytes(32) for n in range(1_000)]
+    own = layout(
+        [variable("pairs", "m1"), variable("other", "m2", 1)],
+        t=UINT,
+        m2=mapping("t", "t"),
+        m1=mapping("t", "m2"),
+    )
+    slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
+    pair = int.from_bytes(keccak(words[62] + keccak(words[60] + bytes(32))))
+    budget = slot_names.Budget()
+    named = slot_names.names_of_slots(own, {slot, pair, 77}, mapping_keys.Candidates(words), budget)
+    expected = {slot: f"other[{2**100 + 999}]", pair: f"pairs[{2**100 + 60}][{2**100 + 62}]"}
+    assert {s: named[s][0].name for s in named} == expected
+    assert budget.hashes > 0
+
+
+def test_candidates_are_bounded():
+    words = (n.to_bytes(32) for n in range(10_000))
+    candidates = mapping_keys.Candidates(words, (n.to_bytes(2) for n in range(1_000)))
+    own = layout([], t=UINT, s=STRING)
+    assert len(candidates.of(own.types["t"], is_vyper=False)) == mapping_keys.MAX_WORDS
+    assert len(candidates.of(own.types["s"], is_vyper=False)) == mapping_keys.MAX_TEXTS
+    assert len(candidates.indices) == mapping_keys.MAX_INDICES
+
+
+@pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
+def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte, value):
+    assert slots.value_of("bool", bytes([byte])) == value
+
+
+def test_a_long_string_is_not_put_together():
+    word = (2 * 2**200 + 1).to_bytes(32)
+    assert slot_names.content_of(0, word, {}) is None
+    own = layout([variable("s", "s")], s=STRING)
+    [*changes] = slot_names.changed_variables(
+        [own], {0: (bytes(32), word)}, mapping_keys.Candidates(()), slot_names.Budget()
+    )[0]
+    expected = [("s", "", None), ("s.length", "0", str(2**200))]
+    assert [(c.name, c.before, c.after) for c in changes] == expected
+    # The length of a short one is not more than its slot has room for.
+    assert slot_names.content_of(0, bytes(31) + b"\xfe", {}) == bytes(31)
+
+
+class Storage:
+    """A storage in which every slot has one word."""
+
+    def __init__(self, word):
+        self.word = word.to_bytes(32)
+        self.rounds = self.slots = 0
+
+    def read(self, slots):
+        self.rounds += 1
+        self.slots += len(slots)
+        return dict.fromkeys(slots, self.word)
+
+
+@pytest.mark.parametrize("word", [0, 1, 10, 2**64, 2**256 - 1])
+def test_reading_is_bounded(word):
+    """Whatever the lengths of arrays and strings are said to be."""
+    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
+    node = struct(variable("a", "list"), variable("b", "s", 1), variable("c", "t", 2), size=96)
+    own = layout(
+        [variable(f"v{n}", "node", 3 * n) for n in range(50)],
+        node=node,
+        list=array,
+        s=STRING,
+        t=UINT,
+    )
+    steps = slots.Steps()
+    entries = [
+        (own, entry)
+        for v in own.variables
+        for entry in entries_of(own, slots.Place(v.name, v.type, v.slot), steps)
+    ]
+    storage = Storage(word)
+    values = _Values(storage.read, entries, steps)
+    assert len(values.read()) <= MAX_ENTRIES
+    assert storage.rounds <= MAX_ROUNDS
+    assert storage.slots <= MAX_SLOTS
+    assert values.is_truncated == (word not in (0,))
+
+
+def test_collisions_are_bounded():
+    first = layout([variable(f"a{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
+    second = layout([variable(f"b{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
+    collisions = Comparisons().collisions_of(first, second)
+    assert len(collisions) == MAX_COLLISIONS
+    assert all(collision.is_renamed for collision in collisions)
+    own = layout([variable("v", "s")], s=struct(variable("m", "s")))
+    assert Comparisons().collisions_of(own, own) == ()
+
+
+def test_variables_at_the_end_of_the_storage():
+    last = 2**256 - 1
+    array = {"encoding": "inplace", "label": "m[9]", "numberOfBytes": "288", "base": "m"}
+    own = layout(
+        [variable("a", "t(m)9_storage", last), variable("s", "s", last), variable("n", "n", last)],
+        **{"t(m)9_storage": array},
+        m=mapping("t", "s"),
+        n=struct(variable("deep", "t(m)9_storage", last), size=2**255),
+        s=STRING,
+        t=UINT,
+    )
+    assert place_at(own, "a[8][1]").slot < 2**256
+    assert place_at(own, "n.deep[8][1]").slot < 2**256
+    storage = Storage(2**256 - 1)
+    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), slots.Steps())]
+    assert all(value.slot <= last for value in _Values(storage.read, entries, slots.Steps()).read())
+    candidates = mapping_keys.Candidates([bytes(32)])
+    words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
+    assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]
+    assert len(Comparisons().collisions_of(own, own)) == 0
+
+
+def test_names_of_one_text_are_told_apart():
+    own = layout([variable("_x", "t"), variable("_x", "t", 4), variable("_xy", "t", 5)], t=UINT)
+    assert [v.name for v in own.variables] == ["_x", "_x@4", "_xy"]
+    assert [place_at(own, name).slot for name in ("_x", "_x@4", "_xy")] == [0, 4, 5]
+    with pytest.raises(NotFound):
+        place_at(own, "_")
+
+
+def test_a_stored_layout_is_bounded():
+    given = {"storage": [], "types": None}
+    assert json.loads(unpacked(packed(given) or b"")) == given
+    assert packed(None) is None
+    assert packed([]) is None
+    assert packed({"a": "x" * MAX_LAYOUT_BYTES}) is None
+    nested = {}
+    for _ in range(1_000):
+        nested = {"a": nested}
+    assert packed(nested) is None

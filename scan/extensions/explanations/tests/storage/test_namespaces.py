@@ -1,0 +1,139 @@
+"""Variables in structs at the slots of namespaces (ERC-7201), and enum members by their names."""
+
+import json
+from pathlib import Path
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
+from scan.extensions.explanations.tests.storage.conftest import deploy
+from scan.verification import contract_interface
+from tests.support.anvil import calldata
+
+WHO = "0x" + 18 * "5e" + "0abc"
+PATH = "Upgradeable.sol"
+# As OpenZeppelin's upgradeable contracts keep their state, since version 5.
+FOLDER = Path(__file__).with_name("namespaces")
+SOURCES = {str(f.relative_to(FOLDER)): f.read_text() for f in sorted(FOLDER.rglob("*.sol"))}
+TOKEN, OWNED = "erc7201:example.storage.Token", "erc7201:example.storage.Owned"
+
+
+@pytest.fixture
+def token(explorer):
+    return deploy(explorer, SOURCES, PATH, "Token")
+
+
+def test_changes_have_the_names_of_members_at_namespaces(token):
+    assert token.changed("set(address,uint256)", WHO, 12) == {
+        f"{TOKEN}.balances[{WHO}]": ("0", "12"),
+        f"{TOKEN}.phase": ("Draft", "Closed"),
+        f"{TOKEN}.name": ("", "a name"),
+        f"{TOKEN}.many.length": ("0", "1"),
+        f"{TOKEN}.many[0]": ("0", "5"),
+        f"{TOKEN}.nested.before": ("Draft", "Open"),
+        f"{TOKEN}.nested.count": ("0", "3"),
+        "plain": ("Draft", "Open"),
+        "following[1]": ("Draft", "Closed"),
+        "erc7201:example.storage.Counting.high": ("0", "9"),
+    }
+    expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
+    assert token.changed("own(address)", WHO) == expected
+
+
+def test_the_storage_of_a_contract_with_namespaces(token):
+    token.explorer.send(token.address, calldata("set(address,uint256)", WHO, 12), gas=1_000_000)
+    values = token.values()
+    assert values["plain"] == "Open"
+    assert values[f"{TOKEN}.phase"] == "Closed"
+    assert values[f"{TOKEN}.name"] == "a name"
+    assert values[f"{OWNED}.isPaused"] is False
+    assert not any("Unrelated" in name for name in values)
+    path = f"{TOKEN}.balances[{WHO}]"
+    assert token.values(variable=path) == {path: "12"}
+    [entry] = token.storage(variable=f"{OWNED}.since").json["variables"]
+    inner = int.from_bytes(keccak(text="example.storage.Owned")) - 1
+    slot = int.from_bytes(keccak(inner.to_bytes(32))) & ~0xFF
+    assert (int(entry["slot"], 16), entry["offset"], entry["type"]) == (slot, 20, "uint64")
+
+
+def test_a_value_that_no_member_has_is_a_number(token):
+    assert token.changed("corrupt()") == {"plain": ("Draft", "7")}
+
+
+@pytest.mark.check
+def test_enums_of_one_name_have_no_members_however_many_there_are():
+    def enum(name, *members):
+        named = [{"name": member} for member in members]
+        return {"nodeType": "EnumDefinition", "name": name, "members": named}
+
+    others = [enum(f"E{number}", "A") for number in range(compiler_layouts.MAX_DECLARED - 1)]
+    enums = compiler_layouts._declared_types(
+        _of_files(*others, enum("E", "A", "B"), enum("E", "B", "A"))
+    )
+    assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_DECLARED - 1
+    with pytest.raises(ValueError, match="too many"):
+        _of_files(enum("E", "A"), *[{}] * contract_interface.MAX_NODES, enum("E", "B"))
+
+
+def _of_files(*nodes):
+    return [*contract_interface.declared_in({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
+
+
+@pytest.mark.check
+def test_the_slot_of_the_erc():
+    """The example of ERC-7201."""
+    expected = 0x183A6125C38840424C4A85FA12BAB2AB606C4B6D0E7CC73C0C06BA5300EAB500
+    assert compiler_layouts.slot_of("example.main") == expected
+
+
+PLAIN = {
+    "storage": [{"label": "a", "type": "t_enum(E)1", "slot": "0", "offset": 0}],
+    "types": {"t_enum(E)1": {"encoding": "inplace", "label": "enum E", "numberOfBytes": "1"}},
+}
+HOSTILE = {
+    "enums that are none": {"enums": 5},
+    "members that are none": {"enums": {"enum E": 5}},
+    "members that are no text": {"declared": {"enum E": [1, None]}},
+    "namespaces that are none": {"namespaces": [1]},
+    "variables that are none": {"namespaces": {"storage": 7, "types": {}}},
+    "types that are none": {"namespaces": {"storage": [], "types": 7}},
+    "a slot outside of the storage": {
+        "namespaces": {"storage": [{**PLAIN["storage"][0], "slot": str(2**256)}], "types": {}}
+    },
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("names", HOSTILE.values(), ids=HOSTILE)
+def test_malformed_names_are_no_layout_or_left_out(names):
+    try:
+        layout = read_solidity(json.dumps({**PLAIN, **names}))
+    except MALFORMED_LAYOUT:
+        return
+    assert [variable.name for variable in layout.variables] == ["a"]
+    assert all(isinstance(name, str) for members in layout.declared.values() for name in members)
+
+
+DECLARATIONS = {
+    "an id with spaces": ("/// @custom:storage-location erc7201:a b", "uint256 x;"),
+    "another formula": ("/// @custom:storage-location erc9999:a.b", "uint256 x;"),
+    "a long id": (f"/// @custom:storage-location erc7201:{'a' * 300}", "uint256 x;"),
+    "no member that can be laid out": ("/// @custom:storage-location erc7201:a.b", "S[] x;"),
+    "markup": ('/// @custom:storage-location erc7201:<b>"\\', "uint256 x;"),
+}
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS.values(), ids=DECLARATIONS)
+def test_hostile_declarations_verify(explorer, declaration):
+    comment, members = declaration
+    source = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract A {{
+    {comment}
+    struct S {{ {members} }}
+    uint256 public plain = {len(comment)};
+}}
+"""
+    assert deploy(explorer, {PATH: source}, PATH, "A").values()["plain"] == str(len(comment))

@@ -1,0 +1,122 @@
+"""Creation code that is found again in front of constructor arguments, whatever bytes these are."""
+
+import hashlib
+import random
+
+import orjson
+import pytest
+
+from scan.extensions.explanations.transactions import compiler_findings
+from scan.verification.bytecode_comparison import ByteRange, LinkedCode
+
+pytestmark = pytest.mark.check
+
+HASH = b"dipfsX\x22\x12\x20"
+LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" * 32
+
+
+def code_of(code, *links):
+    stored = compiler_findings.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
+    assert stored is not None
+    return stored
+
+
+def is_searched_by(stored, creation):
+    return compiler_findings.search_hashes(creation).get(stored.search_hash) == stored.size
+
+
+@pytest.mark.parametrize("words", [0, 1, 7, compiler_findings.MAX_ARGUMENT_BYTES // 32])
+@pytest.mark.parametrize("seed", range(20))
+def test_code_is_found_in_front_of_arguments(seed, words):
+    chosen = random.Random(seed)
+    code = bytes(chosen.choices([0x73, 0x60, 0x7F, 0x00, 0x01, 0x64], k=chosen.randrange(1, 400)))
+    code += chosen.choice([b"", HASH, HASH + chosen.randbytes(20), HASH + chosen.randbytes(40)])
+    stored, creation = code_of(code), code + chosen.randbytes(32 * words)
+    assert is_searched_by(stored, creation)
+    assert stored.is_in(creation)
+
+
+def test_libraries_and_metadata_may_differ_and_nothing_else():
+    stored = code_of(LINKED, ByteRange(3, 23))
+    linked = LINKED[:3] + b"\x22" * 20 + LINKED[23:-32] + b"\x44" * 32
+    assert is_searched_by(stored, linked)
+    assert stored.is_in(linked)
+    changed = bytearray(linked)
+    changed[30] ^= 1  # an operand of PUSH32
+    assert not is_searched_by(stored, bytes(changed))
+    assert not stored.is_in(bytes(changed))
+
+
+def test_a_constant_address_is_no_library():
+    stored = code_of(LINKED)
+    other = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
+    assert is_searched_by(stored, other)
+    assert not stored.is_in(other)
+    assert not stored.is_in(LINKED[:-1])
+
+
+def test_arguments_are_whole_words_and_bounded():
+    stored = code_of(b"\x01" * 50)
+    assert not is_searched_by(stored, b"\x01" * 50 + bytes(31))
+    assert not is_searched_by(
+        stored, b"\x01" * 50 + bytes(compiler_findings.MAX_ARGUMENT_BYTES + 32)
+    )
+
+
+TOO_LARGE = [compiler_findings.MAX_CODE_BYTES + compiler_findings.MAX_ARGUMENT_BYTES + 1, 10**7]
+
+
+@pytest.mark.parametrize("size", TOO_LARGE)
+def test_too_large_a_creation_is_not_searched(size):
+    assert compiler_findings.search_hashes(bytes(size)) == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        LinkedCode(b"", {}, {}),
+        LinkedCode(bytes(compiler_findings.MAX_CODE_BYTES + 1), {}, {}),
+        LinkedCode(bytes(30), {"a": (ByteRange(20, 40),)}, {}),
+        LinkedCode(bytes(30), {"a": (ByteRange(0, 10**12),)}, {}),
+        LinkedCode(bytes(30), {"a": (ByteRange(-5, 15),)}, {}),
+        LinkedCode(bytes(30), {"a": (ByteRange(0, 20),) * 2000}, {}),
+    ],
+    ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
+)
+def test_what_a_compiler_does_not_give_is_not_kept(code):
+    assert compiler_findings.creation_code_of(code) is None
+
+
+HOSTILE_BYTES = [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
+
+
+@pytest.mark.parametrize("repeated", HOSTILE_BYTES)
+def test_hostile_code_is_read_in_one_pass(repeated):
+    """Otherwise one of these takes hours, and the test does not end."""
+    code = (repeated * compiler_findings.MAX_CODE_BYTES)[: compiler_findings.MAX_CODE_BYTES]
+    assert is_searched_by(code_of(code), code + bytes(64))
+
+
+def test_hashes_are_of_the_code_without_what_may_differ():
+    stored = code_of(LINKED, ByteRange(3, 23))
+    assert stored.masked_hash == hashlib.sha256(LINKED[:-32] + bytes(32)).digest()
+
+
+def is_in(comparison, creation, stored):
+    links = orjson.dumps([[*link] for link in stored.links]).decode()
+    return comparison.is_in(creation, stored.size, stored.masked_hash, links)
+
+
+def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
+    """A thousand contracts may have one search hash: of equal places, one hash does for all."""
+    creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
+    linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
+    monkeypatch.setattr(compiler_findings, "MAX_COMPARED_BYTES", 2 * len(LINKED))
+    comparison = compiler_findings.CreationComparison()
+    other = linked._replace(masked_hash=bytes(32))
+    compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
+    assert compared == [False] * 1000 + [True, False]
+    # No third one, whatever it is.
+    assert not is_in(comparison, LINKED, constant)
+    assert is_in(compiler_findings.CreationComparison(), LINKED, constant)
+    assert is_in(comparison, creation, linked)

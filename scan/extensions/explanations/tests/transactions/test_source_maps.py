@@ -1,0 +1,159 @@
+"""Lines and functions of sources, by source maps that may be of any text."""
+
+from pathlib import Path
+
+import pytest
+
+from scan.extensions.explanations.transactions.compiler_findings import (
+    MAX_LINE,
+    SourceText,
+    Span,
+    packed,
+    spans_at,
+    unpacked,
+)
+
+pytestmark = pytest.mark.check
+
+SOURCE = Path(__file__).with_name("Functions.sol").read_text()
+VYPER = Path(__file__).with_name("functions.vy").read_text()
+
+
+def span_of(text, source=SOURCE):
+    assert source.count(text) == 1
+    return Span(len(source[: source.index(text)].encode()), len(text.encode()), 0)
+
+
+FUNCTIONS = {
+    "require(msg": "only",
+    "revert();": "constructor",
+    "return a + 1": "outer",
+    "a++": "outer",
+    "only returns": "outer",
+    "function outer": "outer",
+    "external virtual": "declared",
+    'revert("no")': "receive",
+    "uint last": None,
+    "abstract contract": None,
+}
+
+
+@pytest.mark.parametrize("text", FUNCTIONS)
+def test_the_function_around_a_place(text):
+    line = SourceText(SOURCE, is_vyper=False).line_at(span_of(text))
+    assert line.function == FUNCTIONS[text]
+    own = SOURCE.split("\n")[line.line - 1]
+    assert line.text == own.strip()
+    assert own[line.column - 1 :].startswith(text)
+
+
+def test_the_lines_around_a_line():
+    text = SourceText(SOURCE, is_vyper=False)
+    middle = text.line_at(span_of("return a + 1"))
+    assert [number for number, _ in middle.context] == [9, 10, 11, 12, 13]
+    assert middle.context[2][1].strip() == middle.text
+    first = text.line_at(Span(0, 1, 0))
+    assert [number for number, _ in first.context] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
+def test_functions_of_vyper(text, function):
+    assert SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER)).function == function
+
+
+def test_a_vyper_source_without_functions():
+    source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
+    line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
+    assert (line.line, line.function) == (2, None)
+
+
+NESTED = Path(__file__).with_name("Nested.sol").read_text()
+
+
+INNER_FUNCTIONS = [
+    ("assembly", "outer"),
+    ("function inside", "inside"),
+    ("one := 1", "inside"),
+    ("let two", "outer"),
+    ("uint after", None),
+]
+
+
+@pytest.mark.parametrize(("text", "function"), INNER_FUNCTIONS)
+def test_functions_inside_of_functions(text, function):
+    around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
+    assert (around and around.name) == function
+
+
+def test_many_functions_take_no_time_for_each_place(monkeypatch):
+    """A file of 1 MiB may have 40,000, and a failed transaction 5,000 steps in it."""
+    text = SourceText("function a(); " * 40_000, is_vyper=False)
+    monkeypatch.setattr(text, "_functions", None)  # places are looked up without it
+    spans = [Span(14 * number + 3, 1, 0) for number in range(5_000)]
+    assert all(text.function_at(span) for span in spans)
+
+
+@pytest.mark.parametrize("start", [-1, 10**9])
+def test_a_place_outside_of_the_file(start):
+    assert SourceText(SOURCE, is_vyper=False).line_at(Span(start, 1, 0)) is None
+
+
+def test_a_long_line_is_cut():
+    line = SourceText("x" * 10_000, is_vyper=False).line_at(Span(5, 1, 0))
+    assert len(line.text) == len(line.context[0][1]) == MAX_LINE
+
+
+def test_entries_leave_out_what_does_not_change():
+    # PUSH1 0, JUMPDEST, STOP
+    code = bytes.fromhex("60005b00")
+    spans = spans_at(code, "1:2:0:-;:9;3::1:i", [0, 2, 3])
+    assert spans == [Span(1, 2, 0), Span(1, 9, 0), Span(3, 9, 1, "i")]
+    assert spans_at(code, "1:2:0:-", [0, 1, 2, 9]) == [Span(1, 2, 0), None, None, None]
+
+
+MALFORMED_MAPS = ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
+
+
+@pytest.mark.parametrize("source_map", MALFORMED_MAPS)
+def test_a_malformed_map_says_nothing_or_something_wrong(source_map):
+    assert len(spans_at(bytes(10), source_map, [0, 5])) == 2
+
+
+def test_a_stored_map_is_bounded():
+    assert unpacked(packed("1:2:0;") or b"") == "1:2:0;"
+    assert packed("") is None
+    assert packed("1:2:0;" * 10**6) is None
+
+
+@pytest.mark.parametrize(
+    "source", ["{" * 100_000, "}" * 100_000, "function " * 50_000, '"' * 100_000, "/* " * 100_000]
+)
+def test_hostile_sources_take_no_time(source):
+    assert SourceText(source, is_vyper=False).line_at(Span(50_000, 1, 0)) is not None
+
+
+ENDS = {
+    "a carriage return": "// a\rfunction f() { revert(); }",
+    "a form feed": "// a\ffunction f() { revert(); }",
+    "a vertical tab": "// a\vfunction f() { revert(); }",
+    "a line separator": "// ä\u2028function f() { revert(); }",
+    "a paragraph separator": "// ä\u2029function f() { revert(); }",
+    "a text that does not end": 'string s = "a\nfunction f() { revert(); }',
+}
+
+
+@pytest.mark.parametrize("source", ENDS.values(), ids=ENDS)
+def test_comments_end_where_the_compiler_ends_them(source):
+    assert SourceText(source, is_vyper=False).function_at(span_of("revert", source)).name == "f"
+
+
+HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
+
+
+@pytest.mark.parametrize("repeated", HOSTILE)
+def test_a_hostile_file_is_read_in_one_pass(repeated):
+    """Otherwise one of these takes hours, and the test does not end."""
+    source = (
+        f"// \r /* \n{repeated * (1_000_000 // len(repeated))}\n*/ function f() {{ revert(); }}"
+    )
+    assert SourceText(source, is_vyper=False).line_at(span_of("revert", source)) is not None

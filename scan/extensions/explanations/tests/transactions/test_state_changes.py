@@ -1,0 +1,137 @@
+"""GET /transactions/:hash/state-changes, beside the states of the blocks around."""
+
+import json
+
+from eth_utils import keccak
+
+from scan.extensions.explanations.tests.transactions import conftest
+from scan.extensions.explanations.tests.transactions.test_transaction_traces import answer_of
+from tests.support.faulty_node import Reply
+
+
+def test_state_changes_are_the_states_of_the_blocks_around(played):
+    """Of transactions alone in their blocks; the miner's account has the block's reward."""
+    for name in ("alone", "clearing", "deployment", "money", "failed alone"):
+        changes = answer_of(played, name, "state-changes")
+        number = changes["blockNumber"]
+        receipt = played.anvil.call("eth_getTransactionReceipt", played.sent[name])
+        touched = {receipt["from"], receipt["to"] or receipt["contractAddress"]}
+        by_address = {account["address"]: account for account in changes["accounts"]}
+        assert [*by_address] == sorted(by_address)
+        changed = {
+            address
+            for address in {*by_address, *touched}
+            if any(
+                states(played, address, number)[0][part] != states(played, address, number)[1][part]
+                for part in ("balance", "nonce", "code")
+            )
+        }
+        assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
+        for address, account in by_address.items():
+            before, after = states(played, address, number)
+            for part in ("balance", "nonce", "code"):
+                pair = account[part]
+                assert (before[part] != after[part]) == (pair is not None), (name, address, part)
+                if pair is not None:
+                    assert pair == {"before": before[part], "after": after[part]}
+            for slot in account["storage"]:
+                at = [
+                    played.anvil.call("eth_getStorageAt", address, slot["slot"], hex(block))
+                    for block in (number - 1, number)
+                ]
+                assert at == [slot["before"], slot["after"]] and at[0] != at[1]
+        assert changes["truncated"] is False
+    cleared = answer_of(played, "clearing", "state-changes")
+    [account] = [each for each in cleared["accounts"] if each["storage"]]
+    values = {slot["slot"]: slot["after"] for slot in account["storage"]}
+    assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
+
+
+def states(played, address, number):
+    found = []
+    for block in (hex(number - 1), hex(number)):
+        code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
+        found.append(
+            {
+                "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
+                "nonce": str(int(played.anvil.call("eth_getTransactionCount", address, block), 16)),
+                "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
+            }
+        )
+    return found
+
+
+def test_the_parity_form_of_state_changes_says_the_same(played):
+    def replayed(calls, forward):
+        asked = [
+            {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
+            if call["method"] == "trace_replayTransaction"
+            else call
+            for call in calls
+        ]
+        answers = forward(asked)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "trace_replayTransaction":
+                answer["result"] = {"stateDiff": parity_form(**answer["result"])}
+            elif call["method"] == "debug_traceTransaction":
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "Method not found"}
+        return Reply(body=answers)
+
+    with conftest.behind(played, replayed) as (client, _):
+        for name in ("alone", "clearing", "deployment", "money"):
+            same = answer_of(played, name, "state-changes", client)
+            assert same == answer_of(played, name, "state-changes")
+
+
+PRESTATE = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
+
+
+def parity_form(pre, post):
+    """As OpenEthereum's documentation has it, of what prestateTracer says."""
+
+    def side(before, after):
+        if after is None or before == after:
+            return "="
+        return {"+": after} if before is None else {"*": {"from": before, "to": after}}
+
+    def hexed(value):
+        return hex(value) if isinstance(value, int) else value
+
+    diff = {}
+    for address, after in post.items():
+        before = pre.get(address, {})
+        slots = {*before.get("storage", {}), *after.get("storage", {})}
+        zero = "0x" + 64 * "0"
+        diff[address] = {
+            **{
+                part: side(hexed(before.get(part)), hexed(after.get(part)))
+                for part in ("balance", "nonce", "code")
+            },
+            "storage": {
+                slot: side(
+                    before.get("storage", {}).get(slot, zero),
+                    after.get("storage", {}).get(slot, zero),
+                )
+                for slot in slots
+            },
+        }
+    return diff
+
+
+def test_nonces_are_numbers_or_quantities(played):
+    sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
+    with conftest.behind(played, conftest.answering_traces(json.dumps(sides))) as (client, _):
+        changes = answer_of(played, "fine", "state-changes", client)
+    assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
+
+
+def test_more_accounts_and_slots_than_are_shown_are_told(played):
+    accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
+    accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
+    fault = conftest.answering_traces(json.dumps({"pre": {}, "post": accounts}))
+    with conftest.behind(played, fault) as (client, _):
+        changes = answer_of(played, "fine", "state-changes", client)
+    assert (changes["accountCount"], changes["slotCount"]) == (600, 3000)
+    assert len(changes["accounts"]) == 500 and changes["truncated"]
+    assert sum(len(account["storage"]) for account in changes["accounts"]) == 2000

@@ -1,0 +1,297 @@
+"""Why transactions failed: `error` of GET /transactions/:hash and of lists, beside the node's own
+trace."""
+
+import re
+import time
+from html import unescape
+
+import pytest
+from eth_utils import keccak
+
+from scan.database.connection import Database
+from scan.extensions.explanations.tests.transactions import conftest
+from tests.support import database, indexing
+from tests.support.anvil import RpcError
+from tests.support.database import execute
+from tests.support.faulty_node import (
+    FaultyNode,
+    altering,
+    before,
+    cut_connection,
+    refuse,
+    replacing,
+)
+from tests.support.lists import get
+
+
+def error_of(played, name, client=None):
+    return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
+
+
+WHY = {
+    # kind, name, values of arguments, trace address, function
+    "require": ("error", "Error", ["the door is shut"], [], "withRequire(bool)"),
+    "silent": ("revert_without_reason", None, None, [], "withoutReason()"),
+    "own error": (
+        "custom",
+        "Refused",
+        ["SENDER", ["0", "7"], "as always"],
+        [],
+        "ownError(uint256)",
+    ),
+    "callee's error": ("custom", "NotAllowed", ["REASONS", "42"], [0], "refuse(uint256)"),
+    "caught, then another": ("custom", "Empty", [], [], "caughtThenOther()"),
+    "caught, then silent": ("revert_without_reason", None, None, [], "caughtThenSilent()"),
+    "caught, then the next": ("custom", "NotAllowed", ["REASONS", "2"], [1], "refuse(uint256)"),
+    "panic 0x11": ("panic", "Panic", ["17"], [], "overflow(uint256)"),
+    "panic 0x12": ("panic", "Panic", ["18"], [], "divide(uint256)"),
+    "panic 0x01": ("panic", "Panic", ["1"], [], "insist(bool)"),
+    "panic 0x32": ("panic", "Panic", ["50"], [], "item(uint256)"),
+    "out of gas": ("out_of_gas", None, None, [], "burn()"),
+    "out of gas inside": ("out_of_gas", None, None, [0], "burn()"),
+    "silent inside": ("revert_without_reason", None, None, [0], "silent()"),
+    "invalid opcode": ("invalid_opcode", None, None, [], "invalid()"),
+    "missing inside": ("revert_without_reason", None, None, [0], None),
+    "overspend": ("insufficient_balance", None, None, [0], "sink()"),
+    "overspend, told": ("error", "Error", ["could not pay"], [], "overspendLow()"),
+    "unknown data": ("unknown_error", None, None, [], "unknownData(bytes)"),
+    "short data": ("unknown_error", None, None, [], "unknownData(bytes)"),
+    "empty text": ("error", "Error", [""], [], "unknownData(bytes)"),
+    "bad Error": ("unknown_error", None, None, [], "unknownData(bytes)"),
+    "write": ("static_call", None, None, [0], "increase()"),
+    "library": ("custom", "Unchecked", ["nothing", "MARK"], [], "byLibrary(string)"),
+    "recurse": ("custom", "Empty", [], [0] * 5, "recurse(uint256)"),
+    "missing function": ("revert_without_reason", None, None, [], None),
+    "not payable": ("revert_without_reason", None, None, [], "increase()"),
+    "creation": ("unknown_error", None, None, [], None),
+    "creation of nothing valid": ("invalid_code", None, None, [], None),
+}
+
+
+def values_of(played, values):
+    known = {
+        "SENDER": played.anvil.accounts[0],
+        "REASONS": played.reasons.address,
+        "MARK": "0x" + keccak(text="nothing").hex(),
+    }
+    return values and [known.get(v, v) if isinstance(v, str) else v for v in values]
+
+
+@pytest.mark.parametrize("name", sorted(WHY))
+def test_the_reason_and_the_call_that_failed(played, name):
+    kind, error_name, values, trace_address, function = WHY[name]
+    error = error_of(played, name)
+    assert (error["kind"], error["name"]) == (kind, error_name)
+    arguments = error["arguments"] and [argument["value"] for argument in error["arguments"]]
+    assert arguments == values_of(played, values)
+    assert error["approximate"] is False
+    reverting = error["reverting"]
+    assert (reverting["traceAddress"], reverting["function"]) == (trace_address, function)
+    assert reverting["depth"] == len(trace_address)
+    is_guard = trace_address and name in ("callee's error", "caught, then the next", "overspend")
+    if "creation" in name:
+        assert reverting["address"] is None and reverting["type"] == "CREATE"
+    elif is_guard:
+        assert reverting["address"] == played.guard
+    elif not trace_address:
+        assert reverting["address"] == played.reasons.address
+
+
+def test_sentences_say_what_a_person_can_understand(played):
+    said = {name: error_of(played, name)["reason"] for name in WHY}
+    assert said["require"] == "The call reverted: the door is shut"
+    assert said["empty text"] == "The call reverted with an empty text."
+    assert said["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
+    assert said["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
+    assert said["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
+    assert said["out of gas inside"] == "A call inside the transaction ran out of gas."
+    assert said["missing function"].endswith("The contract has no function 0xdeadbeef.")
+    assert said["own error"].endswith('values=["0","7"], why=as always)')
+
+
+def test_data_is_what_the_contract_returned(played):
+    """By eth_call at the block: the reasons here do not depend on the state."""
+    for name in ("require", "own error", "panic 0x12", "library", "unknown data"):
+        sent = played.anvil.call("eth_getTransactionByHash", played.sent[name])
+        call = {"from": sent["from"], "to": sent["to"], "data": sent["input"]}
+        with pytest.raises(RpcError) as refused:
+            played.anvil.call("eth_call", call, "latest")
+        error = error_of(played, name)
+        assert error["data"] == refused.value.data
+        assert error["dataSize"] == len(error["data"]) // 2 - 1
+
+
+def test_pages_show_data_that_no_abi_decodes(played):
+    error = error_of(played, "unknown data")
+    page = played.client.get(f"/tx/{played.sent['unknown data']}").text
+    assert f">{error['data'][:10]}</code>" in page and f">{error['data']}</code>" in page
+    assert f'href="/address/{error["reverting"]["address"]}?tab=contract"' in page
+    assert "scan signatures import" in page
+    assert "scan signatures import" not in played.client.get(f"/tx/{played.sent['require']}").text
+
+
+def test_transactions_that_succeeded_have_no_error(played):
+    assert error_of(played, "fine") is None
+    assert error_of(played, "payment") is None
+
+
+def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(played):
+    assert error_of(played, "creation")["name"] is None
+    selector = keccak(text="BadStart(uint256)")[:4]
+    insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
+    execute(played.url, insert, selector, "BadStart(uint256 number)")
+    deadline = time.monotonic() + 30  # the cache of responses learns of it a moment later
+    while (error := error_of(played, "creation"))["name"] is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    execute(played.url, "DELETE FROM signatures")
+    assert (error["kind"], error["source"]) == ("custom", "imported")
+    assert error["reason"] == "The call reverted: BadStart(number=77)"
+
+
+def test_the_node_is_asked_once_and_never_again(played):
+    """By another process, too: what is kept is of the block alone, and not decoded."""
+    with FaultyNode(played.anvil.url) as node:
+        first, second = (conftest.client_over(played, node) for _ in range(2))
+        assert error_of(played, "recurse", first)["name"] == "Empty"
+        node.fault = conftest.NO_TRACES
+        assert error_of(played, "recurse", second)["name"] == "Empty"
+        assert error_of(played, "recurse", second)["approximate"] is False
+
+
+def test_what_is_kept_of_another_block_is_ignored(played):
+    error_of(played, "require")
+    hash_ = bytes.fromhex(played.sent["require"][2:])
+    update = "UPDATE transaction_failures SET block_hash = %s, kind = 'out_of_gas' WHERE"
+    execute(played.url, f"{update} transaction_hash = %s", bytes(32), hash_)
+    with conftest.behind(played) as (client, _):
+        assert error_of(played, "require", client)["kind"] == "error"
+    select = "SELECT count(*) FROM transaction_failures WHERE transaction_hash = %s AND kind = %s"
+    assert execute(played.url, select, hash_, "revert") == [(1,)]
+
+
+def test_the_table_keeps_the_newest(played):
+    database = Database(played.url, statement_timeout_ms=5000)
+    values = {
+        **dict.fromkeys(("words", "type"), ""),
+        "kind": "revert",
+        "returned": b"",
+        "data_size": 0,
+        "trace_address": [3, 1],
+        "selector": b"",
+        "code_addresses": [],
+        "address": None,
+        "kept": 5,
+    }
+    with database.transaction() as tx:
+        for number in range(12):
+            hash_ = bytes([number]) * 32
+            tx.execute(
+                "contracts/transaction_failures_put",
+                **{**values, "transaction_hash": hash_, "block_hash": hash_},
+            )
+        select = "SELECT transaction_hash FROM transaction_failures ORDER BY number"
+    database.close()
+    kept = [bytes(hash_)[0] for (hash_,) in execute(played.url, select)]
+    assert kept == [7, 8, 9, 10, 11]
+    execute(played.url, "DELETE FROM transaction_failures")
+
+
+APPROXIMATE = {
+    **{name: WHY[name][:3] for name in ("require", "silent", "own error", "panic 0x12")},
+    **{name: WHY[name][:3] for name in ("out of gas", "invalid opcode", "missing function")},
+    "short data": WHY["short data"][:3],
+    # Which contract refused is not known, so only the called one's ABI is.
+    "callee's error": ("unknown_error", None, None),
+}
+
+
+def test_without_traces_the_same_call_is_made_on_the_block_before(played):
+    execute(played.url, "DELETE FROM transaction_failures")
+    with conftest.behind(played, conftest.NO_TRACES) as (client, _):
+        for name, (kind, error_name, values) in APPROXIMATE.items():
+            error = error_of(played, name, client)
+            assert (error["kind"], error["name"], error["approximate"]) == (kind, error_name, True)
+            arguments = error["arguments"] and [each["value"] for each in error["arguments"]]
+            assert arguments == values_of(played, values)
+            assert error["reverting"] is None
+    assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
+
+
+NO_REASONS = [
+    ({"result": "0x"}, "the same call succeeds on the state of the block before"),
+    (
+        {"error": {"code": -32000, "message": "missing trie node 0x00"}},
+        "nor the state of the block before",
+    ),
+]
+
+
+@pytest.mark.parametrize(("replaced", "words"), NO_REASONS, ids=["succeeds", "pruned"])
+def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
+    execute(played.url, "DELETE FROM transaction_failures")
+
+    def alter(call, answer):
+        if call["method"] == "eth_call":
+            answer.pop("error", None)
+            answer.update(replaced)
+
+    without_traces = before(altering(alter), conftest.NO_TRACES)
+    with conftest.behind(played, without_traces) as (client, _):
+        error = error_of(played, "require", client)
+    assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
+    assert words in error["reason"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [cut_connection, refuse(lambda call: conftest.is_trace(call) or call["method"] == "eth_call")],
+    ids=["away", "refuses"],
+)
+def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
+    execute(played.url, "DELETE FROM transaction_failures")
+    with conftest.behind(played) as (client, node):
+        node.fault = fault
+        assert error_of(played, "require", client)["kind"] == "unknown"
+        node.fault = conftest.NO_TRACES
+        assert error_of(played, "require", client)["kind"] == "error"
+
+
+def test_a_trace_of_another_block_is_not_believed(played):
+    execute(played.url, "DELETE FROM transaction_failures")
+
+    other = {"blockHash": "0x" + 64 * "a"}
+    fault = replacing("eth_getTransactionByHash", lambda sent: sent | other)
+    with conftest.behind(played, fault) as (client, _):
+        assert error_of(played, "require", client)["kind"] == "unknown"
+    assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
+
+
+REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
+STORED = {
+    "require": "the door is shut",
+    "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
+    "own error": "Refused(",
+    "callee's error": "NotAllowed(",
+    "silent": "The call reverted without a reason",
+    "invalid opcode": "The contract ran an invalid instruction",
+    "unknown data": "The call reverted with data that no known ABI decodes",
+}
+
+
+def test_lists_say_why_transactions_failed_without_the_node(played):
+    """Of one whose reason nobody has read yet, only that it used all its gas."""
+    for name in STORED:
+        answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json
+    forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
+    for name in ("out of gas", "silent inside"):
+        database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
+    client = indexing.client_over(played.url)
+    for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
+        page = client.get(path)
+        reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}
+        assert page.status_code == 200 and len(reasons) == page.text.count('class="failed"') > 0
+        for name, words in STORED.items():
+            assert reasons[played.sent[name]].startswith(words), name
+        assert reasons[played.sent["out of gas"]] == "used all its gas"
+        assert reasons[played.sent["silent inside"]] == "Why?"
+    assert REASON.search(client.get(f"/block/{answer['blockNumber']}").text)

@@ -1,0 +1,307 @@
+"""GET /transactions/:hash/trace and /state-changes, beside the node's state and ethers."""
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app import create_app
+from scan.extensions.explanations.tests.transactions import conftest
+from tests.support import database, faulty_node, lying_node
+from tests.support.indexing import client_over, settings_for
+from tests.support.lists import get
+
+
+def answer_of(played, name, what="trace", client=None):
+    return get(client or played.client, f"/transactions/{played.sent[name]}/{what}")
+
+
+def test_calls_are_in_their_order_with_what_they_took_and_gave(played):
+    trace = answer_of(played, "caught, then the next")
+    outer, caught, last = trace["frames"]
+    assert [frame["traceAddress"] for frame in trace["frames"]] == [[], [0], [1]]
+    assert [frame["type"] for frame in trace["frames"]] == ["CALL", "STATICCALL", "STATICCALL"]
+    assert (outer["toAddress"], caught["toAddress"]) == (played.reasons.address, played.guard)
+    assert outer["fromAddress"] == played.anvil.accounts[0]
+    assert caught["error"]["name"] == "Closed"
+    assert last["function"]["arguments"] == [{"name": "code", "type": "uint256", "value": "2"}]
+    # The error is Guard's, which the calling contract passes on without having it in its ABI.
+    assert outer["error"] == last["error"]
+    assert [frame["reverted"] for frame in trace["frames"]] == [True] * 3
+    assert (trace["frameCount"], trace["truncated"]) == (3, False)
+
+
+def test_results_are_decoded(played):
+    [frame] = answer_of(played, "fine")["frames"]
+    assert frame["result"] == [{"name": "doubled", "type": "uint256", "value": "6"}]
+    assert frame["error"] is None and frame["reverted"] is False
+    receipt = played.anvil.call("eth_getTransactionReceipt", played.sent["fine"])
+    assert frame["gasUsed"] == str(int(receipt["gasUsed"], 16)) and frame["gas"] == "300000"
+
+
+def test_logs_stand_with_the_call_that_emitted_them(played):
+    first, second = answer_of(played, "speaking")["frames"]
+    said = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
+    assert said == [["4", "before"], ["4", "after"]]
+    assert second["logs"] == []
+
+
+def test_a_page_has_events_among_the_calls_as_they_happened(played):
+    """And where the node does not report the positions of events, those after the calls."""
+
+    def order(client):
+        tree = client.get(f"/tx/{played.sent['speaking']}?tab=calls").text.partition('"tree"')[2]
+        return re.findall(r'<code class="badge[^"]*">(\w+)</code>', tree)
+
+    inner = answer_of(played, "speaking")["frames"][1]["type"]
+    assert order(played.client) == ["CALL", "emit", inner, "emit"]
+
+    @faulty_node.altering
+    def without_positions(call, answer):
+        if conftest.is_trace(call):
+            for log in answer["result"]["logs"]:
+                del log["position"]
+
+    with conftest.behind(played, without_positions) as (client, _):
+        unordered = order(client)
+    assert unordered == ["CALL", inner, "emit", "emit"]
+
+
+def test_many_calls_and_much_data_are_cut_and_told(played):
+    wide = answer_of(played, "wide")
+    assert (len(wide["frames"]), wide["frameCount"], wide["truncated"]) == (1000, 1101, True)
+    large = answer_of(played, "large")
+    assert large["truncated"] and large["frameCount"] == 2
+    assert [frame["inputSize"] > 600_000 for frame in large["frames"]] == [False, True]
+    kept = sum(len(frame["input"]) + len(frame["output"]) for frame in large["frames"])
+    assert kept < 2 * 1024 * 1024 + 100
+    deep = answer_of(played, "deep")
+    # Too deep for JSON as callTracer nests it, so it is read flat.
+    assert (deep["frameCount"], deep["truncated"]) == (601, False)
+    assert deep["frames"][600]["depth"] == 600
+
+
+def test_flat_traces_give_the_same_tree(played):
+    names = (
+        "caught, then the next",
+        "callee's error",
+        "panic 0x11",
+        "recurse",
+        "out of gas inside",
+        "silent inside",
+        "missing inside",
+        "fine",
+        "deployment",
+        "money",
+        "speaking",
+    )
+    with conftest.behind(played, conftest.NO_TRACERS) as (client, _):
+        for name in names:
+            nested, flat = answer_of(played, name), answer_of(played, name, client=client)
+            for one, other in zip(nested["frames"], flat["frames"], strict=True):
+                assert other.pop("logs") is None
+                assert one.pop("logs") is None or name == "speaking"
+                for frame in (one, other):  # anvil counts differently in each
+                    del frame["gas"], frame["gasUsed"]
+                assert one == other, name
+
+
+@pytest.mark.parametrize("what", ["trace", "state-changes"])
+def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what):
+    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+    with conftest.behind(played, conftest.NO_TRACES) as (client, node):
+        requests = []
+        for _ in range(2):  # with what it remembers, too
+            refused = client.get(path)
+            requests.append(node.requests)
+            assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+            assert "offers no traces" in refused.json["error"]
+        assert requests[1] == requests[0]  # the second was answered without asking it again
+        node.fault = faulty_node.cut_connection
+        away = conftest.client_over(played, node).get(path)
+        assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
+        assert "Retry-After" in away.headers
+    off = client_over(played.url, played.anvil.url, traces="off")
+    refused = off.get(path)
+    assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
+
+
+# A node that traces, but knows no tracer, as Ganache. Hardhat's node refuses the option.
+STEPS = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
+only_steps = faulty_node.before(
+    faulty_node.replacing("debug_traceTransaction", STEPS), faulty_node.refuse(conftest.is_trace)
+)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [only_steps, faulty_node.refuse(conftest.is_trace, -32602, "unknown variant `callTracer`")],
+    ids=["Ganache", "Hardhat"],
+)
+def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fault):
+    with conftest.behind(played, fault) as (client, _):
+        for what in ("trace", "state-changes"):
+            refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
+            assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+        failed = client.get(f"/api/v1/transactions/{played.sent['require']}").json
+        assert failed["status"] is False and failed["error"]["kind"] == "error", failed["error"]
+        assert client.get("/api/v1/addresses/0x" + 40 * "1").status_code == 200  # it is not away
+
+
+def test_unknown_transactions_and_parameters_are_refused(played):
+    for what in ("trace", "state-changes"):
+        assert played.client.get(f"/api/v1/transactions/0x{64 * '1'}/{what}").status_code == 404
+        assert played.client.get(f"/api/v1/transactions/0x12/{what}").status_code == 400
+        path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+        assert played.client.get(f"{path}?page=1").status_code == 400
+
+
+LIES = {
+    "trace": (
+        '"0x"',
+        "[]",
+        "{}",
+        "7",
+        "true",
+        '{"type":"CALL"}',
+        '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
+        '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
+        '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
+        '{"type":"CALL","error":"reverted","calls":[' + "{}," * 2000 + "{}]}",
+        '{"type":"<b>","from":"0x0000000000000000000000000000000000000001"}',
+        '{"type":"CALL","from":"0x00","to":"0x"}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","value":"-0x1"}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","logs":[{"topics":[1]}]}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","calls":{"a":1}}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","calls":[1]}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","gas":"0x' + 65 * "f" + '"}',
+    ),
+    "state-changes": (
+        '"0x"',
+        "[]",
+        "{}",
+        '{"type":7}',
+        "true",
+        '{"pre":[],"post":{}}',
+        '{"pre":{"0x12":{}},"post":{}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":7}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"balance":"many"}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":-1}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":true}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64}}}}}}}',
+        # A lone surrogate has it read by the parser whose numbers have no bound.
+        '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64},"x":"\\ud800"}}}}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"storage":{"0x":"0x1"}}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"code":"<b>"}}}',
+        '{"pre":7,"post":{}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
+    """Neither the transaction's own record nor what the node is believed next."""
+    database.execute(played.url, "DELETE FROM transaction_failures")
+    fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
+    with conftest.behind(played) as (client, node):
+        for lie in LIES[what]:
+            node.fault = conftest.answering_traces(lie)
+            answer = client.get(f"{fine}/{what}")
+            assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
+            error = client.get(failed).json["error"]
+            assert error["kind"] in ("unknown", "error"), lie
+            assert error["approximate"] or error["kind"] == "unknown", lie
+            assert client.get(fine).json["error"] is None, lie
+        node.fault = None
+        assert client.get(f"{fine}/{what}").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
+def test_a_frame_without_recipient_is_shown(played, kind):
+    """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
+    inner = {"type": kind, "from": f"0x{40 * '1'}", "value": "0x1"}
+
+    def add(call, answer):
+        if conftest.is_trace(call) and "result" in answer:
+            answer["result"]["calls"] = [inner]
+
+    with conftest.behind(played, faulty_node.altering(add)) as (client, _):
+        shown = client.get(f"/tx/{played.sent['fine']}?tab=calls")
+    assert shown.status_code == 200 and kind in shown.text
+    assert ("a new contract" in shown.text) == (kind == "CREATE")
+
+
+def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
+    database.execute(played.url, "DELETE FROM transaction_failures")
+    large = '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'
+    with conftest.behind(played, conftest.answering_traces(large)) as (client, node):
+        path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+        answer = client.get(path)
+        assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]
+        asked = node.requests
+        assert client.get(path).json == answer.json
+        assert node.requests == asked
+        failed = client.get(f"/api/v1/transactions/{played.sent['silent']}").json["error"]
+        assert failed["approximate"] and failed["kind"] == "revert_without_reason"
+
+
+def test_threads_that_want_the_same_trace_ask_the_node_once(played):
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        in_flight, most = [0], [0]
+
+        def slow(calls, forward):
+            if any(call["method"] == "debug_traceTransaction" for call in calls):
+                in_flight[0] += 1
+                most[0] = max(most[0], in_flight[0])
+                time.sleep(0.4)
+                in_flight[0] -= 1
+                traced.append(len(calls))
+            return faulty_node.Reply(body=forward(calls))
+
+        traced = []
+        node.fault = slow
+        app = create_app(settings_for(played.url, node.url))
+        path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+        with ThreadPoolExecutor(3) as pool:
+            codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]
+    assert most[0] == 1 and len(traced) == 1
+    assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
+def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, name, seed):
+    """One value of each of its answers is another."""
+    lies = lying_node.LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
+    with conftest.behind(played, lies) as (client, _):
+        for what in ("", "/trace", "/state-changes", "/gas", "/gas/lines"):
+            path = f"/api/v1/transactions/{played.sent[name]}{what}"
+            true, told = played.client.get(path).json, client.get(path)
+            if told.status_code == 200:
+                shown = told.json
+                differing = {key for key in true if shown[key] != true[key]}
+                assert differing - {"confirmations"} <= {*shown["unproven"]}, (what, lies.told)
+            else:
+                assert told.status_code in (422, 502), (what, lies.told)
+
+
+def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
+    lies = {
+        "type": "STATICCALL",
+        "from": "0x" + "12" * 20,
+        "to": "0x" + "12" * 20,
+        "value": "0x7",
+        "input": "0x12345678",
+        "error": "out of gas",
+        "gas": hex(2**64),
+    }
+    path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+    for name, value in lies.items():
+
+        def lie(call, answer, name=name):
+            if conftest.is_trace(call) and "result" in answer:
+                answer["result"][name] = lies[name]
+
+        with conftest.behind(played, faulty_node.altering(lie)) as (client, _):
+            assert client.get(path).status_code == 502, (name, value)

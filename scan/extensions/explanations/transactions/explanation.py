@@ -1,0 +1,35 @@
+"""The sentence about a transaction and why it failed, in its record and on its page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan.extensions.decoding.details import TransactionDetails
+from scan.extensions.decoding.hooks import Explanation
+from scan.extensions.explanations.transactions import queries
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.hooks import Shown
+from scan.pages.records import Record, addresses_in
+
+
+def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
+    """Return why a transaction failed, which nothing proves, and the sentence about it."""
+    failure = queries.located_failure(reader(), record)
+    return {
+        "unproven": [] if failure is None else ["error", "summary"],
+        "error": None if failure is None else failure.record(),
+        "summary": queries.transaction_sentence(reader(), record, details, failure).record(),
+    }
+
+
+def head(transaction: Record, details: TransactionDetails) -> Shown:
+    """Return the sentence above a transaction, and why it failed."""
+    failure = queries.located_failure(reader(), transaction)
+    summary = queries.transaction_sentence(reader(), transaction, details, failure)
+    addresses: list[str] = []
+    if failure is not None:
+        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
+    return Shown({"sentence": summary.parts, "failure": failure}, addresses)
+
+
+HOOKS = Explanation(fields=fields, head=head)

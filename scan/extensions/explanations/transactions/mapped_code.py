@@ -1,0 +1,324 @@
+"""Code that compilers have mapped to sources (of contracts at a block, and of creations), and the
+offsets in it at which failed calls ended.
+
+A creation that failed left no contract: its code is that of a verified contract which the same code
+has created, apart from constructor arguments, or else of a build of the operator's. The offsets
+come from a tracer in JavaScript, which runs in the node for at most MAX_MS and returns little,
+where the node runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a
+fault); else from the steps of the whole transaction without stack, memory and storage (structLogs),
+as far as they are within the bound of a trace.
+"""
+
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+
+from scan.contracts.abi_decoding import index_abi
+from scan.database.connection import Database
+from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.explanations.transactions.compiler_findings import (
+    SourceFunction,
+    SourceText,
+    Span,
+)
+from scan.extensions.traces import step_traces
+from scan.extensions.traces.transaction_traces import LIST, TraceKind
+from scan.pages.formatting import file_anchor
+from scan.queries.reader import Sources
+from scan.verification.languages.vyper import VYPER
+
+MAX_CREATIONS = 20  # of a transaction that are searched for
+MAX_FILES = 20  # read for a transaction
+DEFAULT = "__default__"  # Vyper's function for calls of no other
+MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class MappedCode(NamedTuple):
+    """Code with its source map, and the verification that they are of: the address, and the hash of
+    its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
+    the hash is another one, and `texts` are its sources by their paths. `functions` are those that
+    calls may run, as compiler_layouts.py has them, where they are known; of Vyper there are only
+    the `selectors`, by which Vyper's default function is not run."""
+
+    code: bytes
+    verified_address: bytes | None
+    code_hash: bytes
+    source_map: str
+    files: Mapping[int, str]
+    texts: Mapping[str, str] | None = None
+    functions: Mapping[str, Any] = {}
+    selectors: Collection[bytes] = ()
+
+    def run_by(self, call_data: bytes) -> "RunFunctions | None":
+        """Return the functions that a call may run; None where they are not known."""
+        if call_data[:4] in self.selectors:
+            return RunFunctions(None, ())
+        reached = self.functions.get("reached") or {}
+        keys = (call_data[:4].hex(), *compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
+        numbers = next((reached[key] for key in keys if key in reached), None)
+        if numbers is None:
+            return None
+        by_path = {path: number for number, path in self.files.items()}
+        listed = [self.functions["spans"][number] for number in numbers]
+        spans = [Span(start, length, by_path.get(path, -1)) for path, start, length in listed]
+        return RunFunctions(spans[0], sorted((s.file, s.start, s.start + s.length) for s in spans))
+
+
+class RunFunctions(NamedTuple):
+    """The function that a call is of, and the files, starts and ends of all that it may run; None
+    and none of Vyper, where it may run any but the default one."""
+
+    called: Span | None
+    spans: Sequence[tuple[int, int, int]]
+
+    def has(self, place: "Place") -> bool:
+        """Return whether a place may be run: optimizers let code that is equal be one, and map it
+        to one of its origins."""
+        span, function = place.span, place.function
+        if function is None or self.called is None:
+            return function is None or function.name != DEFAULT
+        before = bisect_right(self.spans, (span.file, span.start, math.inf)) - 1
+        file, _, end = self.spans[before]
+        return before >= 0 and file == span.file and span.start < end
+
+
+class BuiltCreations:
+    """Creations that builds of the operator's have; without an extension, none."""
+
+    def find(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
+        """Return the code of a creation by the build that has it; `search_hashes` are those of the
+        creation."""
+        return None
+
+
+class SourceFile(NamedTuple):
+    """A file of a verified contract. `number` is its place among the contract's, its own first."""
+
+    path: str
+    number: int
+    text: SourceText
+
+    def anchor(self, line: int) -> str:
+        """Return the id of a line on the page of the file."""
+        return f"{file_anchor(self.number)}L{line}"
+
+
+class Place(NamedTuple):
+    """Where a step is in a source. It is of no function where the code is the compiler's, such as
+    the choice of a function, which is mapped to a whole contract or file."""
+
+    span: Span
+    file: SourceFile
+
+    @property
+    def function(self) -> SourceFunction | None:
+        return self.file.text.function_at(self.span)
+
+    @property
+    def is_check(self) -> bool:
+        return self.file.text.is_check(self.span)
+
+
+class SourceFiles:
+    """The files that are read for one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
+
+    def place(self, mapped: MappedCode, span: Span) -> Place | None:
+        """Return where a span is; None of what is no source, or of one file too many."""
+        file = self.file(mapped, span.file) if span.start >= 0 else None
+        return None if file is None else Place(span, file)
+
+    def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
+        """Return a file by its number in a source map; None of what is no source, or one file too
+        many."""
+        if number not in mapped.files:
+            return None
+        key = mapped.verified_address, mapped.code_hash, number
+        if key not in self._files:
+            size = sum(file.text.size for file in self._files.values() if file is not None)
+            if len(self._files) == MAX_FILES or size > MAX_SOURCE_BYTES:
+                return None
+            self._files[key] = self._read(mapped, mapped.files[number])
+        return self._files[key]
+
+    def _read(self, mapped: MappedCode, path: str) -> SourceFile | None:
+        """Return a file. A single one may have been submitted by another path than the compiler's
+        metadata has."""
+        if mapped.texts is not None:
+            text = mapped.texts.get(path)
+            return None if text is None else SourceFile(path, 0, source_text(text, path))
+        of_code = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
+        row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
+        content, main_path, paths = row or (None, None, ())
+        if content is None and len(paths) == 1:
+            [path] = paths
+            row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
+            content, main_path, paths = row or (None, None, ())
+        if content is None:
+            return None
+        in_order = sorted(paths, key=lambda other: (other != main_path, other))
+        return SourceFile(path, in_order.index(path), source_text(content, path))
+
+
+def source_text(content: str, path: str) -> SourceText:
+    return SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
+
+
+def has_source_map(database: Database, addresses: Iterable[bytes], block_number: int) -> bool:
+    """Return whether the code of any of these contracts at a block has a source map."""
+    at = {"addresses": sorted({*addresses}), "block_number": block_number}
+    return bool(at["addresses"] and database.value("contracts/source_maps_exist", **at))
+
+
+def of_contracts(
+    database: Database, addresses: set[bytes], block_number: int
+) -> dict[bytes, MappedCode]:
+    """Return the code of contracts at a block, of those that have a source map."""
+    if not addresses:
+        return {}
+    rows = database.rows(
+        "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
+    )
+    return {
+        bytes(address): MappedCode(
+            bytes(code),
+            bytes(verified),
+            bytes(code_hash),
+            compiler_findings.unpacked(bytes(source_map)),
+            dict(files),
+            functions=_functions(layout),
+            selectors=index_abi(abi or ()).functions.keys(),
+        )
+        for address, code, verified, code_hash, source_map, files, layout, abi in rows
+    }
+
+
+def _functions(layout: bytes | None) -> Mapping[str, Any]:
+    stored = {} if layout is None else orjson.loads(compiler_layouts.unpacked(bytes(layout)))
+    return stored.get("functions") or {} if isinstance(stored, dict) else {}
+
+
+def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
+    """Return the code of creations, without their arguments, of those that have also created a
+    verified contract, or that a build has; of the first MAX_CREATIONS."""
+    hashes = {
+        key: compiler_findings.search_hashes(creation)
+        for key, creation in islice(creations.items(), MAX_CREATIONS)
+    }
+    searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
+    # By the search hash: size, masked hash and links of codes, verified address and code hash.
+    stored: defaultdict[bytes, list[Sequence[Any]]] = defaultdict(list)
+    database, builds = sources.database, sources.get(BuiltCreations)
+    rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
+    for search_hash, size, masked_hash, *others in rows:
+        stored[bytes(search_hash)].append((size, bytes(masked_hash), *others))
+    mapped: dict[Key, MappedCode] = {}
+    comparison = compiler_findings.CreationComparison()
+    for key, search_hashes in hashes.items():
+        creation = creations[key]
+        codes = (row for search_hash in search_hashes for row in stored[search_hash])
+        equal = (row for row in codes if comparison.is_in(creation, *row[:3]))
+        if (created := next(equal, None)) is not None:
+            address, code_hash = map(bytes, created[3:])
+            of_code = {"address": address, "code_hash": code_hash}
+            # Nothing where it has just been forgotten.
+            source_map, files = database.row("contracts/creation_maps_get", **of_code) or (b"", ())
+            text = compiler_findings.unpacked(bytes(source_map))
+            mapped[key] = MappedCode(creation[: created[0]], address, code_hash, text, dict(files))
+        elif (built := builds.find(creation, search_hashes)) is not None:
+            mapped[key] = built
+    return mapped
+
+
+# A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.
+MAX_GAS = 1_500_000
+MAX_MS = 2_500
+MAX_SIMULATION_MS = 1_000
+STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
+MAX_CALLS = 1000
+ENTRY_BYTES = 100
+CACHE_BYTES = 8 * 1024 * 1024
+
+_TRACER = Path(__file__).with_name("failing_steps.js").read_text(encoding="utf-8")
+TRACER, SIMULATION_TRACER = (
+    step_traces.bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+    for most_ms in (MAX_MS, MAX_SIMULATION_MS)
+)
+STRUCT_LOGS = {
+    "disableStack": True,
+    "disableStorage": True,
+    "disableMemory": True,
+    "timeout": step_traces.TIMEOUT,
+}
+WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
+CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
+_SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
+
+FailingSteps = Mapping[tuple[int, ...], Sequence[int]]
+
+
+class _Call(NamedTuple):
+    path: tuple[int, ...]
+    steps: list[int]
+
+
+def read_steps(answer: Any) -> FailingSteps:
+    """Return the last offsets of failed calls, in their order, by the place of the call in the
+    trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
+    if isinstance(answer, dict):
+        return _failing_steps(answer["structLogs"])
+    return {
+        tuple(step_traces.whole_number(index, step_traces.MOST_STEPS) for index in path): [
+            step_traces.whole_number(step, step_traces.MOST_STEPS) for step in steps[:STEPS]
+        ]
+        for path, steps in answer[:MAX_CALLS]
+    }
+
+
+def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
+    failed: dict[tuple[int, ...], Sequence[int]] = {}
+    calls = [_Call((), [])]
+    inner = [0]  # the calls that each of them has made
+    last = [""]  # what each of them did last, empty where that failed
+
+    def end() -> None:
+        call = calls.pop()
+        inner.pop()
+        if last.pop() not in _SUCCEEDED and len(failed) < MAX_CALLS:
+            failed[call.path] = call.steps[-STEPS:]
+
+    for step in logs:
+        depth = step_traces.whole_number(step["depth"], step_traces.MOST_STEPS)
+        while 1 <= depth < len(calls):
+            end()
+        if depth > len(calls):
+            calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
+            inner.append(0)
+            last.append("")
+        calls[-1].steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
+        last[-1] = "" if step.get("error") else str(step["op"])
+        inner[-1] += last[-1] in CALLS
+    while calls:
+        end()
+    return failed
+
+
+def _size(steps: FailingSteps) -> int:
+    return sum(ENTRY_BYTES + 8 * (len(path) + len(offsets)) for path, offsets in steps.items())
+
+
+FAILING_STEPS = TraceKind(
+    "failing steps", WAYS, (LIST, "structLogs"), read_steps, _size, CACHE_BYTES
+)

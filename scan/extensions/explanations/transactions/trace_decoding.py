@@ -1,0 +1,134 @@
+"""A transaction's trace with its calls, their results, errors and logs decoded."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.api.renamed_fields import recording
+from scan.contracts import abi_decoding, revert_reasons
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.stored_blocks import TransactionLog
+from scan.extensions.decoding import contract_abis, decoding
+from scan.extensions.decoding.details import MAX_CONTRACTS
+from scan.extensions.explanations.transactions.failure_locations import Location
+from scan.extensions.traces import traces, transaction_traces
+
+recorded = recording(__file__)
+
+LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
+
+
+class DecodedFrame(NamedTuple):
+    """A decoded call of a trace. `result` is None where the function's outputs are unknown, and
+    `location` the line in which it failed."""
+
+    frame: transaction_traces.TraceFrame
+    function: abi_decoding.Decoded | None
+    result: Sequence[abi_decoding.Argument] | None
+    reason: revert_reasons.Reason | None
+    logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
+    location: Location | None = None
+
+    def record(self) -> dict[str, Any]:
+        fields = recorded("frame", self)
+        fields["depth"] = len(self.frame.trace_address)
+        fields["logs"] = None if self.logs is None else [log_record(*log) for log in self.logs]
+        if self.reason is not None:
+            location = None if self.location is None else self.location.record()
+            fields["error"] = {**self.reason.record(), "location": location}
+        return fields
+
+
+def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[str, Any]:
+    """Return a log with its event as JSON's values."""
+    return decoding.recorded("log", log) | {"event": None if event is None else event.record()}
+
+
+def decode_trace(
+    trace: transaction_traces.TransactionTrace,
+    block: contract_abis.Block,
+    abis: contract_abis.ContractAbis,
+    node: NodeSession,
+    implementations: Mapping[bytes, Sequence[bytes]] = {},
+) -> list[DecodedFrame]:
+    """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
+    budget. `implementations` are those of proxies that have others than at the block."""
+    budget = abi_decoding.DecodingBudget()
+    addresses = dict.fromkeys(
+        address
+        for frame in trace.frames
+        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
+        if address is not None
+    )
+    first = [*addresses][:MAX_CONTRACTS]
+    contracts = abis.find_at_or_now(first, block, node, budget, implementations)
+    imported = abis.imported_if_needed(_selectors(trace.frames))
+    frames = [_decoded(frame, contracts, imported, budget) for frame in trace.frames]
+    # A call whose own ABI does not have its error has the reason of the call that it passes the
+    # error on from, which returned the same data.
+    reasons = [decoded.reason for decoded in frames if decoded.reason is not None]
+    reason_of = {reason.data: reason for reason in reasons if reason.decoded is not None}
+    return [
+        decoded
+        if decoded.reason is None or decoded.reason.kind != revert_reasons.UNKNOWN_DATA
+        else decoded._replace(reason=reason_of.get(decoded.reason.data, decoded.reason))
+        for decoded in frames
+    ]
+
+
+def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
+    """Return whether a call's input begins with a selector: not that of a precompiled contract."""
+    return (
+        len(frame.input) >= 4
+        and not traces.is_creation(frame.type)
+        and int.from_bytes(frame.to_address or b"", "big") > LAST_PRECOMPILED
+    )
+
+
+def _decoded(
+    frame: transaction_traces.TraceFrame,
+    contracts: Mapping[bytes, contract_abis.Contract],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: abi_decoding.DecodingBudget,
+) -> DecodedFrame:
+    contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
+    function, result, reason = None, None, None
+    is_data = contract.has_code is False and not frame.trace_address
+    if is_function_call(frame) and not is_data:
+        function = decoding.method_of(frame.input, contract, imported, budget)
+    if frame.failure is not None:
+        reason = revert_reasons.decode_reason(frame.failure, contract.abis, imported, budget)
+    elif function is not None:
+        entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
+        declared = function.signature, function.source
+        functions = (e for e in entries if (e.signature, e.source) == declared)
+        if (entry := next(functions, None)) is not None:
+            result = decoding.decode_result(entry, frame.output, budget)
+    logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
+    return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
+
+
+def _event(
+    log: TransactionLog,
+    contracts: Mapping[bytes, contract_abis.Contract],
+    ran: contract_abis.Contract,
+    imported: Mapping[bytes, Sequence[str]],
+    budget: abi_decoding.DecodingBudget,
+) -> abi_decoding.Decoded | None:
+    """Return a log's event by the contract's ABIs, or by those of the code that ran where they do
+    not say which it is, or else by imported signatures."""
+    event = decoding.decode_event(log, contracts.get(log.address), budget)
+    if event is not None and not event.alternatives:
+        return event
+    return (
+        decoding.decode_event(log, ran, budget)
+        or event
+        or decoding.event_of(log, None, imported, budget)
+    )
+
+
+def _selectors(frames: Sequence[transaction_traces.TraceFrame]) -> Iterator[bytes]:
+    """Yield the selectors of functions, events and errors."""
+    yield from (frame.input[:4] for frame in frames if is_function_call(frame))
+    yield from (log.topics[0][:4] for f in frames for log in f.logs or () if log.topics)
+    failures = [frame.failure for frame in frames if frame.failure is not None]
+    yield from revert_reasons.selectors_of(failures)

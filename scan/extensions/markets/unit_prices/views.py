@@ -1,0 +1,59 @@
+"""GET /api/v1/prices. The operator's prices live as long as the process."""
+
+from flask import Blueprint
+
+from scan.api.hooks import Api
+from scan.extensions.markets.unit_prices.price_source import PriceSource
+from scan.extensions.markets.unit_prices.settings import Settings
+from scan.http import requests
+from scan.http.hooks import Service
+from scan.http.request_state import Services
+from scan.outbound.https_client import DocumentFetcher, tls_context
+from scan.queries.holdings import Prices
+
+price_views = Blueprint("prices", __name__)
+
+
+@price_views.get("/prices")
+def get_prices() -> requests.Response:
+    """Return the operator's prices, on which no amount of the chain depends."""
+    requests.query_arguments()
+    prices, problem = requests.reader().sources.get(PriceSource).read(requests.reader())
+    requests.reader().do_not_cache()
+    if prices is None:
+        empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
+        return requests.json_value(
+            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
+        )
+    return requests.json_value(
+        {
+            "currency": prices.currency,
+            "source": prices.source,
+            "time": prices.time,
+            "coin": None if prices.coin is None else f"{prices.coin:f}",
+            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "minDepth": f"{prices.min_depth:f}",
+            "pools": {
+                token: {
+                    "pool": by.pool,
+                    "price": f"{by.price:f}",
+                    "depth": f"{by.depth:f}",
+                    "at": by.at,
+                }
+                for token, by in prices.pools.items()
+            },
+            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
+            "history": prices.history,
+            "problem": problem,
+        }
+    )
+
+
+def price_source(core: Services) -> PriceSource:
+    settings, source = core.settings, core.settings.of(Settings).prices
+    is_url = "://" in source
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
+    return PriceSource(source, fetcher, settings.webhook_allow_networks)
+
+
+HOOKS = (Api(blueprints=(price_views,)), Service(make=price_source, base=Prices))

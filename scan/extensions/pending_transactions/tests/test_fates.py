@@ -1,0 +1,252 @@
+"""What became of a transaction that the node does not give, and of one that is replaced."""
+
+from pathlib import Path
+
+import pytest
+
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT
+from tests.support.explorer import behind
+from tests.support.faulty_node import altering, refuse, replacing, status
+from tests.support.indexing import client_over
+from tests.support.serving import serving
+
+PATH = f"/tx/{HASH}"
+BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
+FETCHED_503 = (
+    "performance.getEntriesByType('resource').some((entry) => entry.responseStatus === 503)"
+)
+# A page looks again after 0.3 seconds, not 3.
+SOONER = "{const later = setTimeout; window.setTimeout = (f, ms, x) => later(f, ms / 10, x)}"
+# A page that sees the block before it is indexed loads itself again, with its sender and nonce.
+ONCE_INDEXED = """{const later = setTimeout;
+window.setTimeout = (f, ms, x) => later(function wait() {isIndexed ? f(x) : later(wait, 9)}, 9)}
+var isIndexed = false"""
+OTHER = "0x" + "13" * 32
+NODE = {
+    "eth_getTransactionByHash": None,
+    "eth_getTransactionCount": "0x2",
+    "txpool_contentFrom": {"pending": {}, "queued": {}},
+}
+
+
+def pool_of(*hashes):
+    return {"pending": {str(n): {**SENT, "hash": h} for n, h in enumerate(hashes)}, "queued": {}}
+
+
+def answering(**changed):
+    """A node that has neither the transaction nor its nonce; an error where an answer is one."""
+
+    def alter(call, answer):
+        answers = NODE | changed
+        if call["method"].startswith("txpool") and call["method"] not in answers:
+            answers[call["method"]] = ValueError
+        if call["method"] in answers:
+            answer.pop("error", None)
+            answer["result"] = answers[call["method"]]
+            if answer["result"] is ValueError:
+                answer["error"] = {"code": -32601, "message": "method not found"}
+                del answer["result"]
+
+    return altering(alter)
+
+
+@pytest.fixture
+def asking(indexed, scenario):
+    """Asks for a path of a service whose node has a fault."""
+    with behind(indexed.settings) as (client, node):
+
+        def ask(fault, path):
+            node.fault = fault
+            return client.get(path)
+
+        yield ask
+
+
+FATES = [
+    ({}, 404, "dropped", "keep nonce 2"),
+    ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
+    ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
+    ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
+    ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
+    ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
+    ({"txpool_contentFrom": pool_of(OTHER)}, 404, "being replaced", f'href="/tx/{OTHER}"'),
+    ({"txpool_contentFrom": pool_of(HASH)}, 404, "not known", "does not give it"),
+    ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
+    ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
+    ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
+]
+
+
+@pytest.mark.parametrize(("answers", "code", "fate", "words"), FATES)
+def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code, fate, words):
+    page = asking(answering(**answers), BY_NONCE)
+    assert (page.status_code, "ETag" in page.headers) == (code, False)
+    assert f'id="pending" data-state="{fate}"' in page.text and words in page.text
+    expected = fate in ("dropped", "not known")
+    assert ("sent again" in page.text or "send it again" in page.text) == expected
+    assert ("Dropped" in page.text) == (fate == "dropped")
+
+
+FAULTS = [
+    (status(500), "The node does not respond"),
+    (refuse(lambda _: True), "The node answered a request for this transaction with an error"),
+    (answering(eth_getTransactionByHash="0x"), "The node answered a request"),
+    (answering(), ""),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), FAULTS)
+def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
+    page = asking(fault, PATH)
+    assert page.status_code == 404 and words in page.text
+    assert ("Whether one is pending is not known" in page.text) == bool(words)
+
+
+def test_a_node_that_is_away_drops_nothing(client, indexed):
+    page = client_over(indexed.url).get(BY_NONCE)
+    assert page.status_code == 503 and "The node does not respond" in page.text
+    assert 'data-state="not known"' in page.text and "Dropped" not in page.text
+
+
+POOLS = [
+    (("0x1", "0x2"), "queued", "before a transaction with nonce 3,"),
+    (("0x2", "0x3", "0x4"), "pending", "3 transactions must be mined before it"),
+    (("0x2", "0x4"), "queued", "before a transaction with nonce 3,"),
+    (("0x5",), "queued", "before a transaction with nonce 2,"),
+    (None, "pending", "3 transactions must be mined before it"),
+]
+
+
+@pytest.mark.parametrize(("pool", "state", "words"), POOLS)
+def test_a_nonce_that_the_pool_does_not_have_is_named(asking, pool, state, words):
+    own = {**SENT, "nonce": "0x5"}
+    content = {"pending": {n: {**SENT, "nonce": n} for n in pool or ()}, "queued": {"5": own}}
+    answers = {"txpool_contentFrom": ValueError if pool is None else content}
+    page = asking(answering(eth_getTransactionByHash=own, **answers), PATH)
+    assert page.status_code == 200 and words in page.text
+    assert f'data-state="{state}"' in page.text and f">{state}</span>" in page.text
+
+
+def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
+    """It says nothing of the transaction that the node did not say, and shows that it is mined."""
+    anvil = explorer.anvil
+    sender, receiver = anvil.accounts[5:7]
+    anvil.call("evm_setAutomine", False)
+    try:
+        sent = anvil.send(sender, receiver, value="0x1")
+        with behind(explorer.settings) as (client, node), serving(client.application) as url:
+            page.before_scripts(SOONER)
+            page.open(f"{url}/tx/{sent}")
+            node.fault = status(500)
+            page.wait(FETCHED_503)
+            assert "Waiting to be included" in page.text("main")
+            node.fault = answering(eth_getTransactionCount="0x0")
+            page.wait("document.body?.innerText.includes('Dropped')")
+            node.fault = None
+            page.wait("document.body?.innerText.includes('Waiting to be included')")
+            anvil.mine()
+            explorer.wait_for_block(anvil.head())
+            page.wait("document.body?.innerText.includes('success')")
+    finally:
+        anvil.call("evm_setAutomine", True)
+
+
+WALLET = Path(__file__).with_name("fates_wallet.js").read_text()
+FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
+
+
+@pytest.fixture
+def sending(explorer):
+    explorer.anvil.call("evm_setAutomine", False)
+    yield explorer.anvil
+    explorer.anvil.call("evm_setAutomine", True)
+    explorer.anvil.mine()
+    explorer.wait_for_block(explorer.anvil.head())
+
+
+def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
+    sending, page, explorer, explorer_url
+):
+    sender, receiver = (account.lower() for account in sending.accounts[1:3])
+    nonce = sending.call("eth_getTransactionCount", sender, "latest")
+    first = sending.send(sender, receiver, value="0x1", nonce=nonce, data="0x1234", **FEES)
+    page.before_scripts(WALLET.replace("CHAIN", sending.call("eth_chainId")))
+    page.open(f"{explorer_url}/tx/{first}")
+    assert f"nonce={int(nonce, 16)}" in page.evaluate("location.search")  # for a reload
+    page.evaluate(f"window.ACCOUNT = '{receiver}'; document.querySelector('details').open = true")
+    speed, cancel = "#replace button", "#replace button:last-of-type"
+    page.wait(f"!document.querySelector('{cancel}').disabled")
+    page.click(cancel)
+    page.wait("document.querySelector('#replace output').textContent.includes('only')")
+    assert page.evaluate("asked.length") == 0  # of another account
+    page.evaluate(f"window.ACCOUNT = '{sender}'")
+    page.click(speed)
+    page.wait("asked.length")
+    same = page.evaluate("asked.pop().params[0]")
+    expected = (receiver, "0x1234", "0x1", nonce)
+    assert (same["to"], same["data"], same["value"], same["nonce"]) == expected
+    assert int(same["maxFeePerGas"], 16) == 9 * 10**10
+    page.open(f"{explorer_url}/tx/{first}")
+    page.evaluate(f"window.ACCOUNT = '{sender}'; document.querySelector('details').open = true")
+    page.wait(f"!document.querySelector('{cancel}').disabled")
+    page.click(cancel)
+    page.wait("asked.length")
+    cancelling = page.evaluate("asked[0].params[0]")
+    assert (cancelling["to"], cancelling["from"], cancelling["value"]) == (sender, sender, "0x0")
+    second = sending.call("eth_sendTransaction", {**cancelling, "gas": hex(21_000)})
+    page.evaluate(f"asked.shift().resolve('{second}')")
+    page.wait("document.body?.innerText.includes('Being replaced')")
+    assert page.evaluate(f"Boolean(document.querySelector('main a[href=\"/tx/{second}\"]'))")
+    assert not page.evaluate("document.body.innerText.includes('Dropped')")
+    sending.mine()
+    explorer.wait_for_block(sending.head())
+    page.wait("document.body?.innerText.includes('Replaced')")
+    assert page.evaluate(f"Boolean(document.querySelector('main a[href=\"/tx/{second}\"]'))")
+    page.evaluate("location.reload()")
+    page.wait("document.body?.innerText.includes('Replaced')")
+    assert page.errors == []
+
+
+def test_the_open_page_becomes_that_of_the_mined_transaction(sending, page, explorer, explorer_url):
+    sender, receiver = sending.accounts[1:3]
+    sent = sending.send(sender, receiver, value="0x3", **FEES)
+    page.before_scripts(ONCE_INDEXED)
+    page.open(f"{explorer_url}/tx/{sent}")
+    sending.mine()
+    explorer.wait_for_block(sending.head())
+    page.evaluate("window.isIndexed = true")
+    page.wait("document.body?.innerText.includes('success') && location.search === ''")
+
+
+def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sending, explorer):
+    """With a type that is not Ethereum's a node may lie, which the page says: a wallet is given
+    nothing of it but what cancels it."""
+    sender, receiver = (account.lower() for account in sending.accounts[1:3])
+    sent = sending.send(sender, receiver, value="0x3", **FEES)
+    assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
+
+    lie = replacing("eth_getTransactionByHash", lambda sent: sent | changed)
+    with behind(explorer.settings, lie) as (client, _):
+        for name, value in {
+            "to": "0x" + "66" * 20,
+            "from": receiver,
+            "value": "0x4",
+            "nonce": "0xffff",
+            "gas": "0x5209",
+            "input": "0x99",
+            "type": "0x4",
+            "maxFeePerGas": "0x1",
+            "maxPriorityFeePerGas": None,
+            "r": None,
+            "s": "0x1",
+            "chainId": "0x1",
+        }.items():
+            changed = {name: value}
+            assert client.get(f"/tx/{sent}").status_code == 404, name
+        changed = {"gasPrice": "0x1"}  # of no transaction with fees
+        assert client.get(f"/tx/{sent}").text == explorer.client.get(f"/tx/{sent}").text
+        changed = {"to": "0x" + "66" * 20, "type": "0x66"}
+        shown = client.get(f"/tx/{sent}").text
+        assert "Speed up (12.5" not in shown and ">Cancel (12.5" in shown
+        assert f'{{"to": "{sender}", "data": "0x"'.replace('"', "&#34;") in shown
+        assert "All of it is reported by the node" in shown

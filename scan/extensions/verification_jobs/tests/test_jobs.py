@@ -1,0 +1,312 @@
+"""Verification jobs: several processes, restarts, shares, waiting, and how long what is kept."""
+
+import signal
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
+
+import psutil
+import pytest
+
+from app import create_app
+from scan.errors import NotFound, RateLimited, Unavailable
+from scan.extensions.verification_jobs import jobs as job_runner
+from scan.extensions.verification_jobs.jobs import (
+    MOST_UNFINISHED,
+    MOST_UNFINISHED_OF_CLIENT,
+    JobRunner,
+    VerificationJobs,
+)
+from scan.verification import compiler_run, compiler_store
+from tests.support import database, many_functions, serving, solidity
+from tests.test_first_uses import no_thread_starts
+
+SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
+CLIENT = "192.0.2.7"
+
+
+@pytest.fixture(scope="module")
+def address(explorer):
+    return many_functions.deploy(explorer, SOURCE, "Stored")
+
+
+@pytest.fixture
+def jobs(explorer):
+    yield explorer.app.extensions["scan"].sources.get(VerificationJobs)
+    explorer.execute("DELETE FROM verification_jobs")
+
+
+def request(address, **fields):
+    given = {"address": address, "sourceCode": SOURCE, "compilerVersion": many_functions.VERSION}
+    return {**given, "contractName": "Stored", "optimizationUsed": 0, **fields}
+
+
+def finished(jobs, job_id, timeout_s=180):
+    job = jobs.wait(job_id, timeout_s)
+    assert job is not None and job.is_over, job
+    return job
+
+
+def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    job = jobs.get(job_id)
+    assert (job.status, job.match, job.finished_at) == ("pending", None, None)
+    with explorer.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
+    assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
+    assert job == jobs.get(job_id) == jobs.get(job_id.upper())
+    [(request_kept,)] = explorer.execute(
+        "SELECT request FROM verification_jobs WHERE id = %s", job_id
+    )
+    assert request_kept is None
+    assert explorer.contract(address).json["match"] == "full"
+
+
+def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(
+    explorer, jobs, address, monkeypatch
+):
+    """It fails soon: until then it takes one of its client's places."""
+    unreachable = Mock(side_effect=compiler_store.NotFetched("its publisher cannot be reached"))
+    monkeypatch.setattr(compiler_store.CompilerStore, "install", unreachable)
+    given = [
+        ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
+        ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
+        ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
+        ({"compilerVersion": "0.8.9"}, "unavailable", "scan solc install 0.8.9"),
+        ({"constructorArguments": "00" * 32}, None, "constructor arguments"),
+    ]
+    with explorer.running_jobs():
+        for fields, error_code, words in given:
+            job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
+            assert (job.error_code, job.creation_match) == (error_code, None)
+            assert (job.status, job.match) == (("failed", None) if error_code else ("done", "full"))
+            assert words in ((job.message if error_code else job.warning) or "")
+
+
+def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
+    with pytest.raises(NotFound):
+        jobs.submit(request(many_functions.CHECKSUMMED), CLIENT)
+    with pytest.raises(NotFound):
+        jobs.submit(request(many_functions.CHECKSUMMED), CLIENT, wait_s=0.1)
+    later = f"0x{int(address, 16) ^ 1:040x}"
+    submitted = []
+
+    def submit():
+        submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
+
+    thread = threading.Thread(target=submit)
+    thread.start()
+    thread.join(0.2)
+    assert submitted == []
+    explorer.execute(
+        "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
+        " WHERE address = %s",
+        bytes.fromhex(later[2:]),
+        bytes.fromhex(address[2:]),
+    )
+    thread.join()
+    assert jobs.get(submitted[0]) is not None
+
+
+def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
+    for number in range(MOST_UNFINISHED):
+        jobs.submit(request(address), f"192.0.2.{number // MOST_UNFINISHED_OF_CLIENT}")
+    with pytest.raises(RateLimited) as refused:
+        jobs.submit(request(address), "192.0.2.0")
+    assert int(refused.value.headers["Retry-After"]) > 0
+    with pytest.raises(Unavailable):
+        jobs.submit(request(address), "198.51.100.1")
+
+
+def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
+    """Also through two processes: each has an application of its own here."""
+    other = create_app(explorer.settings).extensions["scan"]
+
+    def is_taken(through):
+        try:
+            through.submit(request(address), CLIENT)
+        except RateLimited:
+            return False
+        return True
+
+    with ThreadPoolExecutor(10) as pool:
+        taken = [*pool.map(is_taken, (jobs, other.sources.get(VerificationJobs)) * 5)]
+    assert taken.count(True) == MOST_UNFINISHED_OF_CLIENT == 2
+
+
+def test_no_job_is_found_by_guessing(jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    near = [f"{job_id[:-1]}{digit:x}" for digit in range(16)]
+    guesses = [str(uuid.uuid4()) for _ in range(1000)] + [g for g in near if g != job_id]
+    assert [guess for guess in guesses if jobs.get(guess) is not None] == []
+    for malformed in ("", "1", job_id[:-1], job_id + "0", f"{{{job_id}}}", "' OR true", "\0", "é"):
+        assert jobs.get(malformed) is None
+        assert jobs.wait(malformed, 5) is None
+
+
+def test_few_requests_wait_at_once(explorer, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    with ThreadPoolExecutor(8) as pool:
+        waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
+        serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
+        explorer.execute("DELETE FROM verification_jobs")
+        jobs.notify()
+    assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
+
+
+def test_a_claim_takes_one_job_however_it_is_planned(explorer, jobs, address):
+    first = jobs.submit(request(address), CLIENT)
+    # As autovacuum leaves the table while it has one job.
+    explorer.execute("VACUUM FULL verification_jobs")
+    explorer.execute("VACUUM ANALYZE verification_jobs")
+    explorer.execute("DELETE FROM verification_jobs WHERE id = %s", first)
+    for number in range(20):
+        jobs.submit(request(address), f"192.0.2.{number}")
+    services = explorer.app.extensions["scan"]
+    now = datetime.now(UTC)
+    until = now + timedelta(seconds=30)
+    with services.writes.transaction() as tx:
+        claimed = [
+            len(tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until))
+            for lease in range(20)
+        ]
+    assert claimed == [1] * 20
+
+
+def test_jobs_are_swept_after_a_day(explorer, jobs, address):
+    old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
+    with explorer.running_jobs():
+        finished(jobs, old)
+        finished(jobs, young)
+    for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
+        explorer.execute(
+            "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
+            datetime.now(UTC) - age,
+            job_id,
+        )
+    with explorer.running_jobs():
+        serving.wait_until(lambda: jobs.get(old) is None)
+    assert jobs.get(young) is not None
+
+
+def test_a_job_that_ends_its_process_each_time_is_given_up(explorer, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    explorer.execute(
+        "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
+        job_runner.MOST_ATTEMPTS,
+    )
+    with explorer.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.error_code) == ("failed", "internal_error")
+
+
+@pytest.fixture
+def slow_solc_dir(solc_dir, tmp_path):
+    """A compiler that takes its time, so that there is time to end its process."""
+    folder = tmp_path / f"solc-{many_functions.VERSION}"
+    folder.mkdir()
+    script = folder / folder.name
+    script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder.name / folder.name} $@\n")
+    script.chmod(0o755)
+    return tmp_path
+
+
+def environment(explorer, solc_dir):
+    return {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, slow_solc_dir, ending):
+    job_id = jobs.submit(request(address), CLIENT)
+    url, port = explorer.settings.database_url, serving.free_port()
+
+    def status():
+        return jobs.get(job_id).status
+
+    with serving.gunicorn_started(url, port, **environment(explorer, slow_solc_dir)) as process:
+        serving.wait_for(port, process)
+        serving.wait_until(lambda: status() == "running")
+        if ending == signal.SIGKILL:
+            for child in psutil.Process(process.pid).children():
+                child.kill()
+            process.kill()
+        else:
+            process.terminate()
+        process.wait(30)
+        assert status() == ("running" if ending == signal.SIGKILL else "pending")
+    if ending == signal.SIGKILL:  # its lease would expire by itself after LEASE_S
+        database.execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))
+    port = serving.free_port()
+    with serving.gunicorn_started(url, port, **environment(explorer, solc_dir)) as process:
+        serving.wait_for(port, process)
+        assert finished(jobs, job_id, 120).match == "full"
+
+
+def test_a_job_is_not_begun_again_while_its_process_stands(explorer, jobs, address, monkeypatch):
+    jobs.submit(request(address), CLIENT)
+    services = explorer.app.extensions["scan"]
+    first, second = (
+        JobRunner(services.writes, services.verifier, services.sources.get(VerificationJobs))
+        for _ in range(2)
+    )
+    began = datetime.now(UTC)
+    assert first._claim() is not None
+    for seconds, is_begun in ((25, False), (60, True)):
+        monkeypatch.setattr(job_runner, "_now", lambda s=seconds: began + timedelta(seconds=s))
+        assert (second._claim() is not None) == is_begun
+
+
+def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer, jobs, address):
+    jobs.submit(request(address), CLIENT)
+    services = explorer.app.extensions["scan"]
+    runner = JobRunner(services.writes, services.verifier, jobs)
+    with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
+        runner._claim_all()
+    assert not runner._running  # whose leases are extended for ever
+
+
+def is_admitted(places, client, taken):
+    """Not while a verification of the test before has its place."""
+    try:
+        taken.enter_context(places.admitted(client))
+    except Unavailable:
+        return False
+    return True
+
+
+def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):
+    """While all are taken, a job waits, and it does not fail."""
+    places = explorer.app.extensions["scan"].verifier.places
+    with ExitStack() as taken:
+        for client in "abcd":
+            serving.wait_until(lambda client=client: is_admitted(places, client, taken))
+        job_id = jobs.submit(request(address), CLIENT)
+        with explorer.running_jobs():
+            job = jobs.wait(job_id, 0.5)
+            assert job is not None and job.status in ("pending", "running")
+    explorer.execute("UPDATE verification_jobs SET due_at = now()")
+    with explorer.running_jobs():
+        assert finished(jobs, job_id).match == "full"
+    assert compiler_run.RUNNING == 2
+
+
+@pytest.mark.long
+def test_jobs_of_others_get_their_turn(explorer, jobs, address, monkeypatch):
+    """What compiles for long is put behind them, and is not given up."""
+    monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)
+    endless = [
+        jobs.submit(request(address, sourceCode=solidity.ENDLESS, contractName="A"), client)
+        for client in ("192.0.2.1", "192.0.2.2")
+        for _ in range(MOST_UNFINISHED_OF_CLIENT)
+    ]
+    with explorer.running_jobs():
+        others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
+        for job_id in others:
+            assert finished(jobs, job_id).status == "done"
+        unfinished = [jobs.get(job_id) for job_id in endless]
+        assert [job.is_over for job in unfinished if job is not None] == [False] * 4
