@@ -9,7 +9,7 @@ from scan.ethereum import events, rlp_and_tries, token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.indexer import contract_state as state
-from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
+from scan.indexer.block_rows import BlockContracts, Claim, TransferLog, transfer_line
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
@@ -250,7 +250,7 @@ class ContractInspector:
             chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
                 state.token_queries(log.token, state.block_id(block))
-                + ([] if log.claim is None else state.claimed_balances(block, log.token, log.claim))
+                + state.claim_queries(block, log.token, log.claim)
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
@@ -258,13 +258,11 @@ class ContractInspector:
             for (block, log), of_log in zip(chunk, queries, strict=True):
                 if log.token in ended:
                     continue
-                answers = [results[query] for query in of_log]
-                count = len(token_metadata.TOKEN_CALLS)
-                metadata = token_metadata.decode_token_metadata(answers[:count])
+                metadata, answers = _metadata(log.claim, [results[query] for query in of_log])
                 contract = self._contracts[log.token]
                 is_wrap = log.shape in events.WRAPPING
                 begins_wrapping = is_wrap and contract.wraps_since is None
-                of_claim = log.shape, metadata, log.claim, answers[count:]
+                of_claim = log.shape, metadata, log.claim, answers
                 is_decided = contract.token_type is not None and not begins_wrapping
                 if not is_decided and not events.is_of_token(*of_claim):
                     self._reject(log.token, "token", block.number, findings)
@@ -395,3 +393,14 @@ class ContractInspector:
                 state.StateQuery(factory, call, at),
             )
         return [*claims.values()]
+
+
+def _metadata(
+    claim: Claim | None, results: Sequence[bytes | None]
+) -> tuple[token_metadata.TokenMetadata, Sequence[bytes | None]]:
+    """Return what a token answers, given the results of TOKEN_CALLS and of its claim's queries, and
+    the latter."""
+    count = len(token_metadata.TOKEN_CALLS)
+    of_item = claim if isinstance(claim, token_metadata.ItemClaim) else None
+    answers = results[count:]
+    return token_metadata.decode_token_metadata(results[:count], of_item, answers), answers

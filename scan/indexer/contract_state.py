@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import token_metadata
-from scan.ethereum.events import ZERO_ADDRESS, Trade, WrapClaim
+from scan.ethereum.events import ZERO_ADDRESS, Trade
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.hex import data
-from scan.indexer.block_rows import BlockContracts
+from scan.indexer.block_rows import BlockContracts, Claim
 from scan.indexer.state_reader import StateQuery as StateQuery
 from scan.indexer.state_reader import StateReader as StateReader
 
@@ -57,10 +57,17 @@ def block_id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
-def claimed_balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
-    """Return the queries of the claim's party's balance before and after the block."""
-    data = token_metadata.balance_of(claim.party)
+def claim_queries(block: BlockContracts, token: bytes, claim: Claim | None) -> list[StateQuery]:
+    """Return the queries of a claim's calls, before them the first one of the block only; or of the
+    balance of a wrap's party before and after the block."""
+    if claim is None:
+        return []
     before = BlockId(block.number - 1, block.parent_hash)
+    if isinstance(claim, token_metadata.ItemClaim):
+        at = block_id(block) if claim.is_after else before
+        queries = [StateQuery(token, data, at) for data in claim.calls]
+        return [queries[0]._replace(is_of_block_only=True), *queries]
+    data = token_metadata.balance_of(claim.party)
     return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, block_id(block))]
 
 

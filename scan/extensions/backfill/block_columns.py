@@ -25,7 +25,7 @@ TRANSFER_EVENTS = parquet.kind(
     **dict.fromkeys(("transaction_index", "log_index", "batch_index"), parquet.INDEX),
     **dict.fromkeys(("token_address", "from_address", "to_address"), parquet.ADDRESS),
     shape=parquet.TEXT,
-    claim=parquet.optional(parquet.TEXT),  # JSON of a WrapClaim
+    claim=parquet.optional(parquet.TEXT),  # JSON of a WrapClaim or an ItemClaim
     id=parquet.UINT256,
     amount=parquet.UINT256,
 )
@@ -210,6 +210,6 @@ def _first_events(
         "address": firsts[address],
         "sight": [sight] * len(firsts),
         "form": firsts[form],
-        "claim": firsts["claim"] if sight == "wrap" else [None] * len(firsts),
+        "claim": firsts["claim"] if "claim" in firsts.column_names else [None] * len(firsts),
     }
     return pyarrow.table(columns, schema=parquet.schema(EVENT_SIGHTS))

@@ -14,11 +14,12 @@ import pyarrow
 from pyarrow import compute
 
 from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
+from scan.ethereum.token_metadata import ItemClaim
 from scan.extensions.backfill import block_columns, plan
 from scan.extensions.backfill.range_files import RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer import contract_inspection, contract_state
-from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
+from scan.indexer.block_rows import BlockContracts, Claim, SwapLog, TransferLog
 
 MAX_REMEMBERED = 1_000_000
 _Sight = dict[str, Any]  # a row of a file of sights, by column
@@ -218,8 +219,9 @@ def _block(
     )
 
 
-def _claim(text: str | None) -> WrapClaim | None:
+def _claim(text: str | None) -> Claim | None:
     if text is None:
         return None
-    party, moved, wrapped, is_paid = json.loads(text)
-    return WrapClaim(bytes.fromhex(party), moved, wrapped, is_paid)
+    party, *claimed = json.loads(text)
+    kind = WrapClaim if len(claimed) + 1 == len(WrapClaim._fields) else ItemClaim
+    return kind(bytes.fromhex(party), *claimed)
