@@ -107,6 +107,9 @@ def decode_token_metadata(
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
+    then, now, of_nobody, held = map(word, answers or [None] * 4)
+    if of_nobody and owner == of_nobody:
+        owner = None
     # ERC-6909 has balances of ids as ERC-1155, but operators in place of approvals for all.
     items = interface
     if items is None and balance_of_id is not None:
@@ -115,7 +118,6 @@ def decode_token_metadata(
         items = "BEP721"
     owned_beside, has_amount = None, False
     if claim is not None:
-        then, now, of_nobody, held = map(word, answers)
         if not now or now == of_nobody or then not in (None, int.from_bytes(claim.party)):
             has_amount = held is not None and held >= claim.item > 1
         else:

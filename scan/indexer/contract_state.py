@@ -57,16 +57,20 @@ def block_id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
+def item_queries(token: bytes, claim: token_metadata.ItemClaim, at: BlockId) -> list[StateQuery]:
+    """Return the queries of a claim's calls, before them the first one of the block only."""
+    queries = [StateQuery(token, data, at) for data in claim.calls]
+    return [queries[0]._replace(is_of_block_only=True), *queries]
+
+
 def claim_queries(block: BlockContracts, token: bytes, claim: Claim | None) -> list[StateQuery]:
-    """Return the queries of a claim's calls, before them the first one of the block only; or of the
-    balance of a wrap's party before and after the block."""
+    """Return the queries of an item's claim, or of the balance of a wrap's party before and after
+    the block."""
     if claim is None:
         return []
     before = BlockId(block.number - 1, block.parent_hash)
     if isinstance(claim, token_metadata.ItemClaim):
-        at = block_id(block) if claim.is_after else before
-        queries = [StateQuery(token, data, at) for data in claim.calls]
-        return [queries[0]._replace(is_of_block_only=True), *queries]
+        return item_queries(token, claim, block_id(block) if claim.is_after else before)
     data = token_metadata.balance_of(claim.party)
     return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, block_id(block))]
 

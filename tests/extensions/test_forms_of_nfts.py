@@ -4,6 +4,7 @@ whatever way the blocks are indexed."""
 import pytest
 
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support import auditing
 from tests.support.indexing import Indexing
 
 pytestmark = pytest.mark.long
@@ -61,3 +62,49 @@ def test_who_owns_an_id_says_that_events_are_of_items(
             expected = {me: 1, you: 1} if is_item else {me: LARGE, you: 500}
             assert held == expected or (letters == "sbd"), letters
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        assert auditing.run(indexing.settings, node=True) == auditing.EXACT
+
+
+def test_owners_that_change_without_an_event_are_the_contracts(anvil, database_url):
+    me, you = anvil.accounts[:2]
+    swapped, honest = (anvil.deploy(me, "AnyForm", b"sbod4") for _ in range(2))
+    for contract in (swapped, honest):
+        do(anvil, contract, "mint", me, 3)
+        do(anvil, contract, "mint", you, 4)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        assert record(client, swapped.address)["eventsConsistent"]
+        do(anvil, swapped, "swap", 3, 4)
+        indexing.wait_for(anvil.head())
+        assert not record(client, swapped.address)["eventsConsistent"]
+        assert record(client, honest.address)["eventsConsistent"]
+        item = record(client, f"{swapped.address}/items/3")
+        assert (item["owner"], item["ownerBlock"]) == (you, anvil.head())
+        assert [owner["address"] for owner in item["owners"]] == [you]
+        items = record(client, f"{swapped.address}/items")["items"]
+        assert {item["tokenId"]: item["owner"] for item in items} == {"3": you, "4": me}
+        assert you in client.get(f"/nft/{swapped.address}/3").text
+        instance = client.get(f"/api/v2/tokens/{swapped.address}/instances/3").get_json()
+        assert instance["owner"]["hash"].lower() == you.lower()
+
+
+def test_items_of_a_range_too_large_to_be_read_are_there(anvil, database_url):
+    me, you = anvil.accounts[:2]
+    contract = anvil.deploy(me, "AnyForm", b"sbo47")
+    do(anvil, contract, "mintRange", me, 1, 60_000)
+    do(anvil, contract, "transfer", you, 7)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client, token = indexing.client(), contract.address
+        for id_, owner, transfers in ((60_000, me, 0), (7, you, 1)):
+            item = record(client, f"{token}/items/{id_}")
+            assert (item["owner"], item["transferCount"]) == (owner, transfers)
+            assert [holder["address"] for holder in item["owners"]] == [owner]
+            listed = record(client, f"{token}/items/{id_}/transfers")
+            assert listed["total"] == len(listed["transfers"]) == transfers
+            assert owner in client.get(f"/nft/{token}/{id_}").text
+            form = f"/api/v2/tokens/{token}/instances/{id_}"
+            assert client.get(form).get_json()["owner"]["hash"].lower() == owner.lower()
+            assert client.get(f"{form}/transfers").get_json()["items"][transfers:] == []
+        assert record(client, f"{token}/items/60000")["ownerBlock"] == anvil.head()
+        assert client.get(f"/api/v1/tokens/{token}/items/60001").status_code == 404
+        assert client.get(f"/nft/{token}/60001").status_code == 404

@@ -9,7 +9,12 @@ contract AnyForm {
     mapping(address => uint256) private _balances;
     mapping(uint256 => address) private _owners;
     uint256 private _supply;
+    uint256 private _first;
+    uint256 private _last;
+    address private _owner;
     address private immutable _maker = msg.sender;
+
+    event ConsecutiveTransfer(uint256 indexed first, uint256 last, address indexed from, address indexed to);
 
     constructor(bytes memory letters) {
         _letters = letters;
@@ -41,7 +46,15 @@ contract AnyForm {
         transfer(to, id);
     }
 
-    /// Moves nothing, without an event.
+    /// Mints ids together (ERC-2309).
+    function mintRange(address to, uint256 first, uint256 last) external {
+        (_first, _last, _owner) = (first, last, to);
+        _balances[to] += last - first + 1;
+        _supply += last - first + 1;
+        emit ConsecutiveTransfer(first, last, address(0), to);
+    }
+
+    /// Exchanges the owners of two ids without an event.
     function swap(uint256 a, uint256 b) external {
         (_owners[a], _owners[b]) = (_owners[b], _owners[a]);
     }
@@ -97,7 +110,9 @@ contract AnyForm {
         }
         if (msg.sig == bytes4(keccak256("ownerOf(uint256)"))) {
             if (_has("c")) return abi.encode(_maker);
-            address owner = _owners[abi.decode(input[4:], (uint256))];
+            uint256 item = abi.decode(input[4:], (uint256));
+            address owner = _owners[item];
+            if (owner == address(0) && item >= _first && item <= _last) owner = _owner;
             require(_has("o") && owner != address(0), "no such item");
             return abi.encode(owner);
         }
