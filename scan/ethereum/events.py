@@ -369,6 +369,8 @@ def has_two_faces(shape: TransferShape, metadata: TokenMetadata) -> bool:
         return False
     if metadata.owned_beside is not None:
         return metadata.owned_beside >= int(10**units)
+    if shape in OF_ITEMS and shape is not TransferShape.FACE_ID:
+        return False
     return metadata.interface != "BEP721" or (metadata.total_supply or 0) >= 10**units
 
 
@@ -390,6 +392,15 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     has_owner = metadata.owned_beside is not None
     is_item = has_owner or is_of_items or (is_packed and not metadata.has_amount)
     return "BEP721" if is_item else "BEP20"
+
+
+def may_be_of_another_type(shape: TransferShape, token_type: str, item_type: str | None) -> bool:
+    """Return whether an event has not the form that those of a token have by its standard."""
+    if shape in CLAIMS:
+        return False
+    if shape in (*WITH_AMOUNTS, *OF_ITEMS):
+        return WITH_AMOUNTS.get(shape, "BEP721") not in (token_type, item_type)
+    return shape is TransferShape.PACKED or token_type != "BEP20"
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:

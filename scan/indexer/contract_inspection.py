@@ -80,7 +80,7 @@ class ContractInspector:
         findings.codes.extend(self._new_codes(batch))
         if batch and (batch[0].changed or batch[0].created):
             self._change_tokens(batch[0], findings)
-        while self._find_tokens(batch, findings):
+        while self._find_tokens(batch, findings) or self._change_types(batch, findings):
             pass
         if any(block.swap_logs or block.pool_events for block in batch):
             self._find_pools(batch, findings)
@@ -108,6 +108,12 @@ class ContractInspector:
         self._load_contracts(unknown)
         attribute = {"wrap": "wraps_since", "swap": "pool"}.get(sight, "token_type")
         return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
+
+    def doubtful(self, forms: Iterable[tuple[bytes, str]]) -> set[bytes]:
+        """Return those tokens whose type events of these forms make doubtful, or did before."""
+        shapes = [(address, events.TransferShape(form)) for address, form in forms]
+        self._load_contracts({address for address, _ in shapes})
+        return {address for address, shape in shapes if self._is_doubtful(address, shape)}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -276,10 +282,62 @@ class ContractInspector:
                     last = None if is_wrap else before_end.get(log.token)
                     token = self._new_token(log.token, since, log.shape, last or metadata)
                     findings.tokens.append(token)
+                    is_open = log.claim is None and log.shape in events.OF_A_WORD
+                    if is_open and token.type == "BEP20" and not token.decimals:
+                        self._reject(log.token, "type", number, findings)
                     if last is not None:
                         findings.ends.append(self._end_life(log.token, number, number + 1, last))
                         ended.add(log.token)
         return ended
+
+    def _is_doubtful(self, address: bytes, shape: events.TransferShape) -> bool:
+        contract = self._contracts[address]
+        type_ = contract.token_type
+        return type_ is not None and (
+            "type" in contract.rejected
+            or events.may_be_of_another_type(shape, type_, contract.item_type)
+        )
+
+    def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:
+        """Read tokens again at events that are not of their standard, and those of which nothing
+        told their type at first; return whether one is of another type from a block on."""
+        tried: _Tried = {}
+        logs = []
+        for block in batch:
+            claims: dict[bytes, Claim] = {}
+            for log in block.transfer_logs:
+                if isinstance(log.claim, token_metadata.ItemClaim):
+                    claims[log.token] = log.claim
+                if (
+                    log.shape not in events.CLAIMS
+                    and block.number > self._contracts[log.token].token_since[0]
+                    and self._is_doubtful(log.token, log.shape)
+                    and self._begin_try("type", tried, log.token, block.number)
+                ):
+                    logs.append((block, log.token, claims.get(log.token)))
+        queries = [
+            state.token_queries(token, state.block_id(block))
+            + state.claim_queries(block, token, claim)
+            for block, token, claim in logs
+        ]
+        results = self._state.read(chain.from_iterable(queries))
+        changed = set[bytes]()
+        for (block, address, claim), of_log in zip(logs, queries, strict=True):
+            if address in changed:
+                continue
+            self._reject(address, "type", block.number, findings)
+            metadata, _ = _metadata(claim, [results[query] for query in of_log])
+            type_ = self._contracts[address].token_type or ""
+            shape = events.SHAPES[type_]
+            if events.token_type(shape, metadata) == type_ or address in self._state.unreadable:
+                continue
+            changed.add(address)
+            before = state.BlockId(block.number - 1, block.parent_hash)
+            last = self._metadata_at({address: before})[address]
+            findings.ends.append(self._end_life(address, block.number, block.number, last))
+            since = block.number, 0
+            findings.tokens.append(self._new_token(address, since, shape, metadata))
+        return bool(changed)
 
     def _metadata_before_end(
         self,

@@ -379,11 +379,11 @@ CREATE TABLE IF NOT EXISTS pools (
 );
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
--- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, by the blocks after
--- which they were tried.
+-- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, or as tokens events of
+-- another type, by the blocks after which they were tried.
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
-    claim text NOT NULL CHECK (claim IN ('pool', 'token')),
+    claim text NOT NULL CHECK (claim IN ('pool', 'token', 'type')),
     block_number bigint NOT NULL,
     PRIMARY KEY (address, claim, block_number)
 );

@@ -6,6 +6,7 @@ import pytest
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing
 from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
 # The letters of an AnyForm, and whether its events are of items.
@@ -108,3 +109,43 @@ def test_items_of_a_range_too_large_to_be_read_are_there(anvil, database_url):
         assert record(client, f"{token}/items/60000")["ownerBlock"] == anvil.head()
         assert client.get(f"/api/v1/tokens/{token}/items/60001").status_code == 404
         assert client.get(f"/nft/{token}/60001").status_code == 404
+
+
+def test_a_type_that_changes_without_an_event_is_read_at_one_of_another_type(
+    anvil, database_url, postgres, template, tmp_path
+):
+    me, you = anvil.accounts[:2]
+    contract, open_, packed = (
+        anvil.deploy(me, "AnyForm", letters) for letters in (b"sbDA", b"sbo", b"sbA1")
+    )
+    do(anvil, contract, "mint", me, 900)
+    do(anvil, open_, "mintAndBurn", 500)
+    do(anvil, packed, "mint", me, 900)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        types = [record(client, c.address)["type"] for c in (contract, open_, packed)]
+        assert types == ["BEP20", "BEP20", "BEP20"]
+        do(anvil, contract, "change", b"sbo47")
+        do(anvil, packed, "change", b"sbo1")
+        for changed in (contract, open_, packed):
+            do(anvil, changed, "mintAndPass", you, 501)
+        indexing.wait_for(anvil.head())
+        for changed in (contract, open_, packed):
+            assert record(client, changed.address)["type"] == "BEP721"
+            assert record(client, f"{changed.address}/items/501")["owner"] == you
+        moved = record(client, f"{contract.address}/transfers")["transfers"]
+        assert [(t["value"], t["tokenType"]) for t in moved] == [
+            ("1", "BEP721"),
+            ("1", "BEP721"),
+            ("900", "BEP20"),
+        ]
+        do(anvil, contract, "change", b"sbDA")
+        for count in range(9):  # once more at 8 times the distance
+            do(anvil, contract, "mint", you, 10 + count)
+        indexing.wait_for(anvil.head())
+        assert record(client, contract.address)["type"] == "BEP20"
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(12)
+        anvil.mine(2)
+        indexing.wait_for(anvil.head())
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)

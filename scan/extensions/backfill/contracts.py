@@ -41,7 +41,7 @@ class RangeInspector:
         sights of addresses that had none, since the first code counts, and of addresses that were
         created again. Most addresses are read only once. Of most tokens the sights have only the
         first Transfer, which may end their life: what comes after it is inspected last, with all
-        Transfers of those whose life it ended.
+        Transfers of those whose life it ended, or whose type they make doubtful.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -74,7 +74,9 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
-        after += self._transfers(blocks, {end.address for end in second.ends} - changing)
+        doubtful = self._inspector.doubtful(self._forms(blocks))
+        doubtful.update(end.address for end in second.ends)
+        after += self._transfers(blocks, doubtful - changing)
         of_events = _blocks([], after, [], [], hashes)
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
@@ -98,8 +100,14 @@ class RangeInspector:
             events += open_sights.to_pylist()
         return events
 
+    def _forms(self, blocks: plan.Range) -> Iterable[tuple[bytes, str]]:
+        """Return the forms that the Transfers of each contract have."""
+        table = self._read("event_sights", blocks)
+        of_forms = table.filter(compute.equal(table["sight"], "form"))
+        return zip(of_forms["address"].to_pylist(), of_forms["form"].to_pylist(), strict=True)
+
     def _transfers(self, blocks: plan.Range, tokens: set[bytes]) -> list[_Sight]:
-        """Return the sights of the first Transfer of tokens in each block."""
+        """Return the sights of the first Transfer of each form of tokens in each block."""
         if not tokens:
             return []
         table = self._read("transfer_events", blocks)
