@@ -185,16 +185,12 @@ class ContractInspector:
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         without_token = ended | block.created  # until a transfer shows another one
-        present = self._metadata_at(dict.fromkeys(contracts, at))
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
+        present = self._metadata_at(dict.fromkeys(contracts, at))
         ending = [
             address
             for address, contract in contracts.items()
-            if address in without_token
-            or (
-                events.token_type(shapes[address], present[address]) != contract.token_type
-                and address not in self._state.unreadable
-            )
+            if address in without_token or self._is_of_another_type(address, present[address])
         ]
         before = state.BlockId(number - 1, block.parent_hash)
         for address, last in self._metadata_at(dict.fromkeys(ending, before)).items():
@@ -234,6 +230,7 @@ class ContractInspector:
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
         contract.item_type = events.item_type(shape, metadata) if is_fungible else None
+        contract.has_holdings = metadata.has_holdings or address in self._state.unreadable
         return state.NewToken(
             address,
             *since,
@@ -243,6 +240,7 @@ class ContractInspector:
             metadata.decimals,
             metadata.total_supply,
             contract.item_type,
+            contract.has_holdings,
             None if address in self._state.unreadable else since[0],
             is_first=contract.may_begin_at is None,
         )
@@ -295,7 +293,17 @@ class ContractInspector:
         type_ = contract.token_type
         return type_ is not None and (
             "type" in contract.rejected
+            or not contract.has_holdings
             or events.may_be_of_another_type(shape, type_, contract.item_type)
+        )
+
+    def _is_of_another_type(self, address: bytes, metadata: token_metadata.TokenMetadata) -> bool:
+        """Return whether a token answers as one of another type, or has come to have functions."""
+        contract = self._contracts[address]
+        type_ = contract.token_type or ""
+        return address not in self._state.unreadable and (
+            events.token_type(events.SHAPES[type_], metadata) != type_
+            or (metadata.has_holdings and not contract.has_holdings)
         )
 
     def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:
@@ -327,10 +335,9 @@ class ContractInspector:
                 continue
             self._reject(address, "type", block.number, findings)
             metadata, _ = _metadata(claim, [results[query] for query in of_log])
-            type_ = self._contracts[address].token_type or ""
-            shape = events.SHAPES[type_]
-            if events.token_type(shape, metadata) == type_ or address in self._state.unreadable:
+            if not self._is_of_another_type(address, metadata):
                 continue
+            shape = events.SHAPES[self._contracts[address].token_type or ""]
             changed.add(address)
             before = state.BlockId(block.number - 1, block.parent_hash)
             last = self._metadata_at({address: before})[address]

@@ -94,6 +94,7 @@ class NewToken(NamedTuple):
     decimals: int | None
     total_supply: int | None
     item_type: str | None
+    has_holdings: bool
     read_block: int | None  # that name, symbol and decimals are of; None if they are unread
     is_first: bool  # whether the token had no life before
 
@@ -183,6 +184,7 @@ class InspectedContract:
 
     token_type: str | None = None
     item_type: str | None = None  # of a BEP20 that has items
+    has_holdings: bool = True
     wraps_since: int | None = None  # block number
     may_begin_at: int | None = None  # the first block after a token's last life
     token_since: tuple[int, int] = (-1, -1)  # block number and log index that make it a token

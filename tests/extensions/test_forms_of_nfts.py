@@ -3,9 +3,11 @@ whatever way the blocks are indexed."""
 
 import pytest
 
+from scan.ethereum.events import TRANSFER, TRANSFER_SINGLE
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing
 from tests.support.indexing import Indexing
+from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -148,4 +150,54 @@ def test_a_type_that_changes_without_an_event_is_read_at_one_of_another_type(
         anvil.reorganise(12)
         anvil.mine(2)
         indexing.wait_for(anvil.head())
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_nobody_holds_what_a_contract_without_functions_says(
+    anvil, database_url, postgres, template, tmp_path
+):
+    me, you = anvil.accounts[:2]
+    bare = [anvil.deploy(me, "RawLogs") for _ in range(3)]
+    late = anvil.deploy(me, "AnyForm", b"A")
+    parties = [topic(me), topic(you)]
+    logs = (
+        ([TRANSFER, *parties], data(1_000_000)),
+        ([TRANSFER, *parties, data(500)], b""),
+        ([TRANSFER_SINGLE, topic(me), *parties], data(7, 1_000_000)),
+    )
+    for contract, log in zip(bare, logs, strict=True):
+        do(anvil, contract, "log", *log)
+        do(anvil, contract, "log", *log)
+    do(anvil, late, "mint", you, 900)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        for contract in (*bare, late):
+            assert record(client, contract.address)["holderCount"] == 0
+            assert record(client, f"{contract.address}/holders")["holders"] == []
+            assert record(client, f"{contract.address}/transfers")["total"] > 0
+        account = client.get(f"/api/v1/addresses/{you}").get_json()
+        assert not account.get("tokens")
+        for path in (
+            f"/api/v1/addresses/{you}/tokens",
+            f"/api/v1/addresses/{you}/tokens?blockNumber={anvil.head()}",
+            f"/api/v1/addresses/{you}/items",
+            f"/api/v2/addresses/{you}/tokens",
+            f"/api/v2/addresses/{you}/nft",
+            f"/api/v2/addresses/{you}/nft/collections",
+            f"/api?module=account&action=tokenlist&address={you}",
+            f"/address/{you}?tab=tokens",
+            f"/address/{you}?tab=items",
+        ):
+            text = client.get(path).text
+            assert not any(contract.address in text.lower() for contract in (*bare, late)), path
+        do(anvil, late, "change", b"sbDA")
+        do(anvil, late, "mint", you, 100)
+        indexing.wait_for(anvil.head())
+        held = record(client, f"{late.address}/holders")["holders"]
+        assert {holder["address"] for holder in held} == {you}
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(2)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        assert record(client, late.address)["holderCount"] == 0
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
