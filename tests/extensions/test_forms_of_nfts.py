@@ -6,6 +6,7 @@ import pytest
 from scan.ethereum.events import TRANSFER, TRANSFER_SINGLE
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
@@ -44,6 +45,25 @@ def record(client, path):
     return client.get(f"/api/v1/tokens/{path}").get_json()
 
 
+def is_an_item_in_every_door(client, database_url, token, owner, letters):
+    file = client.get(f"/api/v1/tokens/{token}/transfers?format=csv").text
+    assert file.count("ERC-721") == 3 and file.count("#500") == 2, letters
+    moved = f"/api?module=account&action=tokennfttx&contractaddress={token}&address={owner}"
+    [row] = client.get(moved).get_json()["result"]
+    assert (row["tokenID"], row["to"]) == ("500", owner), letters
+    held = f"/api?module=account&action=addresstokennftinventory&address={owner}"
+    inventory = client.get(f"{held}&contractaddress={token}").get_json()["result"]
+    assert [entry["TokenId"] for entry in inventory] == ["500"], letters
+    instance = client.get(f"/api/v2/tokens/{token}/instances/500").get_json()
+    assert instance["owner"]["hash"].lower() == owner, letters
+    assert client.get(f"/api/v2/tokens/{token}").get_json()["type"] == "ERC-721", letters
+    moved = "SELECT token_type, token_id, token_address, to_address FROM v1.token_transfers"
+    rows = execute(database_url, moved)
+    assert ("BEP721", 500, token, owner) in rows, letters
+    assert owner in client.get(f"/nft/{token}/500").text
+    assert "500" in client.get(f"/token/{token}?tab=items").text
+
+
 def test_who_owns_an_id_says_that_events_are_of_items(
     anvil, database_url, postgres, template, tmp_path
 ):
@@ -64,6 +84,9 @@ def test_who_owns_an_id_says_that_events_are_of_items(
             held = {holder["address"]: int(holder["balance"]) for holder in holders}
             expected = {me: 1, you: 1} if is_item else {me: LARGE, you: 500}
             assert held == expected or (letters == "sbd"), letters
+        for contract, (letters, is_item) in zip(contracts, FORMS, strict=True):
+            if is_item:
+                is_an_item_in_every_door(client, database_url, contract.address, you, letters)
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
         assert auditing.run(indexing.settings, node=True) == auditing.EXACT
 
