@@ -7,6 +7,7 @@ from scan.ethereum.events import TRANSFER, TRANSFER_SINGLE
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
 from tests.support import auditing
 from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, refuse
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
@@ -224,3 +225,36 @@ def test_nobody_holds_what_a_contract_without_functions_says(
         indexing.wait_for(anvil.head())
         assert record(client, late.address)["holderCount"] == 0
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_item_that_is_burnt_at_first_had_an_owner_before(anvil, database_url):
+    me, you = anvil.accounts[:2]
+    contract = anvil.deploy(me, "AnyForm", b"sbo")
+    do(anvil, contract, "mint", me, 500)
+    do(anvil, contract, "mint", me, 501)
+    start = anvil.head() + 1
+    do(anvil, contract, "burn", 500)
+    do(anvil, contract, "transfer", you, 501)
+    with Indexing(database_url, anvil.url, until=anvil.head(), start_block=start) as indexing:
+        client = indexing.client()
+        assert record(client, contract.address)["type"] == "BEP721"
+        assert record(client, f"{contract.address}/items/501")["owner"] == you
+
+
+def test_of_a_pruned_state_a_later_owner_confirms_items(anvil, database_url):
+    me, you = anvil.accounts[:2]
+    items, coin = (anvil.deploy(me, "AnyForm", letters) for letters in (b"sbo", b"sbcA"))
+    for contract in (items, coin):
+        do(anvil, contract, "mint", me, 500)
+        do(anvil, contract, "transfer", you, 500)
+    with FaultyNode(anvil.url) as node:
+
+        def is_of_the_past(call):
+            is_state = call["method"] in ("eth_call", "eth_getCode")
+            return is_state and call["params"][1] != "latest"
+
+        node.fault = refuse(is_of_the_past, -32000, "missing trie node")
+        with Indexing(database_url, node.url, until=anvil.head()) as indexing:
+            client = indexing.client()
+            types = [record(client, contract.address)["type"] for contract in (items, coin)]
+            assert types == ["BEP721", "BEP20"]
