@@ -90,7 +90,7 @@ class TokenMetadata(NamedTuple):
     is_fungible: bool  # answers like a fungible token, so its Deposit may be a mint
     has_balances: bool  # balanceOf(address), as fungible tokens and a BEP721 do
     item_type: str | None  # of what has items and answers like it does
-    has_holdings: bool  # has any function that tells who holds what
+    has_functions: bool  # has returned anything
     owned_beside: int | None = None  # the balance of the party of a claim that ownerOf() confirms
     has_amount: bool = False  # the party of a claim that it denies holds as many as the id says
 
@@ -133,7 +133,7 @@ def decode_token_metadata(
         None not in (word(decimals), word(supply), balance),
         balance is not None,
         items,
-        any(answer is not None for answer in (balance, balance_of_id, owner, now, held, items)),
+        any(results) or any(answers),
         owned_beside,
         has_amount,
     )

@@ -225,12 +225,13 @@ class ContractInspector:
         since: tuple[int, int],
         shape: events.TransferShape,
         metadata: token_metadata.TokenMetadata,
+        has_holdings: bool = True,
     ) -> state.NewToken:
         contract = self._contracts[address]
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
         contract.item_type = events.item_type(shape, metadata) if is_fungible else None
-        contract.has_holdings = metadata.has_holdings or address in self._state.unreadable
+        contract.has_holdings = has_holdings
         return state.NewToken(
             address,
             *since,
@@ -258,7 +259,7 @@ class ContractInspector:
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
-            before_end = self._metadata_before_end(chunk, results)
+            before_end, bare = self._metadata_before_end(chunk, results)
             for (block, log), of_log in zip(chunk, queries, strict=True):
                 if log.token in ended:
                     continue
@@ -278,7 +279,9 @@ class ContractInspector:
                     number = block.number
                     since = number, log.log_index
                     last = None if is_wrap else before_end.get(log.token)
-                    token = self._new_token(log.token, since, log.shape, last or metadata)
+                    has_holdings = metadata.has_functions or log.token not in bare
+                    read = log.shape, last or metadata, has_holdings
+                    token = self._new_token(log.token, since, *read)
                     findings.tokens.append(token)
                     is_open = log.claim is None and log.shape in events.OF_A_WORD
                     if is_open and token.type == "BEP20" and not token.decimals:
@@ -303,7 +306,7 @@ class ContractInspector:
         type_ = contract.token_type or ""
         return address not in self._state.unreadable and (
             events.token_type(events.SHAPES[type_], metadata) != type_
-            or (metadata.has_holdings and not contract.has_holdings)
+            or (metadata.has_functions and not contract.has_holdings)
         )
 
     def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:
@@ -350,9 +353,10 @@ class ContractInspector:
         self,
         logs: Iterable[tuple[BlockContracts, TransferLog]],
         results: Mapping[state.StateQuery, bytes | None],
-    ) -> dict[bytes, token_metadata.TokenMetadata]:
+    ) -> tuple[dict[bytes, token_metadata.TokenMetadata], set[bytes]]:
         """Return what the tokens of Transfers answered before these blocks, of those whose code is
-        gone after them; where that state is pruned, none is taken for gone."""
+        gone after them, and those whose code is there and answers nothing; where that state is
+        pruned, none is taken for either."""
         blocks = {
             state.StateQuery(log.token, None, at, is_of_block_only=True): block
             for block, log in logs
@@ -364,7 +368,8 @@ class ContractInspector:
         codes = self._state.read(blocks)
         gone = {query.address: block for query, block in blocks.items() if codes[query] == b""}
         before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, b in gone.items()}
-        return self._metadata_at(before)
+        bare = {query.address for query in blocks if codes[query]} - self._state.unreadable
+        return self._metadata_at(before), bare
 
     def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
         """Note in `tried` that a contract is tried in a block as what it claims to be, all but the
@@ -468,4 +473,5 @@ def _metadata(
     count = len(token_metadata.TOKEN_CALLS)
     of_item = claim if isinstance(claim, token_metadata.ItemClaim) else None
     answers = results[count:]
-    return token_metadata.decode_token_metadata(results[:count], of_item, answers), answers
+    of_claim = () if of_item is None else (of_item, answers)
+    return token_metadata.decode_token_metadata(results[:count], *of_claim), answers

@@ -184,9 +184,9 @@ class InspectedContract:
 
     token_type: str | None = None
     item_type: str | None = None  # of a BEP20 that has items
-    has_holdings: bool = True
     wraps_since: int | None = None  # block number
     may_begin_at: int | None = None  # the first block after a token's last life
+    has_holdings: bool = True
     token_since: tuple[int, int] = (-1, -1)  # block number and log index that make it a token
     ended_lives: list[tuple[int, TokenLife]] = field(default_factory=list)  # since it is known
     pool: NewPool | None = None
