@@ -185,8 +185,8 @@ class ContractInspector:
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         without_token = ended | block.created  # until a transfer shows another one
-        shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         present = self._metadata_at(dict.fromkeys(contracts, at))
+        shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
             for address, contract in contracts.items()
@@ -311,7 +311,7 @@ class ContractInspector:
 
     def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:
         """Read tokens again at events that are not of their standard, and those of which nothing
-        told their type at first; return whether one is of another type from a block on."""
+        told their type at first; return whether some are left or of another type since."""
         tried: _Tried = {}
         logs = []
         for block in batch:
@@ -326,28 +326,30 @@ class ContractInspector:
                     and self._begin_try("type", tried, log.token, block.number)
                 ):
                     logs.append((block, log.token, claims.get(log.token)))
+        is_whole = len(logs) <= TOKENS_AT_ONCE
+        logs = logs[:TOKENS_AT_ONCE]
         queries = [
             state.token_queries(token, state.block_id(block))
             + state.claim_queries(block, token, claim)
             for block, token, claim in logs
         ]
         results = self._state.read(chain.from_iterable(queries))
-        changed = set[bytes]()
+        changed: dict[bytes, tuple[BlockContracts, token_metadata.TokenMetadata]] = {}
         for (block, address, claim), of_log in zip(logs, queries, strict=True):
             if address in changed:
                 continue
             self._reject(address, "type", block.number, findings)
             metadata, _ = _metadata(claim, [results[query] for query in of_log])
-            if not self._is_of_another_type(address, metadata):
-                continue
+            if self._is_of_another_type(address, metadata):
+                changed[address] = block, metadata
+        before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, (b, _) in changed.items()}
+        for address, last in self._metadata_at(before).items():
+            block, metadata = changed[address]
             shape = events.SHAPES[self._contracts[address].token_type or ""]
-            changed.add(address)
-            before = state.BlockId(block.number - 1, block.parent_hash)
-            last = self._metadata_at({address: before})[address]
             findings.ends.append(self._end_life(address, block.number, block.number, last))
             since = block.number, 0
             findings.tokens.append(self._new_token(address, since, shape, metadata))
-        return bool(changed)
+        return bool(changed) or not is_whole
 
     def _metadata_before_end(
         self,
