@@ -11,19 +11,21 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.ethereum import client, events, token_metadata
 from scan.hex import to_hex
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader, token_queries
+from scan.indexer import contract_state
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
 PAGE_TOKENS = 100
 
 
 class Reading(NamedTuple):
-    """What the index has of a token, and the blocks that its type, its labels and its supply are
-    of."""
+    """What the index has of a token, the blocks that its type, its labels and its supply are of,
+    and what its first Transfer claims if its word is an id."""
 
     address: bytes
     type_block: BlockId
     block: BlockId
     supply_block: BlockId
+    claim: token_metadata.ItemClaim | None
     type: str
     name: str
     symbol: str
@@ -31,11 +33,14 @@ class Reading(NamedTuple):
     total_supply: int
 
     def calls(self) -> list[StateQuery]:
-        """Return the queries of TOKEN_CALLS for the type, those of the labels, and the supply's."""
-        of_type = token_queries(self.address, self.type_block)
+        """Return the queries of the labels, that of the supply, and those for the type: of
+        TOKEN_CALLS and of the claim."""
+        of_type = contract_state.token_queries(self.address, self.type_block)
+        if self.claim is not None:
+            of_type += contract_state.item_queries(self.address, self.claim, self.type_block)
         labels = token_metadata.NAME, token_metadata.SYMBOL, token_metadata.DECIMALS
         supply = StateQuery(self.address, token_metadata.TOTAL_SUPPLY, self.supply_block)
-        return [*of_type, *(StateQuery(self.address, data, self.block) for data in labels), supply]
+        return [*(StateQuery(self.address, data, self.block) for data in labels), supply, *of_type]
 
     def codes(self) -> list[StateQuery]:
         """Return the queries of its code, which is None where the state is pruned."""
@@ -65,7 +70,10 @@ class TokenComparison:
                     BlockId(row[1], bytes(row[2])),
                     BlockId(row[3], bytes(row[4])),
                     BlockId(row[5], bytes(row[6])),
-                    *row[7:],
+                    None
+                    if row[7] is None
+                    else token_metadata.ItemClaim(bytes(row[7]), int(row[8]), True),
+                    *row[9:],
                 )
                 for row in rows
             ]
@@ -88,8 +96,11 @@ class TokenComparison:
         for reading in page:
             if reading.address in pruned:
                 continue
-            *of_type, name, symbol, decimals, supply = (results[q] for q in reading.calls())
-            metadata = token_metadata.decode_token_metadata(of_type)
+            name, symbol, decimals, supply, *of_type = (results[q] for q in reading.calls())
+            count = len(token_metadata.TOKEN_CALLS)
+            metadata = token_metadata.decode_token_metadata(
+                of_type[:count], reading.claim, of_type[count:]
+            )
             answers = {
                 "type": events.token_type(events.SHAPES[reading.type], metadata),
                 "name": token_metadata.text(name, token_metadata.MAX_NAME),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scan.ethereum.blocks import DecodedTransaction, EventLog
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.sparse_tables import InternalTransfer
-from scan.ethereum.token_metadata import TokenMetadata, word
+from scan.ethereum.token_metadata import ItemClaim, TokenMetadata, word
 
 ZERO_ADDRESS = bytes(20)
 _DIRTY = bytes(12)
@@ -86,6 +86,7 @@ _FACES = TransferShape.FACE_AMOUNT, TransferShape.FACE_ID
 OF_FACES = dict(zip(_FACES, (TransferShape.AMOUNT, TransferShape.ID), strict=True))
 CLAIMS = (*WRAPPING, *_FACES)  # of tokens where what the contract answers confirms them
 WITH_AMOUNTS = {TransferShape.MULTI: "BEP1155", TransferShape.OF_ID: "BEP6909"}  # of ids
+OF_A_WORD = TransferShape.AMOUNT, TransferShape.ID, TransferShape.PACKED  # amount or id
 OF_ITEMS = (TransferShape.ID, TransferShape.FACE_ID, TransferShape.ITEMS, TransferShape.RANGE)
 # The events of tokens of each type, by which a token that does not say its type stays of it.
 SHAPES = {
@@ -310,10 +311,32 @@ def wrap_claims(
     return claims
 
 
+def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
+    """Return what the Transfers of each contract in a block claim if their words are ids, by the
+    log index of the first of its events: of the first id that is not burnt in the end, or that was
+    there before."""
+    firsts: dict[bytes, int] = {}
+    moved: dict[bytes, dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
+    for event in events:
+        if event.shape not in CLAIMS:
+            firsts.setdefault(event.token, event.log_index)
+        if event.shape in OF_A_WORD:
+            item, items = event.words[0][0], moved[event.token]
+            sender = items[item][0] if item in items else event.from_address
+            items[item] = sender, event.to_address
+    claims = {}
+    for token, items in moved.items():
+        owned = (ItemClaim(to, item, True) for item, (_, to) in items.items() if any(to))
+        burnt = (ItemClaim(by, item, False) for item, (by, _) in items.items() if any(by))
+        if (claim := next(owned, None) or next(burnt, None)) is not None:
+            claims[firsts[token]] = claim
+    return claims
+
+
 def is_of_token(
     shape: TransferShape,
     metadata: TokenMetadata,
-    claim: WrapClaim | None,
+    claim: WrapClaim | ItemClaim | None,
     balances: Sequence[bytes | None],
 ) -> bool:
     """Return whether what a contract answers confirms an event of CLAIMS; any other needs nothing.
@@ -321,7 +344,7 @@ def is_of_token(
     transaction paid."""
     if shape not in WRAPPING:
         return shape not in OF_FACES or has_two_faces(shape, metadata)
-    if claim is None or not metadata.is_fungible:
+    if not isinstance(claim, WrapClaim) or not metadata.is_fungible:
         return False
     before, after = balances
     if before is None or after is None:
@@ -338,17 +361,23 @@ def item_type(shape: TransferShape, metadata: TokenMetadata) -> str | None:
 
 
 def has_two_faces(shape: TransferShape, metadata: TokenMetadata) -> bool:
-    """Return whether a contract counts whole units in decimals and has items, too. Its supply tells
-    it from a BEP721 with decimals (ERC-404); of ids with amounts, balanceOf(address) does."""
+    """Return whether a contract counts whole units in decimals and has items, too. What an owner of
+    an item has, or else its supply, tells it from a BEP721 with decimals, as vote-escrowed ones
+    have (ERC-404); of ids with amounts, balanceOf(address) does."""
     items, units = item_type(shape, metadata), metadata.decimals if metadata.is_fungible else None
     if not units or not items or (shape in OF_FACES and items != "BEP721"):
+        return False
+    if metadata.owned_beside is not None:
+        return metadata.owned_beside >= int(10**units)
+    if shape in OF_ITEMS and shape is not TransferShape.FACE_ID:
         return False
     return metadata.interface != "BEP721" or (metadata.total_supply or 0) >= 10**units
 
 
 def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     """Return the token's type by EIP-165 if that is unambiguous, or else by its first event, as far
-    as its functions allow it. One with two faces is a BEP20 that has items."""
+    as its functions allow it, and by who owns what its word would be the id of. One with two faces
+    is a BEP20 that has items."""
     if has_two_faces(shape, metadata):
         return "BEP20"
     items, interface = item_type(shape, metadata), metadata.interface
@@ -358,8 +387,20 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
         return WITH_AMOUNTS[shape]
     if not metadata.has_balances and metadata.item_type in WITH_AMOUNTS.values():
         return str(metadata.item_type)
-    is_by_form = shape in (*OF_ITEMS, TransferShape.PACKED) and not metadata.has_decimals
-    return "BEP721" if is_by_form or (items and shape in OF_ITEMS) else "BEP20"
+    is_of_items = shape in OF_ITEMS and (items is not None or metadata.decimals == 0)
+    is_packed = shape is TransferShape.PACKED and not metadata.has_decimals
+    has_owner = metadata.owned_beside is not None
+    is_item = has_owner or is_of_items or (is_packed and not metadata.has_amount)
+    return "BEP721" if is_item else "BEP20"
+
+
+def may_be_of_another_type(shape: TransferShape, token_type: str, item_type: str | None) -> bool:
+    """Return whether an event has not the form that those of a token have by its standard."""
+    if shape in CLAIMS:
+        return False
+    if shape in (*WITH_AMOUNTS, *OF_ITEMS):
+        return WITH_AMOUNTS.get(shape, "BEP721") not in (token_type, item_type)
+    return shape is TransferShape.PACKED or token_type != "BEP20"
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:

@@ -3,6 +3,7 @@ Pure.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 MAX_NAME = 255
@@ -47,6 +48,21 @@ TOKEN_CALLS = (
 )
 
 
+class ItemClaim(NamedTuple):
+    """What a Transfer claims if its word is the id of an item: that `party` owns the item after the
+    block, or before it where the block burnt it."""
+
+    party: bytes
+    item: int
+    is_after: bool
+
+    @property
+    def calls(self) -> tuple[str, str, str]:
+        """The calls that tell: the owner of the item, that of an id which nobody has, so that a
+        constant is no owner, and the party's balance."""
+        return owner_of(self.item), owner_of(self.item ^ 1 << 255), balance_of(self.party)
+
+
 def get_pool(family: str, token0: bytes, token1: bytes, variant: int) -> str:
     """Return call data of a factory's getPair(address,address), for the family v2, of
     getPool(address,address,bool) for velodrome, or of getPool(address,address,uint24)."""
@@ -74,21 +90,39 @@ class TokenMetadata(NamedTuple):
     is_fungible: bool  # answers like a fungible token, so its Deposit may be a mint
     has_balances: bool  # balanceOf(address), as fungible tokens and a BEP721 do
     item_type: str | None  # of what has items and answers like it does
+    has_functions: bool  # has returned anything
+    owned_beside: int | None = None  # the balance of the party of a claim that ownerOf() confirms
+    has_amount: bool = False  # the party of a claim that it denies holds as many as the id says
 
 
-def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
-    """Return the metadata in the results of TOKEN_CALLS, where None is a call that reverted."""
+def decode_token_metadata(
+    results: Sequence[bytes | None],
+    claim: ItemClaim | None = None,
+    answers: Sequence[bytes | None] = (),
+) -> TokenMetadata:
+    """Return the metadata in the results of TOKEN_CALLS, where None is a call that reverted; with
+    the `answers` to a claim's calls, the first of which is of a block only besides. Where its state
+    is pruned, any owner confirms it: a later recipient."""
     name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, *faces = results
     balance, owner, approval, balance_of_id = map(word, faces)
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
+    then, now, of_nobody, held = map(word, answers or [None] * 4)
+    if of_nobody and owner == of_nobody:
+        owner = None
     # ERC-6909 has balances of ids as ERC-1155, but operators in place of approvals for all.
     items = interface
     if items is None and balance_of_id is not None:
         items = "BEP6909" if approval is None else "BEP1155"
     elif items is None and (owner is not None or approval is not None):
         items = "BEP721"
+    owned_beside, has_amount = None, False
+    if claim is not None:
+        if not now or now == of_nobody or then not in (None, int.from_bytes(claim.party)):
+            has_amount = held is not None and held >= claim.item > 1
+        else:
+            owned_beside, items = held or 0, items or "BEP721"
     return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
@@ -99,6 +133,9 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         None not in (word(decimals), word(supply), balance),
         balance is not None,
         items,
+        any(results) or any(answers),
+        owned_beside,
+        has_amount,
     )
 
 

@@ -230,8 +230,8 @@ _DERIVED: Mapping[str, Kinds] = {
         item_transfer_count item_count
         """,
         """
-        type name symbol decimals total_supply supply_missing item_type wraps_since ended_in
-        earlier_lives
+        type name symbol decimals total_supply supply_missing item_type has_holdings wraps_since
+        ended_in earlier_lives
         """,
     ),
     # The node says the code, of which the others are made.

@@ -15,6 +15,7 @@ from scan.database import connection, transaction
 from scan.ethereum import blocks, events, sparse_tables
 from scan.ethereum.forms.form import BURN, PLACE_BITS, Credit, numbered
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.token_metadata import ItemClaim
 from scan.hex import to_hex
 from scan.indexer import hooks
 
@@ -110,6 +111,9 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
 )
 
 
+Claim = events.WrapClaim | ItemClaim
+
+
 class TransferLog(NamedTuple):
     """A log with the form of a transfer, which it is if its contract is a token."""
 
@@ -117,7 +121,7 @@ class TransferLog(NamedTuple):
     token: bytes
     log_index: int
     words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
-    claim: events.WrapClaim | None = None  # of a Deposit or Withdrawal
+    claim: Claim | None = None  # of a Deposit or Withdrawal, or a contract's first Transfer
     row: str = ""  # as transfer_row() makes it
 
 
@@ -151,7 +155,7 @@ class BlockContracts(NamedTuple):
     pool_events: Sequence[events.PoolEvent] = ()
 
 
-_ClaimedTransfer = tuple[events.TransferEvent, events.WrapClaim | None]
+_ClaimedTransfer = tuple[events.TransferEvent, Claim | None]
 
 
 class TableRows(NamedTuple):
@@ -394,5 +398,6 @@ def _events(
         elif (pool := events.pool_event(log)) is not None:
             pools.append(pool)
     moves = events.item_by_item(moves)
-    claims = events.wrap_claims(moves, block.transactions, internal_transfers)
+    wraps = events.wrap_claims(moves, block.transactions, internal_transfers)
+    claims: dict[int, Claim] = {**events.item_claims(moves), **wraps}
     return [(e, claims.get(e.log_index)) for e in moves], swaps, frozenset(changed), pools

@@ -9,7 +9,7 @@ from scan.ethereum import events, rlp_and_tries, token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.indexer import contract_state as state
-from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
+from scan.indexer.block_rows import BlockContracts, Claim, TransferLog, transfer_line
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
@@ -84,7 +84,7 @@ class ContractInspector:
         findings.codes.extend(self._new_codes(batch))
         if batch and (batch[0].changed or batch[0].created):
             self._change_tokens(batch[0], findings)
-        while self._find_tokens(batch, findings):
+        while self._find_tokens(batch, findings) or self._change_types(batch, findings):
             pass
         if any(block.swap_logs or block.pool_events for block in batch):
             self._find_pools(batch, findings)
@@ -112,6 +112,12 @@ class ContractInspector:
         self._load_contracts(unknown)
         attribute = {"wrap": "wraps_since", "swap": "pool"}.get(sight, "token_type")
         return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
+
+    def doubtful(self, forms: Iterable[tuple[bytes, str]]) -> set[bytes]:
+        """Return those tokens whose type events of these forms make doubtful, or did before."""
+        shapes = [(address, events.TransferShape(form)) for address, form in forms]
+        self._load_contracts({address for address, _ in shapes})
+        return {address for address, shape in shapes if self._is_doubtful(address, shape)}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -188,11 +194,7 @@ class ContractInspector:
         ending = [
             address
             for address, contract in contracts.items()
-            if address in without_token
-            or (
-                events.token_type(shapes[address], present[address]) != contract.token_type
-                and address not in self._state.unreadable
-            )
+            if address in without_token or self._is_of_another_type(address, present[address])
         ]
         before = state.BlockId(number - 1, block.parent_hash)
         for address, last in self._metadata_at(dict.fromkeys(ending, before)).items():
@@ -227,11 +229,13 @@ class ContractInspector:
         since: tuple[int, int],
         shape: events.TransferShape,
         metadata: token_metadata.TokenMetadata,
+        has_holdings: bool = True,
     ) -> state.NewToken:
         contract = self._contracts[address]
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
         contract.item_type = events.item_type(shape, metadata) if is_fungible else None
+        contract.has_holdings = has_holdings
         return state.NewToken(
             address,
             *since,
@@ -241,6 +245,7 @@ class ContractInspector:
             metadata.decimals,
             metadata.total_supply,
             contract.item_type,
+            contract.has_holdings,
             None if address in self._state.unreadable else since[0],
             is_first=contract.may_begin_at is None,
         )
@@ -254,21 +259,19 @@ class ContractInspector:
             chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
                 state.token_queries(log.token, state.block_id(block))
-                + ([] if log.claim is None else state.claimed_balances(block, log.token, log.claim))
+                + state.claim_queries(block, log.token, log.claim)
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
-            before_end = self._metadata_before_end(chunk, results)
+            before_end, bare = self._metadata_before_end(chunk, results)
             for (block, log), of_log in zip(chunk, queries, strict=True):
                 if log.token in ended:
                     continue
-                answers = [results[query] for query in of_log]
-                count = len(token_metadata.TOKEN_CALLS)
-                metadata = token_metadata.decode_token_metadata(answers[:count])
+                metadata, answers = _metadata(log.claim, [results[query] for query in of_log])
                 contract = self._contracts[log.token]
                 is_wrap = log.shape in events.WRAPPING
                 begins_wrapping = is_wrap and contract.wraps_since is None
-                of_claim = log.shape, metadata, log.claim, answers[count:]
+                of_claim = log.shape, metadata, log.claim, answers
                 is_decided = contract.token_type is not None and not begins_wrapping
                 if not is_decided and not events.is_of_token(*of_claim):
                     self._reject(log.token, "token", block.number, findings)
@@ -280,20 +283,86 @@ class ContractInspector:
                     number = block.number
                     since = number, log.log_index
                     last = None if is_wrap else before_end.get(log.token)
-                    token = self._new_token(log.token, since, log.shape, last or metadata)
+                    has_holdings = metadata.has_functions or log.token not in bare
+                    read = log.shape, last or metadata, has_holdings
+                    token = self._new_token(log.token, since, *read)
                     findings.tokens.append(token)
+                    is_open = log.claim is None and log.shape in events.OF_A_WORD
+                    if is_open and token.type == "BEP20" and not token.decimals:
+                        self._reject(log.token, "type", number, findings)
                     if last is not None:
                         findings.ends.append(self._end_life(log.token, number, number + 1, last))
                         ended.add(log.token)
         return ended
 
+    def _is_doubtful(self, address: bytes, shape: events.TransferShape) -> bool:
+        contract = self._contracts[address]
+        type_ = contract.token_type
+        return type_ is not None and (
+            "type" in contract.rejected
+            or not contract.has_holdings
+            or events.may_be_of_another_type(shape, type_, contract.item_type)
+        )
+
+    def _is_of_another_type(self, address: bytes, metadata: token_metadata.TokenMetadata) -> bool:
+        """Return whether a token answers as one of another type, or has come to have functions."""
+        contract = self._contracts[address]
+        type_ = contract.token_type or ""
+        return address not in self._state.unreadable and (
+            events.token_type(events.SHAPES[type_], metadata) != type_
+            or (metadata.has_functions and not contract.has_holdings)
+        )
+
+    def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:
+        """Read tokens again at events that are not of their standard, and those of which nothing
+        told their type at first; return whether some are left or of another type since."""
+        tried: _Tried = {}
+        logs = []
+        for block in batch:
+            claims: dict[bytes, Claim] = {}
+            for log in block.transfer_logs:
+                if isinstance(log.claim, token_metadata.ItemClaim):
+                    claims[log.token] = log.claim
+                if (
+                    log.shape not in events.CLAIMS
+                    and block.number > self._contracts[log.token].token_since[0]
+                    and self._is_doubtful(log.token, log.shape)
+                    and self._begin_try("type", tried, log.token, block.number)
+                ):
+                    logs.append((block, log.token, claims.get(log.token)))
+        is_whole = len(logs) <= TOKENS_AT_ONCE
+        logs = logs[:TOKENS_AT_ONCE]
+        queries = [
+            state.token_queries(token, state.block_id(block))
+            + state.claim_queries(block, token, claim)
+            for block, token, claim in logs
+        ]
+        results = self._state.read(chain.from_iterable(queries))
+        changed: dict[bytes, tuple[BlockContracts, token_metadata.TokenMetadata]] = {}
+        for (block, address, claim), of_log in zip(logs, queries, strict=True):
+            if address in changed:
+                continue
+            self._reject(address, "type", block.number, findings)
+            metadata, _ = _metadata(claim, [results[query] for query in of_log])
+            if self._is_of_another_type(address, metadata):
+                changed[address] = block, metadata
+        before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, (b, _) in changed.items()}
+        for address, last in self._metadata_at(before).items():
+            block, metadata = changed[address]
+            shape = events.SHAPES[self._contracts[address].token_type or ""]
+            findings.ends.append(self._end_life(address, block.number, block.number, last))
+            since = block.number, 0
+            findings.tokens.append(self._new_token(address, since, shape, metadata))
+        return bool(changed) or not is_whole
+
     def _metadata_before_end(
         self,
         logs: Iterable[tuple[BlockContracts, TransferLog]],
         results: Mapping[state.StateQuery, bytes | None],
-    ) -> dict[bytes, token_metadata.TokenMetadata]:
+    ) -> tuple[dict[bytes, token_metadata.TokenMetadata], set[bytes]]:
         """Return what the tokens of Transfers answered before these blocks, of those whose code is
-        gone after them; where that state is pruned, none is taken for gone."""
+        gone after them, and those whose code is there and answers nothing; where that state is
+        pruned, none is taken for either."""
         blocks = {
             state.StateQuery(log.token, None, at, is_of_block_only=True): block
             for block, log in logs
@@ -305,7 +374,8 @@ class ContractInspector:
         codes = self._state.read(blocks)
         gone = {query.address: block for query, block in blocks.items() if codes[query] == b""}
         before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, b in gone.items()}
-        return self._metadata_at(before)
+        bare = {query.address for query in blocks if codes[query]} - self._state.unreadable
+        return self._metadata_at(before), bare
 
     def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
         """Note in `tried` that a contract is tried in a block as what it claims to be, all but the
@@ -399,3 +469,15 @@ class ContractInspector:
                 state.StateQuery(factory, call, at),
             )
         return [*claims.values()]
+
+
+def _metadata(
+    claim: Claim | None, results: Sequence[bytes | None]
+) -> tuple[token_metadata.TokenMetadata, Sequence[bytes | None]]:
+    """Return what a token answers, given the results of TOKEN_CALLS and of its claim's queries, and
+    the latter."""
+    count = len(token_metadata.TOKEN_CALLS)
+    of_item = claim if isinstance(claim, token_metadata.ItemClaim) else None
+    answers = results[count:]
+    of_claim = () if of_item is None else (of_item, answers)
+    return token_metadata.decode_token_metadata(results[:count], *of_claim), answers

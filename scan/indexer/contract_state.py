@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import token_metadata
-from scan.ethereum.events import ZERO_ADDRESS, Trade, WrapClaim
+from scan.ethereum.events import ZERO_ADDRESS, Trade
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.hex import data
-from scan.indexer.block_rows import BlockContracts
+from scan.indexer.block_rows import BlockContracts, Claim
 from scan.indexer.state_reader import StateQuery as StateQuery
 from scan.indexer.state_reader import StateReader as StateReader
 
@@ -57,10 +57,21 @@ def block_id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
-def claimed_balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
-    """Return the queries of the claim's party's balance before and after the block."""
-    data = token_metadata.balance_of(claim.party)
+def item_queries(token: bytes, claim: token_metadata.ItemClaim, at: BlockId) -> list[StateQuery]:
+    """Return the queries of a claim's calls, before them the first one of the block only."""
+    queries = [StateQuery(token, data, at) for data in claim.calls]
+    return [queries[0]._replace(is_of_block_only=True), *queries]
+
+
+def claim_queries(block: BlockContracts, token: bytes, claim: Claim | None) -> list[StateQuery]:
+    """Return the queries of an item's claim, or of the balance of a wrap's party before and after
+    the block."""
+    if claim is None:
+        return []
     before = BlockId(block.number - 1, block.parent_hash)
+    if isinstance(claim, token_metadata.ItemClaim):
+        return item_queries(token, claim, block_id(block) if claim.is_after else before)
+    data = token_metadata.balance_of(claim.party)
     return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, block_id(block))]
 
 
@@ -83,6 +94,7 @@ class NewToken(NamedTuple):
     decimals: int | None
     total_supply: int | None
     item_type: str | None
+    has_holdings: bool
     read_block: int | None  # that name, symbol and decimals are of; None if they are unread
     is_first: bool  # whether the token had no life before
 
@@ -174,6 +186,7 @@ class InspectedContract:
     item_type: str | None = None  # of a BEP20 that has items
     wraps_since: int | None = None  # block number
     may_begin_at: int | None = None  # the first block after a token's last life
+    has_holdings: bool = True
     token_since: tuple[int, int] = (-1, -1)  # block number and log index that make it a token
     ended_lives: list[tuple[int, TokenLife]] = field(default_factory=list)  # since it is known
     pool: NewPool | None = None

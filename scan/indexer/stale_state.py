@@ -18,6 +18,7 @@ from scan.ethereum.token_metadata import (
     TOTAL_SUPPLY,
     balance_of,
     decimal_places,
+    owner_of,
     text,
     word,
 )
@@ -48,7 +49,7 @@ class StaleToken(NamedTuple):
     has_negative: bool
     wraps: bool
     older_since: int | None
-    drawn: Sequence[tuple[str, str | None, str]]
+    drawn: Sequence[tuple[str | None, str | None, str]]
 
     def query(self, data: str, *, is_of_block_only: bool = False) -> state_reader.StateQuery:
         block = BlockId(self.number, bytes(self.hash))
@@ -66,17 +67,16 @@ class StaleToken(NamedTuple):
 
     @property
     def drawn_balances(self) -> list[tuple[int, state_reader.StateQuery]]:
-        """Balances by events, with their queries."""
-        return [
-            (
-                int(balance),
-                self.query(
-                    balance_of(bytes.fromhex(holder), None if item is None else int(item)),
-                    is_of_block_only=True,
-                ),
-            )
-            for holder, item, balance in self.drawn
-        ]
+        """Balances by events, and owners of items, with their queries."""
+        drawn = []
+        for holder, id_, by_events in self.drawn:
+            item = None if id_ is None else int(id_)
+            if holder is None:
+                value, data = int(by_events, 16), owner_of(item or 0)
+            else:
+                value, data = int(by_events), balance_of(bytes.fromhex(holder), item)
+            drawn.append((value, self.query(data, is_of_block_only=True)))
+        return drawn
 
     @property
     def of_zero(self) -> state_reader.StateQuery:

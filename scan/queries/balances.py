@@ -155,17 +155,27 @@ def correct_owners(reader: Reader, records: Sequence[Record], token: bytes) -> N
     """Set the owners of items of such a BEP721 to those by ownerOf() at the newest block, with
     `ownerBlock`; others are the last recipients, with `inconsistentSince`."""
     since_of, head = _inconsistent(reader, [token] if records else [])
-    if (since := since_of.get(token, 0)) <= reader.first_block or head is None:
-        return
+    if (since := since_of.get(token, 0)) > reader.first_block and head is not None:
+        for record in read_owners(reader, records, token, head):
+            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
+
+
+def read_owners(
+    reader: Reader, records: Sequence[Record], token: bytes, head: served_chain.BlockId
+) -> list[Record]:
+    """Set the owners of items to those by ownerOf() at the newest block; return the records of
+    which there is no answer."""
+    unread = []
     views = [(token, token_metadata.owner_of(int(record["tokenId"]))) for record in records]
     owners = _words(reader, views[:MOST_READ], head)
     for record, view in zip(records, views, strict=True):
         owner = owners.get(view)
         if owner is None or owner >> 160:
-            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
+            unread.append(record)
         else:
             address = to_hex(owner.to_bytes(20)) if owner else None
             record |= {"owner": address, "ownerCount": int(owner > 0), "ownerBlock": head.number}
+    return unread
 
 
 def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:

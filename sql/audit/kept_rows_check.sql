@@ -37,7 +37,7 @@ FROM (
     LEFT JOIN token_transfers x ON x.ordinal = c.last_ordinal
     LEFT JOIN removed_items r USING (first_ordinal)
     WHERE i.owner IS DISTINCT FROM item_owner(coalesce(k.item_type, k.type), coalesce(x.to_address, r.last_recipient))
-        AND k.earlier_lives IS NULL
+        AND k.earlier_lives IS NULL AND k.has_holdings
     UNION ALL
     SELECT 'an item counts other owners', hex(i.token_address) || ', first moved by transfer ' || i.first_ordinal
     FROM token_items i

@@ -15,7 +15,9 @@ WITH changes AS MATERIALIZED (
     SELECT c.token_address, c.token_id, c.transfers, c.type, c.first_ordinal,
         coalesce(i.transfer_count, 0) AS transfers_before, i.owner AS owner_before,
         item_owner(c.type, CASE WHEN %(sign)s > 0
-            THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = c.last_ordinal)
+            THEN (SELECT CASE WHEN is_of_present_life(x.token_address, x.block_number, x.log_index)
+                    THEN x.to_address END
+                FROM token_transfers x WHERE x.ordinal = c.last_ordinal)
             ELSE coalesce((SELECT CASE WHEN is_of_present_life(x.token_address, x.block_number, x.log_index)
                     THEN x.to_address ELSE zero_address() END
                 FROM token_transfers x
@@ -23,6 +25,7 @@ WITH changes AS MATERIALIZED (
                     AND x.ordinal < (%(span)s::block_range).first_transfer
                 ORDER BY x.ordinal DESC
                 LIMIT 1), (SELECT r.last_recipient FROM removed_items r
+                JOIN tokens k ON k.address = r.token_address AND k.has_holdings
                 WHERE r.token_address = c.token_address AND r.token_id = c.token_id)) END) AS owner
     FROM changes c
     LEFT JOIN LATERAL (

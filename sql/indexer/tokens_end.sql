@@ -11,7 +11,7 @@ WITH ended AS (
         supply_missing = false,
         earlier_lives = coalesce(k.earlier_lives, '[]') || jsonb_build_object(
             'block_number', k.block_number, 'log_index', k.log_index, 'type', k.type,
-            'item_type', k.item_type, 'wraps_since', k.wraps_since, 'name', %(name)s::text,
+            'has_holdings', k.has_holdings, 'item_type', k.item_type, 'wraps_since', k.wraps_since, 'name', %(name)s::text,
             'symbol', %(symbol)s::text, 'decimals', %(decimals)s::smallint,
             'total_supply', coalesce(%(total_supply)s::numeric, 0),
             'supply_missing', %(total_supply)s::numeric IS NULL AND k.type <> 'BEP20',

@@ -8,11 +8,11 @@
 --   are still to be read, what holders hold together, whether they held another
 --   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
 --   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
---   newest transfers, or null
+--   newest transfers, and [[null, id of an item, its owner as hex digits]] of a BEP721's, or null
 -- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
 --   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
---   token_transfers_by_item, contract_creations_by_address, chain_pkey
+--   token_transfers_by_item, token_items_pkey, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT FROM l.number,
     k.held_supply, k.held_supply <> token_supply(k),
     EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
@@ -31,24 +31,29 @@ JOIN blocks l ON l.number = coalesce(next_day.block, greatest(
     (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address),
     coalesce(first_active_block(k.address, due.block), seen.block)))
 LEFT JOIN LATERAL (
-    SELECT json_agg(json_build_array(encode(d.holder, 'hex'), d.item::text, coalesce(CASE WHEN d.item IS NULL
+    SELECT json_agg(json_build_array(encode(d.holder, 'hex'), d.item::text, coalesce(CASE WHEN d.holder IS NULL
+        THEN (SELECT encode(i.owner, 'hex') FROM token_items i
+            WHERE i.token_address = k.address AND i.first_ordinal = first_transfer_of(k.address, d.item))
+        END, coalesce(CASE WHEN d.item IS NULL
         THEN (SELECT h.balance FROM token_holders h WHERE h.holder = d.holder AND h.token_address = k.address)
         ELSE (SELECT i.balance FROM item_balances i
-            WHERE i.holder = d.holder AND i.first_ordinal = first_transfer_of(k.address, d.item)) END, 0)::text))
+            WHERE i.holder = d.holder AND i.first_ordinal = first_transfer_of(k.address, d.item)) END, 0)::text)))
         AS balances
     FROM (
         SELECT p.holder, p.item
         FROM (
-            SELECT x.from_address, x.to_address, CASE WHEN has_amounts(k.type) THEN x.token_id END AS item
+            SELECT x.from_address, x.to_address, CASE WHEN has_amounts(k.type) THEN x.token_id END AS item,
+                CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN x.token_id END AS owned
             FROM token_transfers x
             WHERE x.token_address = k.address AND k.inconsistent_since IS NULL
             ORDER BY x.ordinal DESC
             LIMIT 32
         ) AS x
-        CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item)) AS p (holder, item)
-        WHERE p.holder <> zero_address()
-        GROUP BY p.holder, p.item
-        ORDER BY sha256(p.holder || b.hash), p.item
+        CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item), (NULL, x.owned)) AS p (holder, item)
+        CROSS JOIN LATERAL (SELECT sha256(coalesce(p.holder, p.item::text::bytea) || b.hash) AS key) AS s
+        WHERE p.holder <> zero_address() OR (p.holder IS NULL AND p.item IS NOT NULL)
+        GROUP BY p.holder, p.item, s.key
+        ORDER BY row_number() OVER (PARTITION BY p.holder IS NULL ORDER BY s.key, p.item), s.key, p.item
         LIMIT 3
     ) AS d
 ) AS drawn ON true

@@ -292,6 +292,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     inconsistent_since bigint,     -- the block after which its events did not add up to what it answers, or at
                                     -- which the index began, if it is older; null: they do, as far as compared
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
+    has_holdings boolean NOT NULL DEFAULT true, -- false: its contract has no function of a token, so that nobody
+                                    -- holds what its events say
     item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
@@ -313,8 +315,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holde
 CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
 -- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
 CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
--- serves is_of_present_life(), indexer/tokens_unwind
-CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL;
+-- serves is_of_present_life(), present_transfers(), indexer/tokens_unwind
+CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL OR NOT has_holdings;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
@@ -379,11 +381,11 @@ CREATE TABLE IF NOT EXISTS pools (
 );
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
--- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, by the blocks after
--- which they were tried.
+-- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, or as tokens events of
+-- another type, by the blocks after which they were tried.
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
-    claim text NOT NULL CHECK (claim IN ('pool', 'token')),
+    claim text NOT NULL CHECK (claim IN ('pool', 'token', 'type')),
     block_number bigint NOT NULL,
     PRIMARY KEY (address, claim, block_number)
 );

@@ -177,19 +177,23 @@ LANGUAGE sql STABLE AS $$
     GROUP BY s.address
 $$;
 
--- Whether an event is of the present life of a token: not of one whose contract ended, or had another type.
+-- Whether an event is of the present life of a token: not of one whose contract ended, or had another type. Of a
+-- contract without a function of a token none is.
 CREATE OR REPLACE FUNCTION is_of_present_life(token bytea, at_block bigint, at_log integer) RETURNS boolean
 LANGUAGE sql STABLE
 RETURN NOT EXISTS (SELECT 1
     FROM tokens k
-    WHERE k.address = token AND k.earlier_lives IS NOT NULL
-        AND (k.ended_in IS NOT NULL OR k.block_number > at_block
+    WHERE k.address = token AND (k.earlier_lives IS NOT NULL OR NOT k.has_holdings)
+        AND (NOT k.has_holdings OR k.ended_in IS NOT NULL OR k.block_number > at_block
             OR (k.block_number = at_block AND k.log_index > at_log)));
 
--- Whether an event of a block is of the life that a token has after a block.
+-- Whether an event of a block is of the life that a token has after a block, and moves holdings.
 CREATE OR REPLACE FUNCTION is_of_life_at(token bytea, in_block bigint, after_block bigint) RETURNS boolean
 LANGUAGE sql STABLE
 RETURN NOT EXISTS (SELECT
+    FROM tokens k
+    WHERE k.address = token AND NOT k.has_holdings)
+AND NOT EXISTS (SELECT
     FROM tokens k
     CROSS JOIN jsonb_array_elements(k.earlier_lives) AS e
     WHERE k.address = token AND k.earlier_lives IS NOT NULL AND (e ->> 'ended_in')::bigint <= after_block
@@ -205,8 +209,8 @@ LANGUAGE sql STABLE AS $$
     WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
         AND NOT EXISTS (SELECT 1
             FROM tokens k
-            WHERE k.address = x.token_address AND k.earlier_lives IS NOT NULL
-                AND (k.ended_in IS NOT NULL OR k.block_number > x.block_number
+            WHERE k.address = x.token_address AND (k.earlier_lives IS NOT NULL OR NOT k.has_holdings)
+                AND (NOT k.has_holdings OR k.ended_in IS NOT NULL OR k.block_number > x.block_number
                     OR (k.block_number = x.block_number AND k.log_index > x.log_index)))
 $$;
 

@@ -131,7 +131,7 @@ def token_holders(truth):
         (holder, token): {"balance": balance}
         for token, transfers in records_by(truth.token_transfers, "tokenAddress").items()
         for holder, balance in balances_of(transfers).items()
-        if balance and holder != ZERO and token in truth.holders
+        if balance and holder != ZERO and token in truth.holders.keys() - truth.bare
     }
 
 
@@ -139,7 +139,7 @@ def tokens(truth):
     """The counters of tokens, by address."""
     rows = {}
     for token, transfers in records_by(truth.token_transfers, "tokenAddress").items():
-        balances = balances_of(transfers) if token in truth.holders else {}
+        balances = balances_of(transfers) if token in truth.holders.keys() - truth.bare else {}
         held = [balance for holder, balance in balances.items() if holder != ZERO]
         rows[token] = {
             "holder_count": sum(balance > 0 for balance in held),

@@ -25,7 +25,7 @@ TRANSFER_EVENTS = parquet.kind(
     **dict.fromkeys(("transaction_index", "log_index", "batch_index"), parquet.INDEX),
     **dict.fromkeys(("token_address", "from_address", "to_address"), parquet.ADDRESS),
     shape=parquet.TEXT,
-    claim=parquet.optional(parquet.TEXT),  # JSON of a WrapClaim
+    claim=parquet.optional(parquet.TEXT),  # JSON of a WrapClaim or an ItemClaim
     id=parquet.UINT256,
     amount=parquet.UINT256,
 )
@@ -55,8 +55,8 @@ POOL_EVENTS = parquet.kind(
     token1=parquet.ADDRESS,
 )
 # The first event of a kind that a contract emitted in the file, and of wraps, faces and swaps the
-# first of each block: `sight` is transfer, wrap, face or swap, `form` a TransferShape or the family
-# of a swap.
+# first of each block: `sight` is transfer, form (the first Transfer of each form), wrap, face or
+# swap, `form` a TransferShape or the family of a swap.
 EVENT_SIGHTS = parquet.kind(
     block_number=parquet.BLOCK_NUMBER,
     log_index=parquet.INDEX,
@@ -168,6 +168,7 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     is_of_contract = swaps["family"].to_numpy() != "v4"
     sights = [
         transfer_sights(transfers, changing),
+        transfer_sights(transfers, changing.slice(0, 0), "form"),
         _first_events(transfers, "token_address", "shape", _have(transfers, WRAPPING), "wrap"),
         _first_events(transfers, "token_address", "shape", _have(transfers, OF_FACES), "face"),
         _first_events(swaps, "pool_address", "family", is_of_contract, "swap"),
@@ -176,10 +177,10 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 
 
 def transfer_sights(
-    transfers: pyarrow.Table, changing: pyarrow.ChunkedArray | None = None
+    transfers: pyarrow.Table, changing: pyarrow.ChunkedArray | None = None, sight: str = "transfer"
 ) -> pyarrow.Table:
     is_counted = ~_have(transfers, CLAIMS)
-    return _first_events(transfers, "token_address", "shape", is_counted, "transfer", changing)
+    return _first_events(transfers, "token_address", "shape", is_counted, sight, changing)
 
 
 def _have(transfers: pyarrow.Table, shapes: Iterable[TransferShape]) -> Any:
@@ -195,14 +196,17 @@ def _first_events(
     changing: pyarrow.ChunkedArray | None = None,
 ) -> pyarrow.Table:
     """Return each address's first event of each block among those that `is_counted` selects, as
-    event sights; where the `changing` ones are given, the first one alone of all others. Events are
-    in the chain's order."""
+    event sights, of Transfers of each form; where the `changing` ones are given, the first one
+    alone of all others. Events are in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
     blocks = counted["block_number"].to_numpy() << 32
+    forms = counted[form].combine_chunks().dictionary_encode().indices.to_numpy()
     if changing is not None:
-        blocks = blocks * compute.is_in(counted[address], value_set=changing).to_numpy()
-    codes = codes + blocks
+        is_changing = compute.is_in(counted[address], value_set=changing).to_numpy()
+        blocks = blocks * is_changing
+        forms = forms if sight == "form" else forms * is_changing
+    codes = codes * len(TransferShape) + blocks + forms * (sight in ("transfer", "form"))
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
     columns = {
         "block_number": firsts["block_number"],
@@ -210,6 +214,6 @@ def _first_events(
         "address": firsts[address],
         "sight": [sight] * len(firsts),
         "form": firsts[form],
-        "claim": firsts["claim"] if sight == "wrap" else [None] * len(firsts),
+        "claim": firsts["claim"] if "claim" in firsts.column_names else [None] * len(firsts),
     }
     return pyarrow.table(columns, schema=parquet.schema(EVENT_SIGHTS))

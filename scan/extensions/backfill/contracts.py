@@ -14,11 +14,12 @@ import pyarrow
 from pyarrow import compute
 
 from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
+from scan.ethereum.token_metadata import ItemClaim
 from scan.extensions.backfill import block_columns, plan
 from scan.extensions.backfill.range_files import RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer import contract_inspection, contract_state
-from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
+from scan.indexer.block_rows import BlockContracts, Claim, SwapLog, TransferLog
 
 MAX_REMEMBERED = 1_000_000
 _Sight = dict[str, Any]  # a row of a file of sights, by column
@@ -40,7 +41,7 @@ class RangeInspector:
         sights of addresses that had none, since the first code counts, and of addresses that were
         created again. Most addresses are read only once. Of most tokens the sights have only the
         first Transfer, which may end their life: what comes after it is inspected last, with all
-        Transfers of those whose life it ended.
+        Transfers of those whose life it ended, or whose type they make doubtful.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -73,7 +74,9 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
-        after += self._transfers(blocks, {end.address for end in second.ends} - changing)
+        doubtful = self._inspector.doubtful(self._forms(blocks))
+        doubtful.update(end.address for end in second.ends)
+        after += self._transfers(blocks, doubtful - changing)
         of_events = _blocks([], after, [], [], hashes)
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
@@ -97,8 +100,14 @@ class RangeInspector:
             events += open_sights.to_pylist()
         return events
 
+    def _forms(self, blocks: plan.Range) -> Iterable[tuple[bytes, str]]:
+        """Return the forms that the Transfers of each contract have."""
+        table = self._read("event_sights", blocks)
+        of_forms = table.filter(compute.equal(table["sight"], "form"))
+        return zip(of_forms["address"].to_pylist(), of_forms["form"].to_pylist(), strict=True)
+
     def _transfers(self, blocks: plan.Range, tokens: set[bytes]) -> list[_Sight]:
-        """Return the sights of the first Transfer of tokens in each block."""
+        """Return the sights of the first Transfer of each form of tokens in each block."""
         if not tokens:
             return []
         table = self._read("transfer_events", blocks)
@@ -218,8 +227,9 @@ def _block(
     )
 
 
-def _claim(text: str | None) -> WrapClaim | None:
+def _claim(text: str | None) -> Claim | None:
     if text is None:
         return None
-    party, moved, wrapped, is_paid = json.loads(text)
-    return WrapClaim(bytes.fromhex(party), moved, wrapped, is_paid)
+    party, *claimed = json.loads(text)
+    kind = WrapClaim if len(claimed) + 1 == len(WrapClaim._fields) else ItemClaim
+    return kind(bytes.fromhex(party), *claimed)

@@ -92,6 +92,7 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
             "is_present": parquet.BOOLEAN,
             "ended_in": parquet.BLOCK_NUMBER,
             "has_lives": parquet.BOOLEAN,
+            "has_holdings": parquet.BOOLEAN,
         },
     ),
     "indexed_pools": (

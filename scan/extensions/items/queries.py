@@ -172,13 +172,15 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Wi
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
-    """Return an item; raises NotFound for a token without items, and an id that was never moved."""
+    """Return an item; raises NotFound for a token without items, and an id that was never moved and
+    has no owner."""
     token_type, record, owners, transfers, head_number, head_hash = reader.row(
         "queries/token_items_get", address=token, token_id=token_id
     )
     _require_items(token_type)
     if record is None:
-        raise NotFound(NEVER_MOVED)
+        record = orjson.dumps(_unlisted(reader, token, token_type, token_id)).decode()
+        transfers = "[]"
     item_id = ItemId(token, token_type, token_id)
     head = BlockId(head_number, bytes(head_hash))
     uri = reader.sources.get(TokenUris).at(reader.node, item_id, head)
@@ -189,12 +191,34 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
         owners = _corrected(reader, owners, token, item=token_id)
     else:
         item = orjson.loads(record)
-        balances.correct_owners(reader, [item], token)
+        if "ownerBlock" not in item:
+            balances.correct_owners(reader, [item], token)
         renamed = {"ownerBlock": "balanceBlock", "inconsistentSince": "inconsistentSince"}
         marks = {renamed[name]: block for name, block in item.items() if name in renamed}
         holders = [{"address": item["owner"], "balance": "1", **marks}] if item["owner"] else []
         record, owners = orjson.dumps(item).decode(), orjson.dumps(holders).decode()
     return Item(record, owners, transfers, uri, media)
+
+
+def _unlisted(reader: Reader, token: bytes, token_type: str | None, token_id: int) -> Any:
+    """Return the record of an item without transfers, as of a ConsecutiveTransfer that is too large
+    to be read, by ownerOf(). Raises NotFound where nobody owns it."""
+    record = {
+        "tokenAddress": to_hex(token),
+        "tokenId": str(token_id),
+        "tokenType": token_type,
+        "owner": None,
+        "ownerCount": 0,
+        "transferCount": 0,
+        "unproven": ["tokenType"],
+    }
+    if token_type == "BEP721":
+        balances.read_owners(reader, [record], token, blocks.or_newest(reader, None))
+        if reader.has_node_failed:
+            raise Unavailable("No transfer of this id is indexed, and the node does not respond.")
+    if record["owner"] is None:
+        raise NotFound(NEVER_MOVED)
+    return record
 
 
 def _corrected(
@@ -269,7 +293,8 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window)
     )
     _require_items(token_type)
     if total is None:
-        raise NotFound(NEVER_MOVED)
+        _unlisted(reader, token, token_type, token_id)
+        total = 0
     row = data, count, total, *edges
     return pages.Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
 

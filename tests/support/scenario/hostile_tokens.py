@@ -83,8 +83,6 @@ def shape_shifters(stage):
     stage.do(0, "claims nothing", "single", ZERO, STRANGERS[10], 82, 6)
     stage.do(0, "claims 1155", "fourTopics", ZERO, STRANGERS[10], 8)
     stage.do(0, "claims 1155", "threeTopics", ZERO, STRANGERS[10], 9)
-    stage.do(0, "claims 1155", "claim", ERC721)
-    stage.do(0, "claims nothing", "claim", ERC721)
     stage.mine()
     stage.do(0, "claims 1155", "single", to, STRANGERS[10], 1, 4)
     stage.do(0, "claims nothing", "threeTopics", to, STRANGERS[11], 3)

@@ -333,11 +333,6 @@ contract ShapeShifter {
         return id == 0x01ffc9a7 || (id == claimed && id != 0xffffffff);
     }
 
-    /// From now on it claims to be something else.
-    function claim(bytes4 claimed_) external {
-        claimed = claimed_;
-    }
-
     function threeTopics(address from, address to, uint256 word) external {
         _transfer(from, to, word, false);
     }

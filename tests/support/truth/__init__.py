@@ -49,6 +49,7 @@ class Truth:
     internal_transfers: list
     # token -> holder -> balance above zero, by the transfers, or by answers of those in `read`
     holders: dict[str, dict[str, int]]
+    bare: set[str]  # tokens whose contracts have no function, so that nobody holds any
     read: dict[str, dict[str, int]]
     # transaction hash -> the contract it created directly
     created: dict[str, str]
@@ -123,6 +124,8 @@ def read_truth(node, traces=True):
     tokens = Tokens(chain)
     transfers = tokens.transfers()
     by_events, read = holders_by_transfers(transfers), tokens.read(transfers)
+    bare = {token for token in tokens.types if tokens.is_bare(token)}
+    by_events |= {token: {} for token in bare}
     transactions_read = transactions(chain)
     seen = addresses(chain, transfers, transactions_read)
     # What has lost its code, or never had any after a block, is no token.
@@ -147,6 +150,7 @@ def read_truth(node, traces=True):
         addresses=seen,
         internal_transfers=newest_first(internal_transfers(chain)),
         holders=holders,
+        bare=bare,
         read=read,
         created=chain.created,
         logs=newest_first([log_record(chain, log) for log in chain.logs]),

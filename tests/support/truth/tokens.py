@@ -126,6 +126,14 @@ class Tokens:
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 
+    def is_bare(self, token):
+        """Whether it has no function of a token, so that nobody holds what its events say."""
+        calls = [(f"{name}()", ()) for name in ("name", "symbol", "decimals", "totalSupply")]
+        calls += ("balanceOf(address)", (ZERO,)), ("ownerOf(uint256)", (1,))
+        calls.append(("supportsInterface(bytes4)", (bytes.fromhex("01ffc9a7"),)))
+        seen = self.first_seen[token]
+        return not any(self.chain.call(token, *call, seen) for call in calls)
+
     def details(self, transfers, read):
         return {
             token: {
