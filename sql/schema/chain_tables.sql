@@ -289,8 +289,9 @@ CREATE TABLE IF NOT EXISTS tokens (
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
     supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
-    inconsistent_since bigint,     -- the block after which its events did not add up to what it answers, or at
-                                    -- which the index began, if it is older; null: they do, as far as compared
+    inconsistent_since bigint,     -- the block after which a balance was not the sum of its events, or at which
+                                    -- the index began, if it is older; null: all were, as far as compared
+    contradicted jsonb,            -- [holder as hex digits, id of an item or null] of that balance; null: none is
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as

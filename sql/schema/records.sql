@@ -298,11 +298,11 @@ CREATE OR REPLACE FUNCTION token_detail_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"heldSupply":"%s","itemCount":%s,'
     '"readBlock":%s,"verified":%s,"largerNamesake":%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
-    t.holder_count, t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text,
+    t.holder_count, t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text, t.held_supply,
     CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL OR t.type = 'BEP721' AND t.item_transfer_count < t.transfer_count
         THEN 'null' ELSE t.item_count::text END,
     coalesce(t.read_block::text, 'null'), is_verified::text,
