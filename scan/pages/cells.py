@@ -177,13 +177,17 @@ def logo(token: Mapping[str, Any] | None, size: int = 16) -> str:
 
 
 def namesake(token: Mapping[str, Any] | None) -> str:
-    """Return the mark of a token whose symbol stands for another one."""
-    if not token or not token["largerNamesake"]:
+    """Return the note that a token has the symbol, or the name, of another one or of the coin."""
+    other = token and token["namesake"]
+    if not other:
         return ""
-    other = token["largerNamesake"]
-    title = f"{_escaped(checksummed(other))} is in a token list, or has more holders"
-    link = f'<a class="badge bad" href="/token/{_escaped(other)}" title="{title}">'
-    return f" {link}symbol of another token</a>"
+    shared = other["sharedText"]
+    if other["address"] is None:
+        return f' <span class="badge">same {shared} as the coin</span>'
+    facts = f"{formatting.counted(other['holderCount'], 'holder')} since {other['firstSeen'][:10]}"
+    title = f"{_escaped(checksummed(other['address']))}, {facts}"
+    link = f'<a class="badge" href="/token/{_escaped(other["address"])}" title="{title}">'
+    return f" {link}same {shared} as {named(other[shared])}, {facts}</a>"
 
 
 def since(record: Record) -> str:

@@ -284,6 +284,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155', 'BEP6909')),
     name text NOT NULL,
     symbol text NOT NULL,
+    name_since bigint,             -- the block since which they are these, as far as it is known that they were
+    symbol_since bigint,           -- others before; null: always
     decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
@@ -305,13 +307,16 @@ CREATE TABLE IF NOT EXISTS tokens (
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
-CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_counted_holders
+    ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address) WHERE ended_in IS NULL;
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- serve larger_namesake()
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holder_count, address);
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
+-- serve namesake_of(), queries/search_list_by_text
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), block_number, log_index, address)
+    WHERE contradicted IS NULL AND ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name), block_number, log_index, address)
+    WHERE contradicted IS NULL AND ended_in IS NULL;
 -- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
 CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
 -- serves is_of_present_life(), indexer/tokens_unwind

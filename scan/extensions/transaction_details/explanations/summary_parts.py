@@ -127,8 +127,8 @@ def _token_part(
     """Return a part with the fields that tell its token apart from namesakes."""
     is_verified = bool(names.of(address).get("contract"))
     value_text = None if value is None else str(value)
-    namesake = names.token(address).get("largerNamesake")
-    return Part(text, type_, address, token_id, value_text, is_verified, namesake)
+    namesake = names.token(address).get("namesake") or {}
+    return Part(text, type_, address, token_id, value_text, is_verified, namesake.get("address"))
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
@@ -210,8 +210,9 @@ def _symbol(names: Names, address: str) -> str:
     symbol = next(filter(None, texts), "")
     if not symbol:
         return f"tokens of {short(address)}"
-    if token.get("largerNamesake"):
-        return f"{in_quotes(symbol)} ({short(address)}, which is another token's symbol)"
+    if namesake := token.get("namesake"):
+        whose = "another token's" if namesake["address"] else "the coin's"
+        return f"{in_quotes(symbol)} ({short(address)}, which is {whose} symbol)"
     is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
     reads_as_coin = symbol.casefold() == names.coin.casefold()
     return symbol if is_plain and not reads_as_coin else _quoted(symbol, address)
