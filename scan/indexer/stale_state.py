@@ -31,7 +31,7 @@ from scan.indexer import state_reader
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
-LEAST_DRAWN = 3
+LEAST_DRAWN = 2
 # Marks that may end at once, and the holders of each token that are read before. Others stay until
 # the token is read again.
 MOST_ENDED, MOST_COMPARED = 3, 300

@@ -2,8 +2,8 @@
 -- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
 -- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
 -- last change. So blocks depend on the chain alone. Then what its events say of some parties, to be compared with
--- what it answers: the sender of the newest transaction to it, parties of its newest transfers, an address that
--- nobody names, which has nothing, and the token itself, where fees may go. A hash of the block chooses them.
+-- what it answers: one of its newest transfers, the sender of the newest transaction to it, an address that nobody
+-- names, which has nothing, then another party, and the token itself, where fees may go. A hash of the block chooses.
 -- params: limit integer
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
@@ -46,18 +46,19 @@ LEFT JOIN LATERAL (
         SELECT p.holder, p.item
         FROM newest x
         CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item)) AS p (holder, item)
+        WHERE p.holder <> zero_address()
         GROUP BY p.holder, p.item
         ORDER BY sha256(p.holder || b.hash), p.item
-        LIMIT 6
+        LIMIT 3
     ), candidates (place, holder, item) AS (
         SELECT 0, decode(k.contradicted ->> 0, 'hex'), (k.contradicted ->> 1)::numeric
         UNION ALL
-        SELECT 1, t.from_address, (SELECT n.item FROM newest n LIMIT 1)
+        SELECT 2, t.from_address, (SELECT n.item FROM newest n LIMIT 1)
         FROM transactions t
         WHERE t.ordinal = (SELECT max(t.ordinal) FROM transactions t
             WHERE t.to_address = k.address AND t.to_address <> t.from_address)
         UNION ALL
-        SELECT 2 * row_number() OVER (ORDER BY sha256(p.holder || b.hash), p.item), p.holder, p.item
+        SELECT 3 * row_number() OVER (ORDER BY sha256(p.holder || b.hash), p.item) - 2, p.holder, p.item
         FROM parties p
         UNION ALL
         SELECT 3, substr(sha256(k.address || b.hash), 1, 20), (SELECT n.item FROM newest n LIMIT 1)
@@ -76,7 +77,7 @@ LEFT JOIN LATERAL (
         WHERE c.holder <> zero_address() AND (c.item IS NOT NULL OR NOT has_amounts(k.type))
         GROUP BY c.holder, c.item
         ORDER BY place
-        LIMIT 8
+        LIMIT CASE WHEN k.contradicted IS NULL THEN 3 ELSE 4 END
     ) AS d
 ) AS drawn ON older.since IS NULL
 WHERE k.supply_block IS NULL AND k.ended_in IS NULL
