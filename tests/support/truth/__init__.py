@@ -140,7 +140,7 @@ def read_truth(node, traces=True):
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, by_events, seen[token]) for token in standing),
+            (tokens.record(token, by_events, seen[token], read) for token in standing),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),
