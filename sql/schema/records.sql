@@ -249,7 +249,7 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
         'sharedText', CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
         'unproven', CASE WHEN n.address IS NULL THEN '{}' ELSE ARRAY['symbol'] END)
     FROM (
-        SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name) AS own
+        SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
     CROSS JOIN LATERAL (
         (SELECT l.address, 0 AS place
         FROM listed_tokens l
@@ -263,25 +263,25 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
         UNION ALL
         (SELECT t.address, 2
         FROM (
-            SELECT t.address, t
+            SELECT t.block_number, t.log_index, t.address, t AS token
             FROM tokens t
             WHERE skeleton(t.symbol) = own.symbol AND own.symbol <> '' AND t.contradicted IS NULL
                 AND t.ended_in IS NULL AND t.address <> k.address
             ORDER BY t.block_number, t.log_index, t.address
-            LIMIT 8) AS t (address, token)
+            LIMIT 8) AS t
         WHERE is_older(t.token, (t.token).symbol_since, k, k.symbol_since)
-        ORDER BY (t.token).block_number, (t.token).log_index, t.address
+        ORDER BY t.block_number, t.log_index, t.address
         LIMIT 1)
         UNION ALL
         (SELECT t.address, 3
         FROM (
-            SELECT t.address, t
+            SELECT t.block_number, t.log_index, t.address, t AS token
             FROM tokens t
             WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL AND t.ended_in IS NULL
             ORDER BY t.block_number, t.log_index, t.address
-            LIMIT 100) AS t (address, token)
+            LIMIT 100) AS t
         WHERE lower((t.token).name) <> lower(k.name) AND is_older(t.token, (t.token).name_since, k, k.name_since)
-        ORDER BY (t.token).block_number, (t.token).log_index, t.address
+        ORDER BY t.block_number, t.log_index, t.address
         LIMIT 1)
         ORDER BY place
         LIMIT 1) AS o
