@@ -209,7 +209,7 @@ def dexes(truth):
     return {name: {"trade_count": count} for name, count in counts.items()}
 
 
-def _first_acts(truth):
+def first_acts(truth):
     """The first block in which each address was more than a party of a token's transfer."""
     parties = "fromAddress", "toAddress", "contractAddress"
     acts = [(b["miner"], b["number"]) for b in truth.blocks if b["txCount"]]
@@ -244,7 +244,7 @@ def daily_stats(truth):
         rows[transfer["timestamp"][:10]]["token_transfer_count"] += 1
     for trade in truth.dex_trades:
         rows[trade["timestamp"][:10]]["dex_trade_count"] += 1
-    for block in _first_acts(truth).values():
+    for block in first_acts(truth).values():
         rows[day_of[block]]["new_address_count"] += 1
     return {day: dict(row) for day, row in rows.items()}
 
