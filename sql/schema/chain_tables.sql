@@ -306,9 +306,10 @@ CREATE TABLE IF NOT EXISTS tokens (
     item_transfer_count bigint NOT NULL DEFAULT 0, -- of these with an id: all of a BEP721, but of ranges too large
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
--- serves queries/tokens_list
+-- serves queries/tokens_list, by counted_holders(); rows before a page are read from it alone
 CREATE INDEX IF NOT EXISTS tokens_by_counted_holders
-    ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address) WHERE ended_in IS NULL;
+    ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
+    INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);

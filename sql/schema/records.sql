@@ -279,7 +279,7 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
             FROM tokens t
             WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL AND t.ended_in IS NULL
             ORDER BY t.block_number, t.log_index, t.address
-            LIMIT 100) AS t
+            LIMIT 8) AS t
         WHERE lower((t.token).name) <> lower(k.name) AND is_older(t.token, (t.token).name_since, k, k.name_since)
         ORDER BY t.block_number, t.log_index, t.address
         LIMIT 1)

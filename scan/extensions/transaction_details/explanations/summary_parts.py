@@ -210,9 +210,8 @@ def _symbol(names: Names, address: str) -> str:
     symbol = next(filter(None, texts), "")
     if not symbol:
         return f"tokens of {short(address)}"
-    if namesake := token.get("namesake"):
-        whose = "another token's" if namesake["address"] else "the coin's"
-        return f"{in_quotes(symbol)} ({short(address)}, which is {whose} symbol)"
+    if (token.get("namesake") or {}).get("address"):
+        return f"{in_quotes(symbol)} ({short(address)}, which is another token's symbol)"
     is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
     reads_as_coin = symbol.casefold() == names.coin.casefold()
     return symbol if is_plain and not reads_as_coin else _quoted(symbol, address)
