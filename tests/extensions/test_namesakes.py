@@ -3,6 +3,7 @@ holders, an old contract that waits or is renamed; and both are told apart in ne
 
 import pytest
 
+from scan.indexer import stale_state
 from tests.extensions.test_sums_of_events import Chain
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
@@ -206,3 +207,23 @@ def test_a_mark_ends_when_its_balance_agrees_and_so_do_others(tokens):
         assert later == since
     assert (later, other) == (None, None)
     assert chain.get("/api/v1/tokens")["tokens"][0]["holderCount"] == phantoms
+
+
+def test_few_marks_end_at_once_and_others_when_they_are_read_again(tokens, monkeypatch):
+    """Whoever makes many marks may not have the node read all holders of each in every block."""
+    monkeypatch.setattr(stale_state, "MOST_ENDED", 1)
+    chain = tokens.chain
+    coins = [tokens.deploy(symbol) for symbol in ("ONE", "TWO")]
+    for coin in coins:
+        chain.do(coin, "fake", 1)
+    chain.read()
+    marked = "SELECT address, contradicted->>0 FROM tokens WHERE contradicted IS NOT NULL"
+    assert len(execute(chain.url, marked)) == 2
+    for left in (1, 0):
+        for address, holder in execute(chain.url, marked):
+            [coin] = [c for c in coins if c.address[2:] == bytes(address).hex()]
+            me = chain.anvil.accounts[0]
+            chain.anvil.transact(me, coin, "makeTrue", f"0x{holder}", 10**9)
+        chain.anvil.mine()  # all in one block
+        chain.read()
+        assert len(execute(chain.url, marked)) == left
