@@ -31,6 +31,7 @@ from scan.cached_values import LazySequence
 from scan.database import connection, notifications
 from scan.errors import ForeignForm, ScanError, Unavailable
 from scan.http.index_version import CHANNEL
+from scan.queries import network
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits import concurrency, storage
 from scan.rate_limits.limiter import Limiter
@@ -313,7 +314,13 @@ class Services:
 
 def connect(settings: Settings, url: str) -> connection.Database:
     lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
-    session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
+    session = {
+        **SESSION,
+        "lock_timeout": lock_wait,
+        "scan.base_path": settings.base_path,
+        "scan.coin_symbol": settings.coin_symbol,
+        "scan.coin_symbols": network.OTHER_SYMBOLS,
+    }
     return connection.Database(
         url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-api", session=session
     )

@@ -226,8 +226,8 @@ _DERIVED: Mapping[str, Kinds] = {
     "tokens": _kinds(
         "address block_number log_index",
         """
-        read_block supply_block inconsistent_since held_supply holder_count transfer_count
-        item_transfer_count item_count
+        read_block supply_block inconsistent_since contradicted name_since symbol_since held_supply
+        holder_count transfer_count item_transfer_count item_count
         """,
         """
         type name symbol decimals total_supply supply_missing item_type has_holdings wraps_since

@@ -66,7 +66,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     days = tx.rows("indexer/daily_stats_derive", span=written.span)
     for first, last in days:
         of_day = written if len(days) == 1 else read_block_range(tx, first, last)
-        grown = _derive_holders_and_addresses(tx, of_day, sign=1)
+        grown = _derive_holders_and_addresses(tx, of_day, sign=1, day=None)
         grown += _derive_items(tx, of_day, sign=1)
         grown += tx.rows("indexer/counters_derive", span=of_day.span, sign=1)
         tx.defer("indexer/tokens_mark_seen", span=of_day.span)
@@ -90,7 +90,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tables."""
     # Before blocks_unwind: these statements read the rows of the orphaned blocks.
     day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
-    _derive_holders_and_addresses(tx, orphaned, sign=-1)
+    _derive_holders_and_addresses(tx, orphaned, sign=-1, day=day)
     _derive_items(tx, orphaned, sign=-1)
     tx.execute("indexer/token_items_unwind", span=orphaned.span)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
@@ -112,14 +112,16 @@ def derive_anew(tx: Transaction, tokens: Sequence[bytes]) -> None:
     tx.execute("indexer/tokens_derive_holders", addresses=tokens)
 
 
-def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
+def _derive_holders_and_addresses(
+    tx: Transaction, blocks: BlockRange, sign: int, day: str | None
+) -> list[Row]:
     # Without nested loops, for joins of a batch's changes with each other: ANALYZE has not seen the
     # new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
     # Addresses have to be looked up by index: the planner takes a new table for small and would
     # scan it, but it grows with the statement, which took 28 s for 30,000 transactions.
     tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
     changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-    grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign, day=day)
     _allow_all(tx)
     if not changed:
         return grown

@@ -1,13 +1,19 @@
 """Balances and readings of tokens that are marked as stale, read from the node while the index is
-idle; and whether the events of these tokens add up to what they answer."""
+idle; and whether balances that tokens answer are the sums of their events.
+
+Only a drawn balance or owner, or a sum below zero, marks a token: what totalSupply() counts is its
+own matter, such as a collection's size or all votes. A mark ends when what it was made of agrees
+again, and the balances of up to MOST_COMPARED others do.
+"""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from hashlib import sha256
 from typing import NamedTuple
+
+import orjson
 
 from scan.database.connection import Database
 from scan.database.transaction import Row
-from scan.ethereum import events
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import (
     DECIMALS,
@@ -26,17 +32,36 @@ from scan.indexer import state_reader
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
+LEAST_DRAWN = 2
+# Marks that may end at once, and the holders of each token that are read before. Others stay until
+# the token is read again.
+MOST_ENDED, MOST_COMPARED = 3, 300
 # Parameters of statements that store what was read.
 REFRESHED = (
-    *"addresses supplies block_numbers read_blocks names symbols decimals inconsistent".split(),
+    *"addresses supplies block_numbers read_blocks names symbols decimals".split(),
+    *"inconsistent contradicted".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
 Results = Mapping[state_reader.StateQuery, bytes | None]
 
 
+class Party(NamedTuple):
+    """Who held how much of a token, or of one of its items, by its events; without a `holder` who
+    owned an item."""
+
+    holder: str | None  # hex digits
+    item: str | None
+    value: str  # a balance, or hex digits of the owner
+
+    @property
+    def by_events(self) -> int:
+        return int(self.value, 16 if self.holder is None else 10)
+
+
 class StaleToken(NamedTuple):
     """A row of indexer/tokens_list_stale: a token, the block to read it after, that of its labels,
-    and what its events say."""
+    whether it is marked, one of whom a sum is below zero, and the parties that are drawn; of a
+    marked one the first is whose balance contradicted."""
 
     address: bytes
     number: int
@@ -44,73 +69,66 @@ class StaleToken(NamedTuple):
     label_number: int
     label_hash: bytes
     has_unread_labels: bool
-    held: Decimal
-    held_otherwise: bool
-    has_negative: bool
-    wraps: bool
     older_since: int | None
-    drawn: Sequence[tuple[str | None, str | None, str]]
+    is_marked: bool
+    negative: str | None
+    drawn: Sequence[Party]
 
     def query(self, data: str, *, is_of_block_only: bool = False) -> state_reader.StateQuery:
         block = BlockId(self.number, bytes(self.hash))
-        return state_reader.StateQuery(bytes(self.address), data, block, is_of_block_only)
+        return state_reader.StateQuery(self.address, data, block, is_of_block_only)
 
     @property
     def labels(self) -> list[state_reader.StateQuery]:
         """The queries of name, symbol and decimals, where they are to be read."""
         block = BlockId(self.label_number, bytes(self.label_hash))
         return [
-            state_reader.StateQuery(bytes(self.address), data, block)
+            state_reader.StateQuery(self.address, data, block)
             for data in (NAME, SYMBOL, DECIMALS)
             if self.has_unread_labels
         ]
 
-    @property
-    def drawn_balances(self) -> list[tuple[int, state_reader.StateQuery]]:
-        """Balances by events, and owners of items, with their queries."""
-        drawn = []
-        for holder, id_, by_events in self.drawn:
-            item = None if id_ is None else int(id_)
-            if holder is None:
-                value, data = int(by_events, 16), owner_of(item or 0)
-            else:
-                value, data = int(by_events), balance_of(bytes.fromhex(holder), item)
-            drawn.append((value, self.query(data, is_of_block_only=True)))
-        return drawn
-
-    @property
-    def of_zero(self) -> state_reader.StateQuery:
-        return self.query(balance_of(events.ZERO_ADDRESS), is_of_block_only=True)
+    def balance_query(self, party: Party) -> state_reader.StateQuery:
+        item = None if party.item is None else int(party.item)
+        if party.holder is None:
+            return self.query(owner_of(item or 0), is_of_block_only=True)
+        return self.query(balance_of(bytes.fromhex(party.holder), item), is_of_block_only=True)
 
     def queries(self) -> list[state_reader.StateQuery]:
-        queries = [self.query(TOTAL_SUPPLY), *self.labels]
-        queries += [query for _, query in self.drawn_balances]
-        return [*queries, self.of_zero] if self.drawn and self.held_otherwise else queries
+        return [self.query(TOTAL_SUPPLY), *self.labels, *map(self.balance_query, self.drawn)]
 
-    def adds_up(self, results: Results) -> bool:
-        """Return whether its events add up to what it answers, as far as it does. The zero address
-        may keep what was burnt, and a token that wraps coin counts as supply what it was sent, too,
-        which nobody holds."""
-        read = [(summed, word(results[query])) for summed, query in self.drawn_balances]
-        answered = [(summed, balance) for summed, balance in read if balance is not None]
-        if self.has_negative or any(summed != balance for summed, balance in answered):
-            return False
-        supply, held = word(results[self.query(TOTAL_SUPPLY)]), int(self.held)
-        if supply is None or not answered:  # of a pruned block the supply would be a later one
-            return True
-        burnt = word(results.get(self.of_zero)) or 0
-        return supply in (held, held + burnt) or (self.wraps and supply > held)
+    def contradicted(self, results: Results) -> tuple[str | None, str | None] | None:
+        """Return the holder, and the item if any, whose balance its events contradict, None and an
+        item whose owner they do; None as far as it answers."""
+        if self.negative is not None:
+            return self.negative, None
+        for party in self.drawn:
+            balance = word(results[self.balance_query(party)])
+            if balance is not None and balance != party.by_events:
+                return party.holder, party.item
+        return None
 
-    def row(self, results: Results) -> tuple[object, ...]:
-        """Return a row of REFRESHED."""
+    def may_end(self, results: Results) -> bool:
+        """Return whether the balance that its mark was made of agrees again."""
+        was_contradicted = self.is_marked and self.contradicted(results) is None
+        return was_contradicted and word(results[self.balance_query(self.drawn[0])]) is not None
+
+    def turn(self) -> bytes:
+        """Return its place among tokens whose marks may end, which nobody can choose."""
+        return sha256(bytes(self.hash) + self.address).digest()
+
+    def row(self, results: Results, *, is_compared: bool) -> tuple[object, ...]:
+        """Return a row of REFRESHED; only where it `is_compared` with others does a mark end."""
         supply, *answers = map(results.get, (self.query(TOTAL_SUPPLY), *self.labels))
         name, symbol, decimals = answers or (None, None, None)
         read_block = self.label_number if answers else None
         labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals)
-        since = self.older_since
-        if since is None and not self.adds_up(results):
-            since = self.number
-        return bytes(self.address), word(supply), self.number, read_block, *labels, since
+        contradicted = self.contradicted(results)
+        if contradicted is None and self.is_marked and not is_compared:
+            contradicted = self.drawn[0][:2]
+        since = self.older_since if contradicted is None else self.number
+        mark = since, contradicted and orjson.dumps(contradicted).decode()
+        return self.address, word(supply), self.number, read_block, *labels, *mark
 
 
 class StaleStateRefresher:
@@ -133,10 +151,15 @@ class StaleStateRefresher:
         their events add up; and decimals before contracts changed. All are as of blocks that do not
         depend on when they are read. Return whether there were any."""
         rows = self._list_readable("indexer/tokens_list_stale")
-        # As many drawn balances as one request has calls for beside supplies, one at least.
-        drawn = max(1, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
-        tokens = [StaleToken(*row) for row in rows]
-        tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
+        # As many drawn balances as one request has calls for beside supplies.
+        drawn = max(LEAST_DRAWN, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
+        tokens = [
+            token._replace(
+                address=bytes(token.address),
+                drawn=[Party(*party) for party in (token.drawn or ())[:drawn]],
+            )
+            for token in (StaleToken(*row) for row in rows)
+        ]
         queries = [query for token in tokens for query in token.queries()]
         changes = []
         for address, changed_in, before, block_hash in self._list_readable(
@@ -145,16 +168,21 @@ class StaleStateRefresher:
             block = BlockId(before, bytes(block_hash))
             changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
         results = self._state.read([*queries, *(query for query, _ in changes)])
-        # A mark stays: one false answer must not set it. Where the index alone says so, none does.
-        compared = [t for t in tokens if t.older_since is None and not t.has_negative]
-        doubtful = [token for token in compared if not token.adds_up(results)]
+        # One false answer must not set a mark.
+        sound = [t for t in tokens if not t.is_marked and t.negative is None]
+        doubtful = [token for token in sound if token.contradicted(results)]
         results |= self._state.read(query for token in doubtful for query in token.queries())
+        ending = sorted((t for t in tokens if t.may_end(results)), key=StaleToken.turn)
+        compared = {t.address: self._with_others(t) for t in ending[:MOST_ENDED]}
+        results |= self._state.read(query for t in compared.values() for query in t.queries())
+        tokens = [compared.get(token.address, token) for token in tokens]
         unreadable = self._state.unreadable  # those that have become so now, too
-        tokens = [token for token in tokens if bytes(token.address) not in unreadable]
+        tokens = [token for token in tokens if token.address not in unreadable]
         changes = [change for change in changes if change[0].address not in unreadable]
         statements = []
         if tokens:
-            refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
+            rows = [t.row(results, is_compared=t.address in compared) for t in tokens]
+            refreshed = _columns(REFRESHED, rows)
             statements.append(("indexer/tokens_refresh", refreshed))
         if changes:
             decimals = [
@@ -170,6 +198,13 @@ class StaleStateRefresher:
         if statements:
             self._writer.execute(head, statements)
         return bool(statements)
+
+    def _with_others(self, token: StaleToken) -> StaleToken:
+        """Return a token with up to MOST_COMPARED holders that are drawn, too."""
+        others = self._database.rows(
+            "indexer/tokens_list_parties", address=token.address, most=MOST_COMPARED
+        )
+        return token._replace(drawn=[*token.drawn, *(Party(*party) for party in others)])
 
     def _list_readable(self, statement: str) -> list[Row]:
         """Return at most BATCH_TOKENS rows, without those of contracts that are unreadable now."""

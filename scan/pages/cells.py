@@ -165,7 +165,7 @@ def token_link(address: str, names: Names) -> str:
     symbol = token and (token["symbol"] or token["name"])
     text = named(symbol) if symbol else shortened(checksummed(address), 6)
     attributes = f'href="/token/{_escaped(address)}" class="symbol"{title_of(symbol or "", 7)}'
-    return f"<a {attributes}>{logo(token)}{text}</a>{namesake(token)}"
+    return f"<a {attributes}>{logo(token)}{text}</a>{namesake(token, is_brief=True)}"
 
 
 def logo(token: Mapping[str, Any] | None, size: int = 16) -> str:
@@ -176,14 +176,18 @@ def logo(token: Mapping[str, Any] | None, size: int = 16) -> str:
     return f'<img class="logo" {attributes} loading="lazy"> '
 
 
-def namesake(token: Mapping[str, Any] | None) -> str:
-    """Return the mark of a token whose symbol stands for another one."""
-    if not token or not token["largerNamesake"]:
+def namesake(token: Mapping[str, Any] | None, *, is_brief: bool = False) -> str:
+    """Return the note that a token has the symbol, or the name, of another one or of the coin."""
+    other = token and token["namesake"]
+    if not other:
         return ""
-    other = token["largerNamesake"]
-    title = f"{_escaped(checksummed(other))} is in a token list, or has more holders"
-    link = f'<a class="badge bad" href="/token/{_escaped(other)}" title="{title}">'
-    return f" {link}symbol of another token</a>"
+    shared = other["sharedText"]
+    if other["address"] is None:
+        return f' <span class="badge">same {shared} as the coin</span>'
+    facts = f"{formatting.counted(other['holderCount'], 'holder')} since {other['firstSeen'][:10]}"
+    title = f"{_escaped(checksummed(other['address']))}, {facts}"
+    link = f'<a class="badge namesake" href="/token/{_escaped(other["address"])}" title="{title}">'
+    return f" {link}same {shared} as {named(other[shared])}{'' if is_brief else f', {facts}'}</a>"
 
 
 def since(record: Record) -> str:

@@ -11,6 +11,10 @@ from scan.queries.reader import Reader
 KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
     Path(__file__).with_name("chains.json").read_text()
 )
+# The symbols of those whose coin is not ETH, as JSON for coin_symbol() of sql/schema/labels.sql.
+OTHER_SYMBOLS = json.dumps(
+    {chain_id: symbol for chain_id, (_, symbol) in KNOWN_CHAINS.items() if symbol != "ETH"}
+)
 
 
 def symbol_of(chain_id: str | None, configured: str) -> str:

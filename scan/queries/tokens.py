@@ -65,15 +65,15 @@ def holder_count(reader: Reader, address: bytes) -> int:
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     """Return how a token's holders changed in the newest days; `since` is the first of them (UTC).
 
-    The numbers are null where the transfers of these days are not all known, or are more than
-    MAX_CHANGES; of an address that is no known token they are 0."""
+    The numbers are null where the transfers of these days are not all known, are more than
+    MAX_CHANGES, or contradict balances; of an address that is no known token they are 0."""
     most = 0 if reader.first_block else MAX_CHANGES
-    day, first_block, moved, added, removed = reader.row(
+    is_contradicted, day, first_block, moved, added, removed = reader.row(
         "queries/tokens_get_holder_change", address=address, days=CHANGE_DAYS, most=most
     )
     kept_from = reader.kept_from
     is_whole = not reader.first_block and (kept_from is None or kept_from.number <= first_block)
-    is_known = is_whole and moved <= MAX_CHANGES
+    is_known = is_whole and not is_contradicted and moved <= MAX_CHANGES
     return {
         "days": CHANGE_DAYS,
         "since": day,

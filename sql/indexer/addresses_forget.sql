@@ -1,5 +1,5 @@
 -- After a reorganisation: deletes the addresses that only orphaned blocks had seen, and takes them from the
--- counters of the day that lost these blocks.
+-- active ones of the day that lost these blocks.
 -- params: last_kept bigint, day date null
 -- returns: nothing
 -- index: addresses_unwound, daily_stats_pkey
@@ -7,7 +7,6 @@ WITH forgotten AS (
     DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s RETURNING 1
 )
 UPDATE daily_stats s
-SET new_address_count = s.new_address_count - lost.addresses,
-    active_address_count = s.active_address_count - lost.addresses
+SET active_address_count = s.active_address_count - lost.addresses
 FROM (SELECT count(*) AS addresses FROM forgotten) AS lost
 WHERE s.day = %(day)s;

@@ -1,23 +1,28 @@
 -- Tokens that are to be read, with the block after which to read each: the last one in which it was active, or where
 -- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
 -- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
--- last change. So blocks depend on the chain alone. Then what its events say, to be compared with what it answers.
+-- last change. So blocks depend on the chain alone. Then what its events say of some parties, to be compared with
+-- what it answers: one of its newest transfers, the sender of the newest transaction to it, an address that nobody
+-- names, which has nothing, then another party, and the token itself, where fees may go; of a BEP721 also owners of its
+-- items. A hash of the block chooses.
 -- params: limit integer
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
---   are still to be read, what holders hold together, whether they held another
---   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
---   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
---   newest transfers, and [[null, id of an item, its owner as hex digits]] of a BEP721's, or null
+--   are still to be read, the block at which the index began if the token is older, or null, whether a contradiction
+--   marks it, one who has less than nothing as hex digits or null, and [[holder as hex digits, id of an item or null,
+--   balance as text]] or [[null, id of an item, its owner as hex digits]], of a marked token that of the contradiction
+--   first, or null
 -- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
 --   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, token_items_pkey, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT FROM l.number,
-    k.held_supply, k.held_supply <> token_supply(k),
-    EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
-    (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
-        SELECT FROM contract_creations n WHERE n.address = k.address)),
+    older.since, k.contradicted IS NOT NULL, CASE WHEN older.since IS NULL THEN (
+        SELECT encode(h.holder, 'hex')
+        FROM token_holders h
+        WHERE h.token_address = k.address AND h.balance < 0
+        ORDER BY h.balance, h.holder
+        LIMIT 1) END,
     drawn.balances
 FROM tokens k
 CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address)) AS block) AS seen
@@ -30,33 +35,61 @@ CROSS JOIN LATERAL (SELECT greatest(k.block_number,
 JOIN blocks l ON l.number = coalesce(next_day.block, greatest(
     (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address),
     coalesce(first_active_block(k.address, due.block), seen.block)))
+LEFT JOIN LATERAL (SELECT c.start_block AS since FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
+    SELECT FROM contract_creations n WHERE n.address = k.address)) AS older ON true
 LEFT JOIN LATERAL (
+    WITH newest AS MATERIALIZED (
+        SELECT x.from_address, x.to_address, CASE WHEN has_amounts(k.type) THEN x.token_id END AS item,
+            CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN x.token_id END AS owned
+        FROM token_transfers x
+        WHERE x.token_address = k.address
+        ORDER BY x.ordinal DESC
+        LIMIT 32
+    ), parties AS (
+        SELECT p.holder, p.item
+        FROM newest x
+        CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item)) AS p (holder, item)
+        WHERE p.holder <> zero_address()
+        GROUP BY p.holder, p.item
+        ORDER BY sha256(p.holder || b.hash), p.item
+        LIMIT 3
+    ), candidates (place, holder, item) AS (
+        SELECT 0, decode(k.contradicted ->> 0, 'hex'), (k.contradicted ->> 1)::numeric
+        UNION ALL
+        SELECT 2, t.from_address, (SELECT n.item FROM newest n LIMIT 1)
+        FROM transactions t
+        WHERE t.ordinal = (SELECT max(t.ordinal) FROM transactions t
+            WHERE t.to_address = k.address AND t.to_address <> t.from_address)
+        UNION ALL
+        SELECT 3 * row_number() OVER (ORDER BY sha256(p.holder || b.hash), p.item) - 2, p.holder, p.item
+        FROM parties p
+        UNION ALL
+        SELECT 2 * row_number() OVER (ORDER BY sha256(o.owned::text::bytea || b.hash), o.owned) - 1, NULL, o.owned
+        FROM (SELECT DISTINCT n.owned FROM newest n WHERE n.owned IS NOT NULL) AS o
+        UNION ALL
+        SELECT 3, substr(sha256(k.address || b.hash), 1, 20), (SELECT n.item FROM newest n LIMIT 1)
+        UNION ALL
+        SELECT 5, k.address, (SELECT n.item FROM newest n LIMIT 1)
+    )
     SELECT json_agg(json_build_array(encode(d.holder, 'hex'), d.item::text, coalesce(CASE WHEN d.holder IS NULL
         THEN (SELECT encode(i.owner, 'hex') FROM token_items i
             WHERE i.token_address = k.address AND i.first_ordinal = first_transfer_of(k.address, d.item))
         END, coalesce(CASE WHEN d.item IS NULL
         THEN (SELECT h.balance FROM token_holders h WHERE h.holder = d.holder AND h.token_address = k.address)
         ELSE (SELECT i.balance FROM item_balances i
-            WHERE i.holder = d.holder AND i.first_ordinal = first_transfer_of(k.address, d.item)) END, 0)::text)))
+            WHERE i.holder = d.holder AND i.first_ordinal = first_transfer_of(k.address, d.item)) END, 0)::text))
+        ORDER BY d.place, d.holder, d.item)
         AS balances
     FROM (
-        SELECT p.holder, p.item
-        FROM (
-            SELECT x.from_address, x.to_address, CASE WHEN has_amounts(k.type) THEN x.token_id END AS item,
-                CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN x.token_id END AS owned
-            FROM token_transfers x
-            WHERE x.token_address = k.address AND k.inconsistent_since IS NULL
-            ORDER BY x.ordinal DESC
-            LIMIT 32
-        ) AS x
-        CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item), (NULL, x.owned)) AS p (holder, item)
-        CROSS JOIN LATERAL (SELECT sha256(coalesce(p.holder, p.item::text::bytea) || b.hash) AS key) AS s
-        WHERE p.holder <> zero_address() OR (p.holder IS NULL AND p.item IS NOT NULL)
-        GROUP BY p.holder, p.item, s.key
-        ORDER BY row_number() OVER (PARTITION BY p.holder IS NULL ORDER BY s.key, p.item), s.key, p.item
-        LIMIT 3
+        SELECT min(c.place) AS place, c.holder, c.item
+        FROM candidates c
+        WHERE CASE WHEN c.holder IS NULL THEN c.item IS NOT NULL
+            ELSE c.holder <> zero_address() AND (c.item IS NOT NULL OR NOT has_amounts(k.type)) END
+        GROUP BY c.holder, c.item
+        ORDER BY place, c.holder, c.item
+        LIMIT CASE WHEN k.contradicted IS NULL THEN 3 ELSE 4 END
     ) AS d
-) AS drawn ON true
+) AS drawn ON older.since IS NULL
 WHERE k.supply_block IS NULL AND k.ended_in IS NULL
 ORDER BY k.supply_block, k.address
 LIMIT %(limit)s;

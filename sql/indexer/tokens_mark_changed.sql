@@ -6,6 +6,7 @@
 -- index: tokens_pkey
 UPDATE tokens
 SET supply_block = NULL, read_block = NULL,
-    inconsistent_since = CASE WHEN NOT %(compared)s THEN inconsistent_since END
+    inconsistent_since = CASE WHEN NOT %(compared)s THEN inconsistent_since END,
+    contradicted = CASE WHEN NOT %(compared)s THEN contradicted END
 WHERE (%(addresses)s::bytea[] IS NULL OR address = ANY(%(addresses)s::bytea[])) AND ended_in IS NULL
 RETURNING address;

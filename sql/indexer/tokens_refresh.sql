@@ -1,20 +1,28 @@
 -- Stores readings of tokens, each after a block: the supply, null where totalSupply() returns none, name, symbol and
--- decimals with their block, null where they were not read, and the block since which its events do not add up, or null.
+-- decimals with their block, null where they were not read, and the block since which its events do not add up, or
+-- null, with the holder and the item that contradict them. Of a marked token the block stays. Another name or symbol
+-- is its since the block of this reading.
 -- params: addresses bytea[], supplies numeric[], block_numbers bigint[], read_blocks bigint[],
---   names text[], symbols text[], decimals smallint[], inconsistent bigint[]
+--   names text[], symbols text[], decimals smallint[], inconsistent bigint[], contradicted text[]
 -- literals: none
 -- returns: nothing
 -- index: tokens_pkey
 UPDATE tokens k
 SET total_supply = coalesce(read.supply, 0), supply_block = read.block_number,
     supply_missing = read.supply IS NULL AND k.type <> 'BEP20',
-    inconsistent_since = coalesce(k.inconsistent_since, read.inconsistent),
+    inconsistent_since = CASE WHEN k.contradicted IS NOT NULL AND read.contradicted IS NOT NULL
+        THEN k.inconsistent_since ELSE read.inconsistent END,
+    contradicted = read.contradicted::jsonb,
     read_block = coalesce(read.read_block, k.read_block),
+    name_since = CASE WHEN read.read_block > k.block_number AND skeleton(read.name) <> skeleton(k.name)
+        THEN read.read_block ELSE k.name_since END,
+    symbol_since = CASE WHEN read.read_block > k.block_number AND skeleton(read.symbol) <> skeleton(k.symbol)
+        THEN read.read_block ELSE k.symbol_since END,
     name = CASE WHEN read.read_block IS NOT NULL THEN read.name ELSE k.name END,
     symbol = CASE WHEN read.read_block IS NOT NULL THEN read.symbol ELSE k.symbol END,
     decimals = CASE WHEN read.read_block IS NOT NULL THEN read.decimals ELSE k.decimals END
 FROM unnest(%(addresses)s::bytea[], %(supplies)s::numeric[], %(block_numbers)s::bigint[],
         %(read_blocks)s::bigint[], %(names)s::text[], %(symbols)s::text[], %(decimals)s::smallint[],
-        %(inconsistent)s::bigint[])
-    AS read (address, supply, block_number, read_block, name, symbol, decimals, inconsistent)
+        %(inconsistent)s::bigint[], %(contradicted)s::text[])
+    AS read (address, supply, block_number, read_block, name, symbol, decimals, inconsistent, contradicted)
 WHERE k.address = read.address;

@@ -18,8 +18,7 @@ SELECT index_version(), (
                 'decimals', k.decimals, 'type', k.type, 'wraps', k.wraps_since IS NOT NULL,
                 'itemType', k.item_type,
                 'logoUrl', logo_url(t.logo),
-                'largerNamesake', (SELECT hex(n.address)
-                    FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))
+                'namesake', (SELECT n.record FROM namesake_of(k) AS n))
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
             WHERE k.address = requested.address AND k.ended_in IS NULL) AS token,

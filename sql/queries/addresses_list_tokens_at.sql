@@ -54,7 +54,7 @@ WITH bound AS MATERIALIZED (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_balance_record(token_at(k, %(block_number)s, 2147483647), page.balance,
-            (SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text
+            (SELECT n.record FROM namesake_of(k) AS n))::text
         FROM tokens k
         WHERE k.address = page.token_address), ',' ORDER BY page.token_address)),
     count(*),

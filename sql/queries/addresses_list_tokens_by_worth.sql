@@ -76,7 +76,7 @@ WITH held AS MATERIALIZED (
 SELECT index_version(),
     CASE WHEN (SELECT count(*) FROM held) <= %(most)s THEN json_list((
         SELECT string_agg(left(token_balance_record(k, p.balance, (
-                SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text, -1)
+                SELECT n.record FROM namesake_of(k) AS n))::text, -1)
             || format(',"worth":%%s,"suspicious":%%s}', json_text(p.worth::text), json_text(p.suspicion)),
             ',' ORDER BY p.rank, CASE p.rank WHEN 0 THEN p.worth END DESC, p.token_address)
         FROM page p

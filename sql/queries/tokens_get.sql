@@ -8,7 +8,7 @@ SELECT index_version(), (
     SELECT token_detail_record(k,
         (SELECT seen_at FROM first_seen_at(k.address, k.block_number)),
         EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'),
-        (SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n), l)::text
+        (SELECT n.record FROM namesake_of(k) AS n), l)::text
     FROM tokens k
     LEFT JOIN listed_tokens l ON l.address = k.address
     WHERE k.address = %(address)s AND k.ended_in IS NULL);

@@ -1,11 +1,12 @@
 -- How a token's holders changed in the newest days (UTC), by its transfers in them: who held it before had
--- a balance then that is today's without what they moved. Of more than `most` transfers nothing is counted.
+-- a balance then that is today's without what they moved. Of more than `most` transfers nothing is counted, and of
+-- a token that its balances contradict.
 -- params: address bytea, days integer, most integer
 -- literals: none
--- returns: one row: index version, first of the days (null: no block), its first block, number of
+-- returns: one row: index version, whether they contradict it, first of the days (null: no block), its first block, number of
 --   transfers since (`most` + 1: more, and the next are 0), of addresses that became holders, of those that are
 --   none any more
--- index: daily_stats_pkey, blocks_pkey, token_transfers_by_token, token_holders_pkey
+-- index: daily_stats_pkey, blocks_pkey, token_transfers_by_token, token_holders_pkey, tokens_pkey
 WITH start AS MATERIALIZED (
     SELECT s.day, s.first_block, b.token_transfers_before AS ordinal
     FROM daily_stats s
@@ -33,7 +34,9 @@ WITH start AS MATERIALIZED (
     FROM net n
     LEFT JOIN token_holders h ON h.holder = n.holder AND h.token_address = %(address)s
 )
-SELECT index_version(), (SELECT day::text FROM start), (SELECT first_block FROM start),
+SELECT index_version(),
+    coalesce((SELECT k.contradicted IS NOT NULL FROM tokens k WHERE k.address = %(address)s), false),
+    (SELECT day::text FROM start), (SELECT first_block FROM start),
     (SELECT count(*) FROM moved),
     (SELECT count(*) FROM balances WHERE balance > 0 AND earlier <= 0),
     (SELECT count(*) FROM balances WHERE balance <= 0 AND earlier > 0);

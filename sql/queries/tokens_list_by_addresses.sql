@@ -7,7 +7,7 @@
 -- index: tokens_pkey, listed_tokens_pkey
 SELECT index_version(), coalesce(json_object_agg(hex(k.address), json_build_object('address', hex(k.address),
     'name', k.name, 'symbol', k.symbol, 'decimals', k.decimals, 'type', k.type,
-    'totalSupply', token_supply(k)::text, 'holderCount', k.holder_count, 'transferCount', k.transfer_count,
+    'totalSupply', token_supply(k)::text, 'holderCount', counted_holders(k), 'transferCount', k.transfer_count,
     'inconsistentSince', k.inconsistent_since, 'supplyBlock', supply_block_of(k), 'logoUrl', logo_url(l.logo),
     'unproven', ARRAY['name', 'symbol', 'decimals', 'type', 'totalSupply'])), '{}')::text
 FROM tokens t

@@ -284,13 +284,16 @@ CREATE TABLE IF NOT EXISTS tokens (
     type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155', 'BEP6909')),
     name text NOT NULL,
     symbol text NOT NULL,
+    name_since bigint,             -- the block since which they are these, as far as it is known that they were
+    symbol_since bigint,           -- others before; null: always
     decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
     supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
-    inconsistent_since bigint,     -- the block after which its events did not add up to what it answers, or at
-                                    -- which the index began, if it is older; null: they do, as far as compared
+    inconsistent_since bigint,     -- the block after which a balance was not the sum of its events, or at which
+                                    -- the index began, if it is older; null: all were, as far as compared
+    contradicted jsonb,            -- [holder as hex digits, or null for the owner; id of an item or null]; null: none is
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     has_holdings boolean NOT NULL DEFAULT true, -- false: its contract has no function of a token, so that nobody
                                     -- holds what its events say
@@ -305,14 +308,18 @@ CREATE TABLE IF NOT EXISTS tokens (
     item_transfer_count bigint NOT NULL DEFAULT 0, -- of these with an id: all of a BEP721, but of ranges too large
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
--- serves queries/tokens_list
-CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address) WHERE ended_in IS NULL;
+-- serves queries/tokens_list, by counted_holders(); rows before a page are read from it alone
+CREATE INDEX IF NOT EXISTS tokens_by_counted_holders
+    ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
+    INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- serve larger_namesake()
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holder_count, address);
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
+-- serve namesake_of(), queries/search_list_by_text
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), block_number, log_index, address)
+    WHERE contradicted IS NULL AND ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name), block_number, log_index, address)
+    WHERE contradicted IS NULL AND ended_in IS NULL;
 -- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
 CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
 -- serves is_of_present_life(), present_transfers(), indexer/tokens_unwind

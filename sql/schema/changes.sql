@@ -141,6 +141,11 @@ LANGUAGE sql STABLE AS $$
     WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log
 $$;
 
+-- Whether an address counts as new from a role on. That of a token's transfer costs nobody more than an event.
+CREATE OR REPLACE FUNCTION is_acting(role text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN role IN ('transaction_from', 'transaction_to', 'transaction_contract', 'internal_from', 'internal_to',
+    'withdrawal', 'producer');
+
 -- The addresses of a range of blocks, with the changes of their counters.
 CREATE OR REPLACE FUNCTION addresses_changes(span block_range)
 RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_count bigint,

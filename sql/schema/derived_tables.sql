@@ -195,7 +195,7 @@ CREATE TABLE IF NOT EXISTS daily_stats (
     transaction_count bigint NOT NULL,
     failed_transaction_count bigint NOT NULL,
     active_address_count bigint NOT NULL DEFAULT 0, -- addresses seen in its blocks
-    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses never seen before
+    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses that never acted before, see is_acting()
     created_contract_count bigint NOT NULL, -- by transactions and, as far as traces are known, by contracts
     token_transfer_count bigint NOT NULL,
     dex_trade_count bigint NOT NULL,

@@ -180,16 +180,24 @@ LANGUAGE sql STABLE AS $$
     WITH placed AS MATERIALIZED (
         SELECT b.number AS number, max(day_of(b.timestamp)) OVER (ORDER BY b.number) AS day
         FROM blocks b
-    ), active AS (
-        SELECT p.day AS day, count(DISTINCT s.address) AS addresses
+    ), seen AS MATERIALIZED (
+        SELECT p.day AS day, s.address AS address, max(is_acting(s.role)::integer) AS acts
         FROM addresses_seen(all_blocks()) s
         JOIN placed p ON p.number = s.block_number
-        GROUP BY p.day
+        GROUP BY p.day, s.address
+    ), active AS (
+        SELECT s.day AS day, count(*) AS addresses
+        FROM seen s
+        GROUP BY s.day
     ), added AS (
-        SELECT p.day AS day, count(*) AS addresses
-        FROM addresses_expected() a
-        JOIN placed p ON p.number = a.first_seen
-        GROUP BY p.day
+        SELECT a.day AS day, count(*) AS addresses
+        FROM (
+            SELECT s.address AS address, min(s.day) AS day
+            FROM seen s
+            WHERE s.acts > 0
+            GROUP BY s.address
+        ) AS a
+        GROUP BY a.day
     ), totals AS (
         SELECT p.day AS day, min(c.number) AS first_block, max(c.number) AS last_block,
             sum(c.transaction_count) AS transaction_count,

@@ -206,41 +206,106 @@ RETURN least(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- The token that a symbol stands for by its skeleton, if that is not the token `at`, which has so many holders:
--- one in a token list, else the one with most holders. A token in a list stands for its symbol. Or the token whose
--- name is written otherwise but looks the same. A pool is no namesake of another, as the tokens of an exchange's
--- pools all have the same symbol.
-CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, of_name text, holders bigint, at bytea)
-RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
-    SELECT o.address
+-- A token's holders that count where tokens are ordered: none while a balance contradicts its events, which anybody
+-- makes.
+CREATE OR REPLACE FUNCTION counted_holders(k tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN k.contradicted IS NULL THEN k.holder_count ELSE 0 END;
+
+-- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
+CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
+RETURNS TABLE (seen_at timestamptz) LANGUAGE sql STABLE AS $$
+    SELECT b.timestamp
+    FROM blocks b
+    WHERE b.number = least(first_transfer, (SELECT a.first_seen FROM addresses a WHERE a.address = token))
+$$;
+
+-- How many paid to call a contract: the senders of the first 100 transactions to it.
+CREATE OR REPLACE FUNCTION callers_of(contract bytea) RETURNS bigint LANGUAGE sql STABLE
+RETURN (
+    SELECT count(DISTINCT c.from_address)
     FROM (
-        (SELECT k.address, k.holder_count, 2 AS rank
+        SELECT t.from_address
+        FROM transactions t
+        WHERE t.to_address = contract AND t.to_address <> t.from_address
+        ORDER BY t.ordinal
+        LIMIT 100) AS c);
+
+-- Whether a token was there before another one under a text that both have, since a block if it had another text
+-- before. A contract may wait without a transfer, or under no name, until another comes: where first transfers and
+-- contracts disagree, or are of one moment, it is the one that more have paid to call.
+CREATE OR REPLACE FUNCTION is_older(k tokens, since bigint, other tokens, other_since bigint) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN (
+    SELECT CASE WHEN c.votes <> 0 THEN c.votes > 0
+        ELSE (callers_of(k.address), other.address) > (callers_of(other.address), k.address) END
+    FROM (
+        SELECT sign(coalesce(other_since, other.block_number) * 1e9 + CASE WHEN other_since IS NULL THEN other.log_index ELSE 0 END
+                - coalesce(since, k.block_number) * 1e9 - CASE WHEN since IS NULL THEN k.log_index ELSE 0 END)
+            + sign(coalesce(other_since, least(other.block_number,
+                    (SELECT a.first_seen FROM addresses a WHERE a.address = other.address)))
+                - coalesce(since, least(k.block_number,
+                    (SELECT a.first_seen FROM addresses a WHERE a.address = k.address)))) AS votes) AS c);
+
+-- What a token's symbol, by its skeleton, stands for where that is something else: a token in an imported list, else
+-- the coin (`address` is null), else the oldest token; or an older one whose name is written otherwise but looks the
+-- same. A token in a list stands for its symbol, and one that its balances contradict for none. A pool is no namesake
+-- of another, as the tokens of an exchange's pools all have the same symbol.
+CREATE OR REPLACE FUNCTION namesake_of(k tokens)
+RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABLE AS $$
+    SELECT o.address, o.place = 0, json_build_object('address', hex(n.address),
+        'symbol', coalesce(n.symbol, coin_symbol()), 'name', n.name, 'holderCount', counted_holders(n),
+        'firstSeen', iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s)),
+        'sharedText', CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
+        'unproven', CASE WHEN n.address IS NULL THEN '{}' ELSE ARRAY['symbol'] END)
+    FROM (
+        SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
+    CROSS JOIN LATERAL (
+        (SELECT l.address, 0 AS place
         FROM listed_tokens l
-        JOIN tokens k ON k.address = l.address
-        WHERE skeleton(l.symbol) = skeleton(of_symbol) AND skeleton(k.symbol) = skeleton(of_symbol)
-            AND skeleton(of_symbol) <> '')
-        UNION ALL
-        (SELECT k.address, k.holder_count, 1
-        FROM tokens k
-        WHERE skeleton(k.symbol) = skeleton(of_symbol) AND skeleton(of_symbol) <> '' AND k.holder_count > holders
-        ORDER BY k.holder_count DESC, k.address DESC
+        JOIN tokens t ON t.address = l.address AND skeleton(t.symbol) = own.symbol
+        WHERE skeleton(l.symbol) = own.symbol AND own.symbol <> ''
+        ORDER BY t.holder_count DESC, l.address
         LIMIT 1)
         UNION ALL
-        (SELECT n.address, n.holder_count, 0
+        SELECT NULL, 1
+        WHERE own.symbol = (SELECT skeleton(coin_symbol())) AND own.symbol <> ''
+        UNION ALL
+        (SELECT t.address, 2
         FROM (
-            SELECT k.address, k.holder_count, k.name
-            FROM tokens k
-            WHERE skeleton(k.name) = skeleton(of_name) AND skeleton(of_name) <> ''
-            LIMIT 100) AS n
-        WHERE lower(n.name) <> lower(of_name) AND n.holder_count > holders)
-        ORDER BY rank DESC, holder_count DESC, address DESC
+            SELECT t.block_number, t.log_index, t.address, t AS token
+            FROM tokens t
+            WHERE skeleton(t.symbol) = own.symbol AND own.symbol <> '' AND t.contradicted IS NULL
+                AND t.ended_in IS NULL AND t.address <> k.address
+            ORDER BY t.block_number, t.log_index, t.address
+            LIMIT 8) AS t
+        WHERE is_older(t.token, (t.token).symbol_since, k, k.symbol_since)
+        ORDER BY t.block_number, t.log_index, t.address
+        LIMIT 1)
+        UNION ALL
+        (SELECT t.address, 3
+        FROM (
+            SELECT t.block_number, t.log_index, t.address, t AS token
+            FROM tokens t
+            WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL AND t.ended_in IS NULL
+            ORDER BY t.block_number, t.log_index, t.address
+            LIMIT 8) AS t
+        WHERE lower((t.token).name) <> lower(k.name) AND is_older(t.token, (t.token).name_since, k, k.name_since)
+        ORDER BY t.block_number, t.log_index, t.address
+        LIMIT 1)
+        ORDER BY place
         LIMIT 1) AS o
+    LEFT JOIN tokens n ON n.address = o.address
     WHERE
         -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
-        (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
+        (SELECT l.address FROM listed_tokens l WHERE l.address = k.address) IS NULL
         AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
-            OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
+            OR NOT EXISTS (SELECT FROM pools p WHERE p.address = k.address))
 $$;
+
+-- The fields of records about a token's namesake.
+CREATE OR REPLACE FUNCTION namesake_fields(namesake json) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN namesake IS NULL THEN '"largerNamesake":null,"namesake":null'
+    ELSE '"largerNamesake":' || (namesake -> 'address')::text || ',"namesake":' || namesake::text END;
 
 -- A token whose events do not add up, if they name it as no holder of itself, where fees may go.
 CREATE OR REPLACE FUNCTION unnamed_holder(token bytea)
@@ -281,41 +346,33 @@ RETURN CASE WHEN NOT t.supply_missing THEN t.supply_block END;
 CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
 
--- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
-CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
-RETURNS TABLE (seen_at timestamptz) LANGUAGE sql STABLE AS $$
-    SELECT b.timestamp
-    FROM blocks b
-    WHERE b.number = least(first_transfer, (SELECT a.first_seen FROM addresses a WHERE a.address = token))
-$$;
-
 -- The record of a token. `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(
-    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, logo bytea)
+    t tokens, seen_at timestamptz, is_verified boolean, namesake json, logo bytea)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s,'
+    '"holderCount":%s,"firstSeen":"%s","verified":%s,%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
-    t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
+    counted_holders(t), iso(seen_at), is_verified::text, namesake_fields(namesake),
     ',"logoUrl":"' || logo_url(logo) || '"', inconsistency_fields(t))::json;
 
 -- The record of a single token. `listed` is its entry in a token list, if any.
 CREATE OR REPLACE FUNCTION token_detail_record(
-    t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, listed listed_tokens)
+    t tokens, seen_at timestamptz, is_verified boolean, namesake json, listed listed_tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"readBlock":%s,"verified":%s,"largerNamesake":%s,'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"heldSupply":"%s","itemCount":%s,'
+    '"readBlock":%s,"verified":%s,%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
-    t.holder_count, t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text,
+    counted_holders(t), t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text, t.held_supply,
     CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL OR t.type = 'BEP721' AND t.item_transfer_count < t.transfer_count
         THEN 'null' ELSE t.item_count::text END,
     coalesce(t.read_block::text, 'null'), is_verified::text,
-    json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
+    namesake_fields(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
         'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END, inconsistency_fields(t))::json;
 
@@ -323,13 +380,13 @@ CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
 RETURN format('{"address":"%s","balance":"%s"}', hex(holder), balance)::json;
 
-CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, namesake bytea)
+CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, namesake json)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
-    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]%s}',
+    '%s,"unproven":["name","symbol","decimals","type"]%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, balance,
-    json_hex(namesake), inconsistency_field(t))::json;
+    namesake_fields(namesake), inconsistency_field(t))::json;
 
 -- The lives of a token: from which log on it has been of a type, and before which block that ended, null of one
 -- that has not. The name and the decimals are those before its end.
@@ -367,16 +424,22 @@ CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
 LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN token_id IS NOT NULL THEN coalesce(k.item_type, k.type) ELSE k.type END;
 
+-- How many transactions called a contract.
+CREATE OR REPLACE FUNCTION calls_of(contract bytea) RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT a.received_count FROM addresses a WHERE a.address = contract), 0);
+
 -- Why a transfer may be there only to be seen in the list of its sender, who did not send the transaction: it
 -- moves nothing, or a BEP20 that imitates another out of an account without code. Null where nothing says so, and
--- of NFTs: who buys one sends the transaction.
+-- of NFTs: who buys one sends the transaction. A token that is called far more than an older one imitates it only if
+-- that is in a list: else who comes first under a name would have all others suspected.
 CREATE OR REPLACE FUNCTION transfer_suspicion(sender bytea, amount numeric, initiator bytea, k tokens)
 RETURNS text LANGUAGE sql STABLE
 RETURN CASE
     WHEN (sender IN (initiator, '\x0000000000000000000000000000000000000000')) IS NOT FALSE THEN NULL
     WHEN amount = 0 THEN 'zero_amount'
     WHEN k.type <> 'BEP20' OR EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
-    WHEN EXISTS (SELECT FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address)) THEN 'imitation' END;
+    WHEN EXISTS (SELECT FROM namesake_of(k) n WHERE n.is_listed
+        OR calls_of(k.address) <= 100 OR calls_of(k.address) <= 10 * calls_of(n.address)) THEN 'imitation' END;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, t transactions, k tokens, mined_at timestamptz)

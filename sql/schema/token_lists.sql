@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS listed_tokens (
     logo_uri text,                 -- as the list has it
     logo bytea                     -- SHA-256 of the file; null: none, or not fetched
 );
--- serves larger_namesake()
+-- serves namesake_of()
 CREATE INDEX IF NOT EXISTS listed_tokens_by_symbol ON listed_tokens (skeleton(symbol));
 CREATE OR REPLACE TRIGGER listed_tokens_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON listed_tokens

@@ -23,6 +23,17 @@ MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 class Chain(namedtuple("Chain", "anvil indexing url get text")):
     """A chain, its index, and the requests that a test makes."""
 
+    @classmethod
+    def of(cls, indexing, anvil, url):
+        client = indexing.client()
+        return cls(
+            anvil,
+            indexing,
+            url,
+            lambda path: client.get(path).get_json(),
+            lambda path: client.get(path).text,
+        )
+
     def do(self, contract, function, *args, sender=0, **fields):
         sent = self.anvil.transact(self.anvil.accounts[sender], contract, function, *args, **fields)
         assert self.anvil.receipt_of(sent)["status"] == "0x1", function
@@ -53,14 +64,7 @@ class Chain(namedtuple("Chain", "anvil indexing url get text")):
 @pytest.fixture
 def chain(anvil, database_url):
     with Indexing(database_url, anvil.url) as indexing:
-        client = indexing.client()
-        yield Chain(
-            anvil,
-            indexing,
-            database_url,
-            lambda path: client.get(path).get_json(),
-            lambda path: client.get(path).text,
-        )
+        yield Chain.of(indexing, anvil, database_url)
 
 
 def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, template, tmp_path):

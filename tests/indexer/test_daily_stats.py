@@ -38,14 +38,14 @@ def stored(url):
 
 def counted(url):
     """The same by a plain loop over the rows."""
-    seen = defaultdict(set)
+    seen, acting = defaultdict(set), defaultdict(set)
     totals = defaultdict(lambda: [0] * 8)
     for number, sender, recipient, contract, status, price, gas in execute(
         url,
         "SELECT block_number, from_address, to_address, contract_address, status,"
         " gas_price::bigint, gas_used::bigint FROM transactions",
     ):
-        seen[number] |= {bytes(a) for a in (sender, recipient, contract) if a is not None}
+        acting[number] |= {bytes(a) for a in (sender, recipient, contract) if a is not None}
         add = (1, not status, status and contract is not None, 0, 0, 0, price * gas, 0)
         totals[number] = [a + b for a, b in zip(totals[number], add, strict=True)]
     for number, sender, recipient in execute(
@@ -66,11 +66,12 @@ def counted(url):
         totals[number][5] += gas
         totals[number][7] += gas * (fee or 0)
         before = days.get(newest, (number, number, *[0] * 10))
-        seen[number].add(bytes(miner))
         t = totals[number]
-        active[newest] |= seen[number]
-        new = before[5] + len(seen[number] - ever)
-        ever |= seen[number]
+        if t[0]:
+            acting[number].add(bytes(miner))
+        active[newest] |= seen[number] | acting[number] | {bytes(miner)}
+        new = before[5] + len(acting[number] - ever)
+        ever |= acting[number]
         days[newest] = (
             *(before[0], number, before[2] + t[0], before[3] + t[1], len(active[newest]), new),
             *(before[6 + n] + t[2 + n] for n in range(6)),

@@ -85,11 +85,11 @@ def test_the_balance_of_an_address_has_one_line_at_768_px(page, over_http, busy)
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(page, over_http, width):
+def test_the_badge_of_a_token_with_a_namesake_is_whole(page, over_http, width):
     page_checks.show_at(page, width)
     page.open(f"{over_http}/tokens")
-    assert cut(page, "a.badge.bad") == []
-    assert page.text("a.badge.bad").endswith("of another token")
+    assert cut(page, "a.badge.namesake") == []
+    assert page.text("a.badge.namesake").startswith("same symbol as ")
 
 
 def test_names_in_a_history_are_whole_in_one_line_where_there_is_room(page, explorer_url, explorer):

@@ -209,6 +209,15 @@ def dexes(truth):
     return {name: {"trade_count": count} for name, count in counts.items()}
 
 
+def first_acts(truth):
+    """The first block in which each address was more than a party of a token's transfer."""
+    parties = "fromAddress", "toAddress", "contractAddress"
+    acts = [(b["miner"], b["number"]) for b in truth.blocks if b["txCount"]]
+    for record in (*truth.transactions, *truth.internal_transfers):
+        acts += [(record[key], record["blockNumber"]) for key in parties if record.get(key)]
+    return dict(sorted(acts, key=lambda act: -act[1]))
+
+
 def daily_stats(truth):
     """What each day counts; timestamps of the scenario never go back."""
     rows = defaultdict(Counter)
@@ -235,8 +244,8 @@ def daily_stats(truth):
         rows[transfer["timestamp"][:10]]["token_transfer_count"] += 1
     for trade in truth.dex_trades:
         rows[trade["timestamp"][:10]]["dex_trade_count"] += 1
-    for address in truth.addresses.values():
-        rows[address["firstSeen"][:10]]["new_address_count"] += 1
+    for block in first_acts(truth).values():
+        rows[day_of[block]]["new_address_count"] += 1
     return {day: dict(row) for day, row in rows.items()}
 
 

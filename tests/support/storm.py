@@ -6,6 +6,7 @@ import time
 from tests.support.anvil import ZERO
 from tests.support.scenario import BASIC_ACTS, contracts
 from tests.support.scenario.everyday import everyday
+from tests.support.scenario.exchanges import CREATE_POOL_GAS, pool
 from tests.support.scenario.stage import ETHER, Stage
 
 DEEPEST = 64
@@ -55,16 +56,32 @@ class Storm:
         return f"mine {blocks}"
 
     def _novelty(self):
-        """A token, or a pool of an exchange, that nobody has seen: a fork may take it back."""
-        if self.random.random() < 0.5:
+        """A token, a pair that an exchange creates, so that a trace alone names it before it has a
+        log, or a pool that nobody has seen: a fork may take it back."""
+        kind = self.random.choice(("token", "pair", "pool", "pool"))
+        if kind != "pool":
             self.stage.deploy("novelty", "Coin", f"Novelty {len(self.steps)}", "NEW", 9)
             self.stage.do(1, "novelty", "mint", self.stage.anybody(), ETHER)
+            if kind == "pair":
+                self._open_pair(*(self.stage.contracts[k].address for k in ("novelty", "gold")))
         else:
             factory = "0x" + self.random.randbytes(20).hex()
             gold, harbor = (self.stage.contracts[key].address for key in ("gold", "harbor"))
             first = self.random.choice((gold, ZERO))  # without a first token it is no pool
             self.stage.deploy("novelty", "FakePool", factory, first, harbor)
             self.stage.do(2, "novelty", "swapV2", 10, 0, 0, 9)
+
+    def _open_pair(self, *tokens):
+        factory = self.stage.contracts["uniswap-v2"]
+        self.stage.do(0, "uniswap-v2", "createPair", *tokens, gas=CREATE_POOL_GAS)
+        self.anvil.mine(self.random.randint(1, 3))
+        address = self.anvil.read(factory, "getPair", *tokens)
+        for key in ("novelty", "gold"):
+            self.stage.do(0, key, "mint", address, ETHER)
+        self.anvil.mine()
+        self.anvil.transact(
+            self.stage.people[0], pool(address, "UniswapV2Pair"), "mint", self.stage.people[0]
+        )
 
     def _reorganise(self, _indexer):
         depth = self.random.randint(1, min(DEEPEST, self.anvil.head() - self._ground))

@@ -51,7 +51,7 @@ DERIVED: Mapping[str, str] = LazyMapping(
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = tuple(
     """
-    first_ordinal_in last_ordinal_in addresses_seen addresses_changes is_of_present_life
+    first_ordinal_in last_ordinal_in addresses_seen is_acting addresses_changes is_of_present_life
     present_transfers moves_balance has_amounts token_holders_changes
     item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
     item_balances_expected token_items_expected tokens_expected addresses_expected

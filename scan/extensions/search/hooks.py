@@ -30,7 +30,7 @@ class Results(NamedTuple):
 
 def exact_result(type_: str, value: str, name: str, unproven: Sequence[str]) -> dict[str, Any]:
     """Return the record of a result whose name is the text of the search."""
-    of_contracts = ("symbol", "holderCount", "firstSeen", "verified", "largerNamesake")
+    of_contracts = ("symbol", "holderCount", "firstSeen", "verified", "largerNamesake", "namesake")
     result = {"type": type_, "value": value, "name": name, "match": "exact"}
     return {**result, **dict.fromkeys(of_contracts), "unproven": [*unproven]}
 

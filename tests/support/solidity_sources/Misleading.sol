@@ -176,3 +176,60 @@ contract nobody {
         return true;
     }
 }
+
+/// Takes any name, and says by its events, or answers, that many hold it who do not.
+contract Named {
+    string public name;
+    string public symbol;
+    uint8 public constant decimals = 6;
+    uint256 public totalSupply;
+    mapping(address => uint256) internal held;
+    uint160 internal constant PHANTOMS = uint160(0xABCD) << 140;
+    uint160 internal phantoms;
+    bool internal isPretending;
+    bool internal isOfAll;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    constructor(string memory symbol_) {
+        label(symbol_);
+    }
+
+    function label(string memory symbol_) public {
+        (name, symbol) = (symbol_, symbol_);
+    }
+
+    function balanceOf(address holder) external view returns (uint256) {
+        bool isPhantom = uint160(holder) > PHANTOMS && uint160(holder) <= PHANTOMS + phantoms;
+        return isPretending && (isOfAll || isPhantom) ? 1e9 : held[holder];
+    }
+
+    function pretend(bool ofAll) external {
+        (isPretending, isOfAll) = (true, ofAll);
+    }
+
+    function mint(address to, uint256 value) public {
+        held[to] += value;
+        totalSupply += value;
+        emit Transfer(address(0), to, value);
+    }
+
+    function mintMany(uint160 count) external {
+        for (uint160 i = 1; i <= count; i++) mint(address(PHANTOMS + i), 1);
+    }
+
+    function transferFrom(address from, address to, uint256 value) external {
+        held[from] -= value;
+        held[to] += value;
+        emit Transfer(from, to, value);
+    }
+
+    function fake(uint160 count) external {
+        phantoms += count;
+        for (uint160 i = 1; i <= count; i++) emit Transfer(address(0), address(PHANTOMS + i), 1e9);
+    }
+
+    function makeTrue(address holder, uint256 value) external {
+        held[holder] = value;
+    }
+}

@@ -18,6 +18,7 @@ from tests.support.truth.trades import Trades
 ELSEWHERE = {
     # Of a token: test_token_pages.py, test_sums_of_events.py, token_lists and explanations.
     *("verified", "logoUrl", "listedAs", "inconsistentSince", "supplyBlock", "largerNamesake"),
+    *("heldSupply", "namesake"),
     *("suspicious", "event"),  # test_protocols.py, test_transaction_details.py
     # Of a block or a transaction alone: test_lists.py, test_pages.py, test_rows_and_tabs.py and
     # test_transaction_details.py, and tests of the extensions that add them.
@@ -142,7 +143,7 @@ def read_truth(node, traces=True):
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, by_events, seen[token]) for token in standing),
+            (tokens.record(token, by_events, seen[token], read) for token in standing),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),

@@ -108,7 +108,7 @@ class Tokens:
         decimals = first_word(self.chain.call(token, "decimals()", (), self.first_seen[token]))
         return decimals if decimals <= 255 else None
 
-    def record(self, token, holders, contract):
+    def record(self, token, holders, contract, read):
         seen = self.first_seen[token]
         supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
         total = first_word(supply)
@@ -121,7 +121,7 @@ class Tokens:
             "decimals": self.decimals(token),
             "type": self.types[token],
             "totalSupply": str(total),
-            "holderCount": len(holders.get(token, {})),
+            "holderCount": 0 if token in read else len(holders.get(token, {})),
             "firstSeen": contract["firstSeen"],
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
@@ -160,18 +160,13 @@ class Tokens:
         for token, found in self.by_token(transfers).items():
             sums = {h: n for h, n in balances_of(found).items() if n and h != ZERO}
             answers = {h: self.balance(token, h) for h in {*sums, token}}
-            if not self.adds_up(token, sums, answers):
+            if not self.adds_up(sums, answers):
                 read[token] = {h: n for h, n in answers.items() if n is not None}
         return read
 
-    def adds_up(self, token, sums, answers):
+    def adds_up(self, sums, answers):
         answered = [h for h in sums if answers[h] is not None]
-        if min(sums.values(), default=0) < 0 or any(answers[h] != sums[h] for h in answered):
-            return False
-        supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
-        if supply is None or len(supply) < 32 or not answered:
-            return True
-        return first_word(supply) - sum(sums.values()) in (0, self.balance(token, ZERO))
+        return min(sums.values(), default=0) >= 0 and all(answers[h] == sums[h] for h in answered)
 
     def balance(self, token, holder):
         answer = self.chain.call(token, "balanceOf(address)", (holder,), self.chain.head)

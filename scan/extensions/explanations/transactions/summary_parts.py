@@ -129,8 +129,8 @@ def _token_part(
     """Return a part with the fields that tell its token apart from namesakes."""
     is_verified = bool(names.of(address).get("contract"))
     value_text = None if value is None else str(value)
-    namesake = names.token(address).get("largerNamesake")
-    return Part(text, type_, address, token_id, value_text, is_verified, namesake)
+    namesake = names.token(address).get("namesake") or {}
+    return Part(text, type_, address, token_id, value_text, is_verified, namesake.get("address"))
 
 
 def exchange_part(name: str | None, pool: str) -> Part:
@@ -212,7 +212,7 @@ def _symbol(names: Names, address: str) -> str:
     symbol = next(filter(None, texts), "")
     if not symbol:
         return f"tokens of {short(address)}"
-    if token.get("largerNamesake"):
+    if (token.get("namesake") or {}).get("address"):
         return f"{in_quotes(symbol)} ({short(address)}, which is another token's symbol)"
     is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
     reads_as_coin = symbol.casefold() == names.coin.casefold()

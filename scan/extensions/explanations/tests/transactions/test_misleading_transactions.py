@@ -249,7 +249,7 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
         database.execute(played.url, "DELETE FROM listed_tokens")
 
 
-def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played):
+def test_a_token_with_the_symbol_of_an_older_one_is_marked(played):
     client = played.client
     larger, other = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
     namesakes = {
@@ -268,7 +268,7 @@ def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played):
     assert part["largerNamesake"] == larger
     mark = "which is another token's symbol"
     assert played.sentence("other BET") == f"Sent 5 “bet” ({shortened(other)}, {mark}) to itself"
-    badge = "symbol of another token"
+    badge = "same symbol as <bdi>"
     for path in (f"/token/{other}", "/search?q=bet", "/tokens"):
         assert client.get(path).text.count(badge) == 1, path
     # Beside the argument of the call, and beside the transfer.

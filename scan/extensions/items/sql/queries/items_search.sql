@@ -24,16 +24,15 @@ WITH named AS (
     FROM named
     JOIN tokens k ON k.address = named.address
     WHERE (k.type <> 'BEP20' OR k.item_type IS NOT NULL) AND first_transfer_of(k.address, %(token_id)s) IS NOT NULL
-    ORDER BY is_exact DESC, k.holder_count DESC, k.address DESC
+    ORDER BY is_exact DESC, counted_holders(k) DESC, k.address DESC
     LIMIT 10
 )
 SELECT index_version(), json_list(string_agg(
     search_record('item', hex((token).address) || '/' || %(token_id)s,
         coalesce(nullif((token).name, ''), (token).symbol) || ' #' || %(token_id)s, (token).symbol,
-        CASE WHEN is_exact THEN 'exact' ELSE 'prefix' END, (token).holder_count,
+        CASE WHEN is_exact THEN 'exact' ELSE 'prefix' END, counted_holders(token),
         (SELECT seen_at FROM first_seen_at((token).address, (token).block_number)),
         EXISTS (SELECT FROM verification_of((token).address) WHERE match <> 'runtime'),
-        (SELECT n.address
-        FROM larger_namesake((token).symbol, (token).name, (token).holder_count, (token).address) AS n))::text,
-    ',' ORDER BY is_exact DESC, (token).holder_count DESC, (token).address DESC))
+        (SELECT n.record FROM namesake_of(token) AS n))::text,
+    ',' ORDER BY is_exact DESC, counted_holders(token) DESC, (token).address DESC))
 FROM best;

@@ -18,7 +18,7 @@ WITH bases AS MATERIALIZED (
     FROM unnest(%(tokens)s, %(prices)s) AS g (address, price)
     JOIN tokens k ON k.address = g.address
     WHERE k.type = 'BEP20' AND g.price > 0
-    ORDER BY k.holder_count DESC, k.address
+    ORDER BY counted_holders(k) DESC, k.address
     LIMIT %(max_bases)s
 ), held AS MATERIALIZED (
     SELECT p.address, p.dex_id, b.address AS base, b.price, p.token0, p.token1,

@@ -1,25 +1,41 @@
 -- The results of a search: at most 20, the best first. Exact names come first, then names that begin with
 -- the text, then names that contain it: of the 1,000 tokens with most holders, of labels at the beginning
--- of a word, and of verified contracts as a word; each by number of holders.
+-- of a word, and of verified contracts as a word; each by number of holders, tokens with the name of another one last.
 -- params: text text, number bigint null, hash bytea null, address bytea null
 -- literals: none
 -- returns: one row: index version, JSON text of the records, count in it, whether
 --   queries/search_list_similar can be asked for more
 -- index: blocks_pkey, addresses_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
---   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
+--   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_counted_holders,
+--   tokens_by_skeleton, tokens_by_skeleton_of_name, listed_tokens_by_symbol,
 --   verified_contracts_by_name, verified_contracts_by_word, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   pools_pkey
 WITH search AS (
     SELECT lower(%(text)s) AS prefix
+), originals AS MATERIALIZED (
+    (SELECT k.address
+    FROM tokens k
+    WHERE skeleton(k.symbol) = skeleton(%(text)s) AND k.contradicted IS NULL AND k.ended_in IS NULL
+        AND lower(k.symbol) = lower(%(text)s)
+    ORDER BY k.block_number, k.log_index, k.address
+    LIMIT 8)
+    UNION
+    SELECT l.address
+    FROM listed_tokens l
+    WHERE skeleton(l.symbol) = skeleton(%(text)s)
 ), named (type, address, name, symbol, holders) AS (
-    (SELECT 'token', k.address, k.name, k.symbol, k.holder_count
+    (SELECT 'token', k.address, k.name, k.symbol, counted_holders(k)
+    FROM originals o
+    JOIN tokens k ON k.address = o.address)
+    UNION
+    (SELECT 'token', k.address, k.name, k.symbol, counted_holders(k)
     FROM tokens k
     WHERE lower(k.symbol) ~>=~ lower(%(text)s)
         AND lower(k.symbol) ~<~ (lower(%(text)s) || chr(1114111))
     ORDER BY lower(k.symbol) USING ~<~
     LIMIT 200)
     UNION
-    (SELECT 'token', k.address, k.name, k.symbol, k.holder_count
+    (SELECT 'token', k.address, k.name, k.symbol, counted_holders(k)
     FROM tokens k
     WHERE lower(k.name) ~>=~ lower(%(text)s)
         AND lower(k.name) ~<~ (lower(%(text)s) || chr(1114111))
@@ -28,10 +44,10 @@ WITH search AS (
     UNION
     SELECT 'token', k.address, k.name, k.symbol, k.holder_count
     FROM search, (
-        SELECT address, name, symbol, holder_count
-        FROM tokens
-        WHERE ended_in IS NULL
-        ORDER BY holder_count DESC, address DESC
+        SELECT t.address, t.name, t.symbol, counted_holders(t) AS holder_count
+        FROM tokens t
+        WHERE t.ended_in IS NULL
+        ORDER BY counted_holders(t) DESC, t.address DESC
         LIMIT 1000) AS k
     WHERE strpos(lower(k.name), search.prefix) > 0 OR strpos(lower(k.symbol), search.prefix) > 0
     UNION
@@ -76,7 +92,7 @@ WITH search AS (
     UNION ALL
     SELECT 0, CASE WHEN k.address IS NULL THEN 'address' ELSE 'token' END, hex(a.address), a.address,
         coalesce((SELECT l.label FROM labels l WHERE l.address = a.address), k.name), k.symbol,
-        'exact', k.holder_count
+        'exact', counted_holders(k)
     FROM addresses a
     LEFT JOIN tokens k ON k.address = a.address AND k.ended_in IS NULL
     WHERE a.address = %(address)s
@@ -92,26 +108,29 @@ WITH search AS (
         FROM named n, search
         WHERE search.prefix <> ''
     ) AS compared
+), best AS MATERIALIZED (
+    SELECT m.rank, m.type, m.value, m.address, m.name, m.symbol, m.match, m.holders
+    FROM matches m
+    ORDER BY m.rank ASC, m.address IN (SELECT o.address FROM originals o) DESC NULLS LAST, m.holders DESC NULLS LAST,
+        m.type ASC, m.value ASC
+    LIMIT 40
 ), page AS (
-    SELECT rank, type, value, address, name, symbol, match, holders
-    FROM matches
-    ORDER BY rank ASC, holders DESC NULLS LAST, type ASC, value ASC
+    SELECT b.rank, b.type, b.value, b.address, b.name, b.symbol, b.match, b.holders, k.block_number, n.record
+    FROM best b
+    LEFT JOIN tokens k ON k.address = b.address AND b.type = 'token'
+    LEFT JOIN LATERAL (SELECT o.record FROM namesake_of(k) AS o WHERE k.address IS NOT NULL) AS n ON true
+    ORDER BY b.rank ASC, n.record IS NOT NULL, b.holders DESC NULLS LAST, b.type ASC, b.value ASC
     LIMIT 20
 )
 SELECT index_version(),
     json_list(string_agg(
         search_record(page.type, page.value, page.name, page.symbol, page.match, page.holders,
-            CASE WHEN page.type = 'token' THEN (
-                SELECT s.seen_at
-                FROM tokens k
-                CROSS JOIN first_seen_at(k.address, k.block_number) AS s
-                WHERE k.address = page.address) END,
+            (SELECT s.seen_at FROM first_seen_at(page.address, page.block_number) AS s WHERE page.type = 'token'),
             CASE WHEN page.address IS NOT NULL
                 THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END,
-            CASE WHEN page.type = 'token' THEN (
-                SELECT n.address
-                FROM larger_namesake(page.symbol, page.name, page.holders, page.address) AS n) END)::text, ','
-        ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
+            page.record)::text, ','
+        ORDER BY page.rank ASC, page.record IS NOT NULL, page.holders DESC NULLS LAST, page.type ASC,
+            page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL
 FROM page;

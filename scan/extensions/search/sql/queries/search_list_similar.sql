@@ -5,14 +5,13 @@
 -- index: tokens_by_similar_name, blocks_pkey, addresses_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   tokens_by_skeleton, pools_pkey
 SELECT index_version(), json_list(string_agg(
-    search_record('token', hex(near.address), near.name, near.symbol, 'similar', near.holder_count,
-        (SELECT seen_at FROM first_seen_at(near.address, near.block_number)),
+    search_record('token', hex(near.address), (near.token).name, (near.token).symbol, 'similar', counted_holders(near.token),
+        (SELECT seen_at FROM first_seen_at(near.address, (near.token).block_number)),
         EXISTS (SELECT FROM verification_of(near.address) WHERE match <> 'runtime'),
-        (SELECT n.address FROM larger_namesake(near.symbol, near.name, near.holder_count, near.address) AS n)
-        )::text, ','
+        (SELECT n.record FROM namesake_of(near.token) AS n))::text, ','
     ORDER BY near.distance ASC, near.address ASC))
 FROM (
-    SELECT k.address, k.name, k.symbol, k.holder_count, k.block_number,
+    SELECT k.address, k AS token,
         lower(k.name) <-> lower(%(text)s) AS distance
     FROM tokens k
     ORDER BY lower(k.name) <-> lower(%(text)s)

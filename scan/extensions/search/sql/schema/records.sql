@@ -2,12 +2,12 @@
 -- for anything else.
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text, holders bigint,
-    seen_at timestamptz, is_verified boolean, namesake bytea)
+    seen_at timestamptz, is_verified boolean, namesake json)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
-    '"verified":%s,"largerNamesake":%s,"unproven":%s}',
+    '"verified":%s,%s,"unproven":%s}',
     type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
     coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
-    json_hex(namesake),
+    namesake_fields(namesake),
     CASE WHEN type IN ('token', 'item') THEN '["name","symbol"]' ELSE '[]' END)::json;

@@ -79,7 +79,7 @@ LEFT JOIN tokens taken ON taken.address = d.token_out;
 
 CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
-    v1.units(token_supply(k), k.decimals) AS total_supply, k.holder_count,
+    v1.units(token_supply(k), k.decimals) AS total_supply, counted_holders(k) AS holder_count,
     k.transfer_count, k.block_number AS first_block, k.address AS address_bytes,
     k.inconsistent_since, supply_block_of(k) AS supply_block
 FROM tokens k
