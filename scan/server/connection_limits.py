@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from gunicorn.workers.gthread import ThreadWorker
 
 from scan.server.connection import Connection
+from scan.server.deferred_calls import DeferredCalls
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
@@ -37,6 +38,7 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.method_queue = DeferredCalls()
         self._connections: dict[Connection, None] = {}  # the longest idle first
         self._received_bytes = 0  # of all requests that are not whole yet
         self._logged_at = -LOG_EVERY_S

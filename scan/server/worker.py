@@ -192,10 +192,12 @@ class Worker(connection_limits.AcceptedConnections):
         conn.response.close()
 
     def _flask_ran(self, conn: connection.Connection, future: "Future[bool]") -> None:
+        if conn not in self._connections:  # closed, as a stream whose client takes too little
+            return
         conn.state = connection.State.RECEIVING
         error = future.exception()
         if isinstance(error, concurrency.Postponed):
-            if conn in self._connections and not self._take_step(conn):
+            if not self._take_step(conn):
                 self._advance(conn)
         elif error is not None:
             self._fail(conn, error)
