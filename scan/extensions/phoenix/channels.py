@@ -120,6 +120,8 @@ class Socket:
             if name.startswith("HTTP_")
         ]
         try:
+            if environ["REQUEST_METHOD"] != "GET":  # HEAD gives its place back at once
+                raise RemoteProtocolError("no request")
             self._protocol.initiate_upgrade_connection(headers, environ["PATH_INFO"])
             if not any(isinstance(event, events.Request) for event in self._protocol.events()):
                 raise RemoteProtocolError("no request")

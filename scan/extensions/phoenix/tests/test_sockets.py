@@ -239,6 +239,9 @@ def test_what_is_no_handshake_is_refused(server):
     ):  # fmt: skip
         response = requests.get(f"{server}{path}", headers=headers, timeout=5)
         assert response.status_code == 422, (path, headers)
+    handshake = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    handshake["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+    assert requests.head(f"{server}{PATH}", headers=handshake, timeout=5).status_code == 422
     assert requests.get(f"{server}/socket/v3", timeout=5).status_code == 404
     assert requests.get(f"{server}/api/v1/blocks", timeout=5).status_code == 200
 
