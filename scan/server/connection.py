@@ -142,6 +142,7 @@ MAX_BODY_BYTES = MAX_SOURCES_BYTES + 64 * 1024
 # Of a body in chunks as sent, with the lines of their sizes.
 MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
 MAX_IGNORED_BYTES = 16 * 1024 * 1024
+LEAST_IGNORED_BYTES = 256  # that a read counts for, however little came
 _READ_BYTES = 64 * 1024
 FILE_PIECES_AT_ONCE = 4  # before it is the turn of other connections
 
@@ -263,7 +264,7 @@ class Connection:
     def ignore(self) -> bool:
         """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""
         data = self._read()
-        self.ignored_bytes += len(data or b"")
+        self.ignored_bytes += max(len(data or b""), LEAST_IGNORED_BYTES)
         return data == b"" or self.ignored_bytes > MAX_IGNORED_BYTES
 
     def may_have_head(self) -> bool:

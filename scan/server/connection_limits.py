@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 from gunicorn.workers.gthread import ThreadWorker
 
-from scan.server.connection import Connection
+from scan.server.connection import Connection, State
+from scan.server.deferred_calls import DeferredCalls
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
@@ -27,6 +28,7 @@ STOP_WAIT_S = 5.0  # for requests and responses under way when the worker stops
 
 ACCEPTED_AT_ONCE = 64
 LOG_EVERY_S = 60.0
+WAITING_FOR_CLIENTS = {State.RECEIVING, State.SENDING, State.ENDING}
 
 _OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
@@ -37,10 +39,14 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.method_queue = DeferredCalls()
         self._connections: dict[Connection, None] = {}  # the longest idle first
         self._received_bytes = 0  # of all requests that are not whole yet
         self._logged_at = -LOG_EVERY_S
         self._is_stopping = False
+
+    def _client_of(self, conn: Connection) -> str:
+        raise NotImplementedError
 
     def _receive(self, conn: Connection) -> None:
         raise NotImplementedError
@@ -83,14 +89,24 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 listener.close()
 
     def _make_room(self, reason: str) -> None:
-        """Close the connection that has been idle for longest."""
+        """Close connections of the client that has most, idle ones first, then those that wait for
+        it to take a response or to send a body; the longest idle are closed first."""
         now = time.monotonic()
         if now - self._logged_at > LOG_EVERY_S:
             self._logged_at = now
-            self.log.warning("Closing idle connections: %s", reason)
-        idle = next((conn for conn in self._connections if conn.request is None), None)
-        if idle is not None:
-            self.close(idle)
+            self.log.warning("Closing connections: %s", reason)
+        closable = {
+            conn: self._client_of(conn)
+            for conn in self._connections
+            if conn.request is None or conn.state in WAITING_FOR_CLIENTS
+        }
+        if closable:
+            # At once, since to count them takes as long as to serve some hundred requests.
+            [(largest, count)] = Counter(closable.values()).most_common(1)
+            of_largest = [conn for conn, client in closable.items() if client == largest]
+            of_largest.sort(key=lambda conn: conn.request is not None)
+            for conn in of_largest[: min(ACCEPTED_AT_ONCE, 1 + count // 10)]:
+                self.close(conn)
         elif self.alive:
             self.set_accept_enabled(False)  # until the next round of the loop
 

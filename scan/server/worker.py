@@ -43,8 +43,13 @@ class Worker(connection_limits.AcceptedConnections):
         self._step = getattr(application, "step", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
         self._leave = getattr(application, "leave", _leave_to_thread)
-        self._client_of = getattr(application, "client_address", _peer)
+        self._client_address = getattr(application, "client_address", _peer)
         super().run()
+
+    def _client_of(self, conn: connection.Connection) -> str:
+        """Return the client's address; before it has sent a request, the peer's."""
+        peer = conn.client[0] if isinstance(conn.client, tuple) else ""
+        return str(self._client_address(conn.environ if conn.request else {"REMOTE_ADDR": peer}))
 
     # A request
 
@@ -66,10 +71,7 @@ class Worker(connection_limits.AcceptedConnections):
             and (conn.state is connection.State.RECEIVING or conn.waits_for)
         }
         if uploads:
-            refused = connection_limits.first_of_largest(
-                uploads,
-                lambda conn: self._client_of(conn.environ) if conn.request else str(conn.client),
-            )
+            refused = connection_limits.first_of_largest(uploads, self._client_of)
             self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
 
     def _advance(self, conn: connection.Connection) -> None:
@@ -192,10 +194,12 @@ class Worker(connection_limits.AcceptedConnections):
         conn.response.close()
 
     def _flask_ran(self, conn: connection.Connection, future: "Future[bool]") -> None:
+        if conn not in self._connections:  # closed, as a stream whose client takes too little
+            return
         conn.state = connection.State.RECEIVING
         error = future.exception()
         if isinstance(error, concurrency.Postponed):
-            if conn in self._connections and not self._take_step(conn):
+            if not self._take_step(conn):
                 self._advance(conn)
         elif error is not None:
             self._fail(conn, error)
@@ -291,6 +295,8 @@ class Worker(connection_limits.AcceptedConnections):
                 conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()
+        if self.alive and self.nr_conns >= self.worker_connections:
+            self._make_room("all connections are in use")
         try:
             self._check_application()
         except Exception:  # it would end this loop, and with it every connection
@@ -324,9 +330,7 @@ class Worker(connection_limits.AcceptedConnections):
             if conn.state in states and len(conn.to_send)
         }
         self._unsent_bytes = sum(unsent.values())
-        for conn in connection_limits.beyond(
-            unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES
-        ):
+        for conn in connection_limits.beyond(unsent, self._client_of, MAX_UNSENT_BYTES):
             self._unsent_bytes -= unsent[conn]
             self.close(conn)
 

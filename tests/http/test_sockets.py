@@ -190,6 +190,17 @@ def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
                     break
 
 
+def test_connections_that_take_no_response_leave_room_for_others(own_index, clients):
+    """None of them is idle: the responses of each wait for its client."""
+    request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+    with served(own_index.url, *("--worker-connections", "40")) as (_, server):
+        for _ in range(60):
+            with suppress(ConnectionError):
+                clients.enter_context(unread(server, "127.0.0.2")).sendall(4 * request)
+        for _ in range(5):
+            assert requests.get(f"{server}/healthz", timeout=10).status_code == 200
+
+
 def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
     """Whoever caused it is answered 500, and others are served."""
     (tmp_path / "sitecustomize.py").write_text(

@@ -5,9 +5,10 @@ https://hexdocs.pm/phoenix/writing_a_channels_client.html
 """
 
 import re
+import selectors
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -23,8 +24,11 @@ from scan.server.responses import Environ
 
 MAX_TOPICS = 50  # of a client: a page of Blockscout's frontend joins at most six
 MAX_MESSAGE_BYTES = 4096
-MAX_MESSAGES = 120  # of a client in MESSAGES_S; a page sends a few, and a heartbeat in 30 s
-MESSAGES_S = 10.0
+# In FRAMES_S, of any kind and of any length, pieces of them too; a page sends a few messages, and a
+# heartbeat in 30 s. A frame takes 50 us.
+MAX_FRAMES = 120
+MAX_FRAMES_OF_ADDRESS = 2400  # with all its sockets
+FRAMES_S = 10.0
 SILENT_S = 90.0  # after which a client has left: it sends a heartbeat every 30 s
 
 _HASH = r"0x[0-9a-f]"
@@ -66,27 +70,46 @@ class Topics:
                     del self._clients[topic]
 
 
+class FrameLimit:
+    """Counts frames of sockets and of addresses; the loop alone uses it."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Hashable] = Counter()
+        self._since = 0.0
+
+    def exceeds(self, socket: "Socket", now: float) -> bool:
+        """Count a frame, and return whether it is one too many."""
+        if now - self._since > FRAMES_S:
+            self._counts, self._since = Counter(), now
+        self._counts[socket] += 1
+        self._counts[socket.address] += 1
+        return (
+            self._counts[socket] > MAX_FRAMES
+            or self._counts[socket.address] > MAX_FRAMES_OF_ADDRESS
+        )
+
+
 class Socket:
-    """A client's connection. The loop calls receive() and close(); any thread calls push()."""
+    """A client's connection. The loop calls receive() and close(); any thread calls push() and
+    disconnect()."""
 
     def __init__(
         self,
-        client: Hashable,
         address: Hashable,
         topics: Topics,
+        frames: FrameLimit,
         remove: Callable[["Socket"], None],
     ) -> None:
-        self.client = client
         self.address = address
         self.heard_at = time.monotonic()
         self._topics = topics
+        self._frames = frames
         self._remove = remove
         self._joined: dict[str, tuple[str, object]] = {}  # as joined, with the join's reference
         self._protocol = WSConnection(ConnectionType.SERVER)
         self._sink: OpenResponse | None = None
         self._text = ""
-        self._messages = 0
-        self._counted_since = self.heard_at
+        self._is_over = False
         self._lock = threading.Lock()  # of the protocol's state, and the order of frames
 
     def accept(self, environ: Environ) -> bytes:
@@ -97,6 +120,8 @@ class Socket:
             if name.startswith("HTTP_")
         ]
         try:
+            if environ["REQUEST_METHOD"] != "GET":  # HEAD gives its place back at once
+                raise RemoteProtocolError("no request")
             self._protocol.initiate_upgrade_connection(headers, environ["PATH_INFO"])
             if not any(isinstance(event, events.Request) for event in self._protocol.events()):
                 raise RemoteProtocolError("no request")
@@ -106,6 +131,8 @@ class Socket:
 
     def attach(self, sink: OpenResponse) -> None:
         self._sink = sink
+        if self._is_over:
+            sink.end()
 
     def close(self) -> None:
         self._topics.leave(self._joined, self)
@@ -122,30 +149,45 @@ class Socket:
             self._send_message(joined[1], None, joined[0], event, payload)
 
     def disconnect(self, reason: CloseReason = CloseReason.GOING_AWAY) -> None:
-        self._send(events.CloseConnection(code=reason))
+        """Close the connection; nothing more is sent, and nothing that arrives is read."""
+        self._end(events.CloseConnection(code=reason))
+
+    def _end(self, event: events.CloseConnection) -> None:
+        self._send(event)
+        self._is_over = True
         if self._sink is not None:
             self._sink.end()
 
     def receive(self, received: bytes) -> None:
         """Read what the client has sent, and reply; a client that breaks the protocol or a bound is
         disconnected."""
+        if self._is_over:
+            return
         self.heard_at = time.monotonic()
+        ping: events.Ping | None = None
+        frames = 0
         try:
-            with self._lock:
-                self._protocol.receive_data(received)
-                arrived = [*self._protocol.events()]
-            for event in arrived:
+            self._protocol.receive_data(received)
+            for event in self._protocol.events():  # parsed one by one
+                frames += 1
+                if isinstance(event, events.Ping):
+                    ping = event
                 self._receive_event(event)
+                if self._is_over:
+                    return
         except (LocalProtocolError, RemoteProtocolError):
             self.disconnect(CloseReason.PROTOCOL_ERROR)
+            return
+        if not frames:  # a piece of one
+            self._receive_event(None)
+        if ping is not None:  # the most recent one stands for all: RFC 6455, section 5.5.3
+            self._send(ping.response())
 
     def _receive_event(self, event: object) -> None:
-        if isinstance(event, events.Ping):
-            self._send(event.response())
+        if self._frames.exceeds(self, self.heard_at):
+            self.disconnect(CloseReason.POLICY_VIOLATION)
         elif isinstance(event, events.CloseConnection):
-            self._send(event.response())
-            if self._sink is not None:
-                self._sink.end()
+            self._end(event.response())
         elif isinstance(event, events.BytesMessage):
             self.disconnect(CloseReason.UNSUPPORTED_DATA)
         elif isinstance(event, events.TextMessage):
@@ -157,12 +199,6 @@ class Socket:
                 self._receive_message(text)
 
     def _receive_message(self, text: str) -> None:
-        if self.heard_at - self._counted_since > MESSAGES_S:
-            self._counted_since, self._messages = self.heard_at, 0
-        self._messages += 1
-        if self._messages > MAX_MESSAGES:
-            self.disconnect(CloseReason.POLICY_VIOLATION)
-            return
         try:
             join_ref, ref, topic, event, _ = orjson.loads(text)
             # References are sent back with later messages: a deep one could not be written.
@@ -213,6 +249,7 @@ class SocketResponse(OpenResponse):
     """The connection of a WebSocket, whose handshake wsproto answers; frames go both ways."""
 
     _stream: Socket
+    _WHILE_UNSENT = selectors.EVENT_WRITE
 
     def __init__(self, worker: Any, conn: Connection, stream: Socket, accepted: bytes) -> None:
         super().__init__(worker, conn, stream)
@@ -230,23 +267,23 @@ class SocketResponse(OpenResponse):
         if early:
             self._stream.receive(early)
 
-    def finish(self) -> None:
-        if not self._is_closed and self._conn.state is State.STREAMING:
-            self._conn.to_send.flush()
-            self._worker.end(self._conn)
-
     def _put(self, data: bytes) -> None:
         self._conn.to_send.sendall(data)
 
+    def _put_end(self) -> None:
+        pass  # the frame that closes has been sent
+
     def _ready(self, conn: Connection) -> None:
-        count = conn.receive()
-        if count == 0:
-            self._worker.close(conn)
-            return
-        if count:
-            received = bytes(conn.received.data)
-            conn.received.clear()
-            conn.received_bytes = 0
-            self._stream.receive(received)
+        if not len(conn.to_send):  # a client is not read before it has taken what it is sent
+            count = conn.receive()
+            if count == 0:
+                self._worker.close(conn)
+                return
+            if count:
+                received = bytes(conn.received.data)
+                conn.received.clear()
+                conn.received_bytes = 0
+                self._stream.receive(received)
+                self._take()
         if conn.state is State.STREAMING:
             self._flush()

@@ -27,8 +27,7 @@ def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interfac
         requests.reader().do_not_cache()
         if request.args.get("vsn") != VERSION:
             raise InvalidParameter(f"vsn must be {VERSION}.", field="vsn")
-        address = requests.client_address()
-        socket = requests.reader().sources.get(Sockets).open(address, address, app)
+        socket = requests.reader().sources.get(Sockets).open(requests.client_address(), app)
         try:
             accepted = socket.accept(request.environ)
         except InvalidParameter:
@@ -40,7 +39,7 @@ def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interfac
         return response
 
     app.register_blueprint(blueprint)
-    return (request_state.Interface(refuse, prefixes=(PREFIX,)),)
+    return (request_state.Interface(refuse, prefixes=(PREFIX,), has_page_limit=True),)
 
 
 HOOKS = (hooks.Interfaces(register=register), hooks.Service(make=Sockets))

@@ -26,11 +26,8 @@ def open_stream() -> Response:
     lacks_logs = "logs" in stream_filter.types and stored_selection(requests.reader()) == "none"
     if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
         raise InvalidParameter(NO_LOGS, field="types")
-    key = requests.api_key()
-    address = requests.client_address()
-    client = address if key is None else key.id
     streams = requests.reader().sources.get(broadcaster.Streams)
-    stream = streams.open(client, stream_filter, position, address)
+    stream = streams.open(requests.client_address(), stream_filter, position)
     comment = f": {NO_LOGS}\n\n".encode() if lacks_logs else b""
     body = iter((comment + opening(stream.position),))
     response = Response(body, mimetype="text/event-stream", headers=HEADERS)

@@ -8,7 +8,7 @@ blocks.
 import re
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -187,6 +187,9 @@ PARTIES = {
 TOKENS = {"token_transfers": ("tokenAddress",), "dex_trades": ("tokenIn", "tokenOut")}
 
 
+Key = tuple[str, str | None]  # a type of events, and an address or topic
+
+
 class StreamFilter(NamedTuple):
     """A stream's filter, in hex as in records; what is empty or None matches every event."""
 
@@ -212,10 +215,27 @@ class StreamFilter(NamedTuple):
             topic in (None, topics[index]) for index, topic in enumerate(self.topics)
         )
 
+    def index_keys(self) -> Iterator[Key]:
+        """Return keys, one of which each event has, besides heads, that the filter matches: it is
+        compared with few filters, however many there are."""
+        for event_type in self.types - {"heads"}:
+            selected: Collection[str | None] = self.addresses
+            if not selected and event_type in TOKENS:
+                selected = self.tokens
+            if not selected and event_type == "logs":
+                selected = [topic for topic in self.topics if topic][:1]
+            yield from ((event_type, key) for key in selected or (None,))
+
 
 def parties(event: BlockEvent) -> list[str]:
     """Return the event's addresses that filters are compared with; a head has none."""
     return [event.record[field] for field in PARTIES.get(event.type, ())]
+
+
+def index_keys(event: BlockEvent) -> set[Key]:
+    tokens = [event.record[field] for field in TOKENS.get(event.type, ())]
+    topics = event.record["topics"] if event.type == "logs" else ()
+    return {(event.type, key) for key in (None, *parties(event), *tokens, *topics)}
 
 
 def read_filter(arguments: Mapping[str, str]) -> StreamFilter:

@@ -48,16 +48,11 @@ class Stream:
     index had them at `version`: an older one is not read any more."""
 
     def __init__(
-        self,
-        streams: "Streams",
-        client: Hashable,
-        address: Hashable,
-        stream_filter: block_events.StreamFilter,
+        self, streams: "Streams", address: Hashable, stream_filter: block_events.StreamFilter
     ) -> None:
         self.filter = stream_filter
         self.position = block_events.Position(0, b"", 0)  # until it is known
         self.version = 0
-        self.client = client
         self.address = address
         self.ahead_since = 0.0
         self.arrived_at: block_events.Position | None = None
@@ -68,7 +63,10 @@ class Stream:
     def attach(self, sink: Sink) -> None:
         """Attach the connection, to which events are sent from now on."""
         self.sink = sink
-        self._streams.resume(self)
+        if self.is_closed:
+            sink.end()
+        else:
+            self._streams.resume(self)
 
     def close(self) -> None:
         """Close the stream; closing it again has no effect."""
@@ -88,6 +86,12 @@ class Stream:
         self.sink.send(open_response.ending(error))
         self.sink.end()
 
+    def displace(self) -> None:
+        """End the stream, whose place another one has; its client connects again."""
+        self.is_closed = True
+        if self.sink is not None:
+            self.end(Unavailable("Too many streams of your network are open.", retry_after_s=5))
+
 
 class Streams:
     def __init__(self, reads: connection.Database, listener: notifications.Listener | None) -> None:
@@ -97,7 +101,7 @@ class Streams:
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
-        self._open = open_response.OpenStreams[Stream]()
+        self._open = open_response.OpenStreams(Stream.displace)
         self._turns = open_response.FairQueue[Stream]()
         self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
@@ -106,22 +110,22 @@ class Streams:
         self._position: block_events.Position | None = None
         self._version = 0
         self._live: dict[block_events.StreamFilter, set[Stream]] = {}
-        self._by_address: defaultdict[str | None, set[block_events.StreamFilter]] = defaultdict(set)
+        self._by_key: defaultdict[block_events.Key, set[block_events.StreamFilter]]
+        self._by_key = defaultdict(set)
         self._sent_at = 0.0
         self._retried_at = 0.0
 
     def open(
         self,
-        client: Hashable,
+        address: Hashable,
         stream_filter: block_events.StreamFilter,
         position: block_events.Position | None,
-        address: Hashable = None,
     ) -> Stream:
         """Open a stream from a position, None for the newest; the caller attaches or closes it.
 
         Raises RateLimited and Unavailable before anything is read, and PositionLost.
         """
-        stream = Stream(self, client, address or client, stream_filter)
+        stream = Stream(self, address, stream_filter)
         self._open.add(stream)
         try:
             stream.position, stream.version = self._known_position(position)
@@ -275,8 +279,8 @@ class Streams:
     def _add_live(self, stream: Stream) -> None:
         if stream.filter not in self._live:
             self._live[stream.filter] = set()
-            for address in stream.filter.addresses or (None,):
-                self._by_address[address].add(stream.filter)
+            for key in stream.filter.index_keys():
+                self._by_key[key].add(stream.filter)
         self._live[stream.filter].add(stream)
 
     def _drop_closed(self) -> None:
@@ -285,10 +289,10 @@ class Streams:
             if streams:
                 continue
             del self._live[stream_filter]
-            for address in stream_filter.addresses or (None,):
-                self._by_address[address].discard(stream_filter)
-                if not self._by_address[address]:
-                    del self._by_address[address]
+            for key in stream_filter.index_keys():
+                self._by_key[key].discard(stream_filter)
+                if not self._by_key[key]:
+                    del self._by_key[key]
 
     def _read_new(self) -> block_events.Events | None:
         """Return the events of the next block; None where there is none, or no live stream."""
@@ -303,7 +307,7 @@ class Streams:
             for stream in self._live_streams():
                 stream.end(error)
             self._live.clear()
-            self._by_address.clear()
+            self._by_key.clear()
             return None
         if events.is_ahead or events.is_newest:
             return None
@@ -335,13 +339,10 @@ class Streams:
         self._live[stream_filter] = set()
 
     def _candidates(self, event: block_events.BlockEvent) -> set[block_events.StreamFilter]:
-        """Return the filters without addresses, and those with one of the event's addresses."""
-        filters = set(self._by_address.get(None, ()))
+        """Return filters among which are all that match the event."""
         if event.type == "heads":
             return set(self._live)
-        for address in block_events.parties(event):
-            filters |= self._by_address.get(address, set())
-        return filters
+        return set().union(*(self._by_key.get(key, ()) for key in block_events.index_keys(event)))
 
     def _send_heartbeats(self) -> None:
         """Resume waiting streams, and send live ones the position, others a comment, at times."""

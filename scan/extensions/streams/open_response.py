@@ -1,4 +1,4 @@
-"""Open streams of events: their limits by client, by address and in all, the response on which
+"""Open streams of events: their limits by address, by network and in all, the response on which
 other threads of the application send, and its text.
 
 Streams that are behind are served in an order in which their clients' addresses take turns: with a
@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import orjson
@@ -19,6 +19,7 @@ import orjson
 from scan.errors import RateLimited, ScanError, Unavailable
 from scan.extensions.streams.block_events import BlockEvent, Position
 from scan.observability import metrics
+from scan.rate_limits import client_address
 from scan.server import connection_limits, responses
 from scan.server.connection import Connection, State
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # A client that has more than this still to take is disconnected.
 MAX_UNSENT_BYTES = 1024 * 1024
+MAX_PENDING_BYTES = 4 * MAX_UNSENT_BYTES  # sent by other threads while the loop is busy
 FOREVER = float("inf")
 
 
@@ -47,12 +49,21 @@ def keep_open(environ: responses.Environ, stream: EventStream) -> None:
 class OpenResponse:
     """A response that stays open. Any thread may call send() and end(); the rest is the loop's."""
 
+    _WHILE_UNSENT = selectors.EVENT_READ | selectors.EVENT_WRITE  # what is watched for
+
     def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
         self._worker = worker
         self._conn = conn
         self._stream = stream
         self._then: Callable[[], object] | None = None
         self._is_closed = False
+        self._ends = False
+        # What has been sent since the loop last took it. One deferred call takes all of it, so that
+        # there are no more calls than connections.
+        self._pending: list[tuple[bytes, Callable[[], object] | None]] = []
+        self._pending_bytes = 0
+        self._is_behind = False  # more was sent than is kept
+        self._lock = threading.Lock()
 
     def start(self, body: Iterable[bytes]) -> None:
         """Write the headers and the stream's beginning; called in the application's thread."""
@@ -63,7 +74,15 @@ class OpenResponse:
 
     def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
         """Send data; the loop calls `then`, which must not wait, once the client has taken all."""
-        self._worker.defer(self._conn, self._write, data, then)
+        with self._lock:
+            needs_call = not self._pending
+            self._pending_bytes += len(data)
+            if needs_call or self._pending_bytes <= MAX_PENDING_BYTES:
+                self._pending.append((data, then))
+            else:
+                self._is_behind = True
+        if needs_call:
+            self._worker.defer(self._conn, self._take)
 
     def end(self) -> None:
         self._worker.defer(self._conn, self.finish)
@@ -72,13 +91,17 @@ class OpenResponse:
         """Take over the connection from the application's thread."""
         self._conn.state = State.STREAMING
         self._conn.received.clear()
-        self._flush()
+        if self._ends:
+            self.finish()
+        else:
+            self._flush()
 
     def finish(self) -> None:
-        """Send the last chunk and end the connection; the client connects again."""
+        """Write the end, and end the connection; the client connects again."""
+        self._ends = True
         if self._is_closed or self._conn.state is not State.STREAMING:
-            return
-        self._conn.response.close()
+            return  # begin() comes back here
+        self._put_end()
         self._conn.to_send.flush()
         self._worker.end(self._conn)
 
@@ -87,21 +110,28 @@ class OpenResponse:
         self._is_closed = True
         self._stream.close()
 
-    def _write(self, data: bytes, then: Callable[[], object] | None) -> None:
-        unsent = len(self._conn.to_send)
-        if self._is_closed or self._conn.state not in (State.STREAMING, State.IN_THREAD):
-            return
-        if unsent and unsent + len(data) > MAX_UNSENT_BYTES:
-            self._worker.close(self._conn)
-            return
-        self._put(data)
-        self._then = then or self._then
-        if self._conn.state is State.STREAMING:
-            self._flush()
+    def _take(self) -> None:
+        """Write what has been sent; a client that has too much still to take is disconnected."""
+        with self._lock:
+            pending, self._pending, self._pending_bytes = self._pending, [], 0
+        for data, then in pending:
+            unsent = len(self._conn.to_send)
+            if self._is_closed or self._conn.state not in (State.STREAMING, State.IN_THREAD):
+                return
+            if self._is_behind or (unsent and unsent + len(data) > MAX_UNSENT_BYTES):
+                self._worker.close(self._conn)
+                return
+            self._put(data)
+            self._then = then or self._then
+            if self._conn.state is State.STREAMING:
+                self._flush()
 
     def _put(self, data: bytes) -> None:
         """Write to the response, or to what it was upgraded to."""
         self._conn.response.write(data)
+
+    def _put_end(self) -> None:
+        self._conn.response.close()
 
     def _flush(self) -> None:
         conn = self._conn
@@ -115,7 +145,7 @@ class OpenResponse:
         else:
             if len(conn.to_send) < unsent or conn.deadline == FOREVER:
                 conn.deadline = time.monotonic() + connection_limits.SEND_WAIT_S
-            self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
+            self._worker.watch(conn, self._WHILE_UNSENT, self._ready)
 
     def _ready(self, conn: Connection) -> None:
         """Drop what the client sends; send it more, or close the connection where it has left."""
@@ -172,12 +202,12 @@ class FairQueue(Generic[_S]):
 
 
 MAX_STREAMS = 2000
-MAX_STREAMS_PER_CLIENT = 10  # a client is an API key, or an address
-MAX_STREAMS_PER_ADDRESS = 100  # with all keys, as connections in deploy/nginx.conf
+# Whatever its keys, which anybody can make. Behind one address there may be an office, with a
+# socket for each page: deploy/nginx.conf allows 100 connections, which leaves 40 for requests.
+MAX_STREAMS_PER_ADDRESS = 60
 
 
 class OfClient(Protocol):
-    client: Hashable
     address: Hashable
 
 
@@ -185,49 +215,70 @@ _Stream = TypeVar("_Stream", bound=OfClient)
 
 
 class OpenStreams(Generic[_Stream]):
-    def __init__(self) -> None:
+    """Streams or sockets that are open. Where all places are taken, a client gets one of the
+    network that has most, if that has more than its own would: nobody can take all of them."""
+
+    def __init__(self, displace: Callable[[_Stream], object] | None = None) -> None:
+        """`displace` disconnects a stream that has lost its place."""
+        self._displace = displace
         self._streams: dict[_Stream, None] = {}
-        self._by_client: Counter[Hashable] = Counter()
         self._by_address: Counter[Hashable] = Counter()
+        self._by_network: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     def add(self, stream: _Stream) -> None:
-        """Add a stream; raises RateLimited where its client has too many, else Unavailable."""
+        """Add a stream; raises RateLimited where its address has too many, else Unavailable."""
+        displaced = None
         with self._lock:
-            _check(self._by_client[stream.client], MAX_STREAMS_PER_CLIENT)
-            _check(self._by_address[stream.address], MAX_STREAMS_PER_ADDRESS)
+            if self._by_address[stream.address] >= MAX_STREAMS_PER_ADDRESS:
+                raise RateLimited(
+                    f"{MAX_STREAMS_PER_ADDRESS} streams are open, the maximum; close one first.",
+                    headers={"Retry-After": "5"},
+                )
             if len(self._streams) >= _most_open():
-                raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
+                displaced = self._last_of_largest(_network_around(stream.address))
+                self._remove(displaced)
             self._streams[stream] = None
-            self._by_client[stream.client] += 1
             self._by_address[stream.address] += 1
-            metrics.STREAMS.set(len(self._streams))
+            self._by_network[_network_around(stream.address)] += 1
+            metrics.STREAMS.inc()
+        if displaced is not None and self._displace is not None:
+            self._displace(displaced)
+
+    def _last_of_largest(self, network: str) -> _Stream:
+        """Return the newest stream of the network that has most; raises Unavailable where
+        `network` would then have as many."""
+        [(largest, most)] = self._by_network.most_common(1)
+        if self._displace is None or most <= self._by_network[network] + 1:
+            raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
+        return next(s for s in reversed(self._streams) if _network_around(s.address) == largest)
 
     def remove(self, stream: _Stream) -> None:
         """Remove a stream; removing it again has no effect."""
         with self._lock:
-            if stream not in self._streams:
-                return
-            del self._streams[stream]
-            _take_one(self._by_client, stream.client)
-            _take_one(self._by_address, stream.address)
-            metrics.STREAMS.set(len(self._streams))
+            if stream in self._streams:
+                self._remove(stream)
+
+    def _remove(self, stream: _Stream) -> None:
+        del self._streams[stream]
+        _take_one(self._by_address, stream.address)
+        _take_one(self._by_network, _network_around(stream.address))
+        metrics.STREAMS.dec()
 
     def listed(self) -> list[_Stream]:
         with self._lock:
             return list(self._streams)
 
 
-def _check(count: int, most: int) -> None:
-    if count >= most:
-        message = f"{most} streams are open, the maximum; close one first."
-        raise RateLimited(message, headers={"Retry-After": "5"})
-
-
 def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
     counts[key] -= 1
     if not counts[key]:
         del counts[key]
+
+
+@lru_cache(maxsize=2 * MAX_STREAMS)
+def _network_around(address: Hashable) -> str:
+    return client_address.network_around(str(address))
 
 
 def _most_open() -> int:

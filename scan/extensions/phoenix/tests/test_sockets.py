@@ -6,16 +6,19 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 from wsproto import ConnectionType, WSConnection
-from wsproto.events import AcceptConnection, CloseConnection, Request, TextMessage
+from wsproto.events import AcceptConnection, CloseConnection, Pong, Request, TextMessage
 
-from scan.extensions.phoenix.channels import MAX_MESSAGE_BYTES, MAX_MESSAGES, MAX_TOPICS
-from scan.extensions.streams.open_response import MAX_STREAMS_PER_CLIENT
+from scan.extensions.phoenix.channels import MAX_FRAMES, MAX_MESSAGE_BYTES, MAX_TOPICS
+from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
+from tests.http.conftest import served, workers
 from tests.support import database, made_blocks, serving, solidity
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
@@ -82,7 +85,14 @@ class RawClient:
         assert isinstance(self.receive(), AcceptConnection)
 
     def send(self, event):
-        self._socket.sendall(self._protocol.send(event))
+        self.send_bytes(event if isinstance(event, bytes) else self._protocol.send(event))
+
+    def send_bytes(self, data):
+        with suppress(ConnectionError):  # the server has left
+            self._socket.sendall(data)
+
+    def close(self):
+        self._socket.close()
 
     def message(self, *fields):
         self.send(TextMessage(json.dumps(fields)))
@@ -98,6 +108,12 @@ class RawClient:
         while not isinstance(event := self.receive(), CloseConnection):
             pass
         return event.code
+
+
+@pytest.fixture(scope="module")
+def own_server(streaming):
+    with served(streaming.database_url) as (process, server):
+        yield process, server
 
 
 def test_a_page_learns_of_what_its_topics_are_about(server, chain, tmp_path):
@@ -164,6 +180,15 @@ def test_replies_have_the_references_of_their_messages(server):
     assert refused[4] == {"status": "error", "response": {"reason": "unmatched topic"}}
 
 
+CONTINUATION, TEXT, CLOSE, PING, PONG = 0, 1, 8, 9, 10
+
+
+def frame(opcode, payload=b"", *, is_last=True):
+    """A frame of a client, masked by zeros."""
+    length = bytes([len(payload)]) if len(payload) < 126 else b"\x7e" + len(payload).to_bytes(2)
+    return bytes([0x80 * is_last + opcode, 0x80 + length[0]]) + length[1:] + bytes(4) + payload
+
+
 BEYOND_BOUNDS = [
     ([TextMessage("no json")], 1007),
     ([TextMessage("[1, 2, 3]")], 1007),
@@ -171,11 +196,19 @@ BEYOND_BOUNDS = [
     ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
     ([TextMessage(f'["1", {"[" * 300}{"]" * 300}, "phoenix", "heartbeat", {{}}]')], 1007),
     ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
-    ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
+    ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_FRAMES + 1), 1008),
+    ([frame(PING) * (MAX_FRAMES + 1)], 1008),
+    ([frame(PONG) * (MAX_FRAMES + 1)], 1008),
+    ([frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * MAX_FRAMES], 1008),
+    ([frame(TEXT) * 8000], 1007),
+    ([frame(TEXT, b"[]") * 8000], 1007),
+    ([frame(CLOSE) + frame(PING) * 8000], 1005),
+    ([frame(PING, b"x" * 126)], 1002),
+    ([b"\x89\x00"], 1002),  # without a mask
 ]
 
 
-@pytest.mark.parametrize(("sent", "code"), BEYOND_BOUNDS, ids=range(7))
+@pytest.mark.parametrize(("sent", "code"), BEYOND_BOUNDS, ids=range(len(BEYOND_BOUNDS)))
 def test_a_client_that_breaks_a_bound_is_disconnected(server, sent, code):
     client = RawClient(server)
     for event in sent:
@@ -188,9 +221,12 @@ def test_topics_and_sockets_of_a_client_are_bounded(server):
     for count in range(MAX_TOPICS + 1):
         joined = client.message("1", str(count), f"tokens:0x{count:040x}", "phx_join", {})
         assert joined[4]["status"] == ("ok" if count < MAX_TOPICS else "error")
-    clients = [RawClient(server) for _ in range(MAX_STREAMS_PER_CLIENT - 1)]
-    with pytest.raises(AssertionError):
-        clients += [RawClient(server) for _ in range(MAX_STREAMS_PER_CLIENT)]
+    clients = [client]
+    with ExitStack() as stack:
+        for _ in range(MAX_STREAMS_PER_ADDRESS - 1):
+            clients.append(stack.enter_context(closing(RawClient(server))))
+        with pytest.raises(AssertionError):
+            clients += [RawClient(server) for _ in range(MAX_STREAMS_PER_ADDRESS)]
 
 
 def test_what_is_no_handshake_is_refused(server):
@@ -203,5 +239,81 @@ def test_what_is_no_handshake_is_refused(server):
     ):  # fmt: skip
         response = requests.get(f"{server}{path}", headers=headers, timeout=5)
         assert response.status_code == 422, (path, headers)
+    handshake = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    handshake["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+    assert requests.head(f"{server}{PATH}", headers=handshake, timeout=5).status_code == 422
     assert requests.get(f"{server}/socket/v3", timeout=5).status_code == 404
     assert requests.get(f"{server}/api/v1/blocks", timeout=5).status_code == 200
+
+
+def test_of_pings_that_come_together_the_last_one_is_answered(server):
+    client = RawClient(server)
+    client.send(b"".join(frame(PING, b"%d" % number) for number in range(MAX_FRAMES // 2)))
+    client.send(TextMessage('[null, "1", "phoenix", "heartbeat", {}]'))
+    answered = []
+    while not isinstance(event := client.receive(), TextMessage):
+        assert isinstance(event, Pong)
+        answered.append(int(event.payload))
+    assert answered == sorted(answered) and MAX_FRAMES // 2 - 1 in answered
+    assert len(answered) < 10  # one for each piece that the server has read
+
+
+def test_frames_that_come_byte_by_byte_are_counted(server):
+    client = RawClient(server)
+    for byte in frame(TEXT, b"x" * 2000):
+        client.send_bytes(bytes([byte]))
+        time.sleep(0.001)
+    assert client.close_code() == 1008
+
+
+FLOODS = {
+    "pings": frame(PING) * 10_000,
+    "pongs": frame(PONG) * 10_000,
+    "fragments": frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * 10_000,
+    "malformed messages": frame(TEXT, b"[]") * 8_000,
+    "frames behind a close": frame(CLOSE) + frame(PING) * 10_000,
+    "joins": 500
+    * (
+        frame(TEXT, b'["1","1","blocks:new_block","phx_join",{}]')
+        + frame(TEXT, b'["1","1","blocks:new_block","phx_leave",{}]')
+    ),
+    "long topics": frame(TEXT, b'["1","1","' + b"x" * 4000 + b'","phx_join",{}]') * 100,
+}
+
+
+def descriptors(process):
+    [worker] = workers(process)
+    return sum(1 for _ in Path(f"/proc/{worker}/fd").iterdir())
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood):
+    """Ten sockets at once, of a client that reads nothing; every call of the loop has been run
+    after it, and each connection is closed."""
+    process, server = own_server
+    before = descriptors(process)
+
+    def send():
+        with closing(RawClient(server)) as client:
+            for _ in range(5):
+                client.send_bytes(flood)
+
+    with ThreadPoolExecutor(10) as threads:
+        floods = [threads.submit(send) for _ in range(10)]
+        for _ in range(50):
+            assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
+            assert requests.get(f"{server}/api/v1/blocks", timeout=5).status_code == 200
+        for sent in floods:
+            sent.result()
+    serving.wait_until(lambda: descriptors(process) <= before + 12)  # those of threads
+    assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
+
+
+def test_a_stop_under_a_flood_comes_to_its_end(streaming):
+    with served(streaming.database_url) as (process, server):
+        clients = [RawClient(server) for _ in range(10)]
+        with ThreadPoolExecutor(10) as threads:
+            for client in clients:
+                threads.submit(client.send_bytes, 20 * FLOODS["pings"])
+            process.terminate()
+            assert process.wait(15) == 0

@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 
+from scan.accounts import api_keys
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
@@ -141,39 +142,88 @@ def test_an_empty_index_has_no_streams_yet(database_url):
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
 
-def test_streams_are_counted_for_each_client_and_in_all(client, monkeypatch):
-    kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
-    place = kept.open("a", block_events.StreamFilter(frozenset(("heads",))), None)
-    others = [kept.open("a", place.filter, None) for _ in range(9)]
-    with pytest.raises(RateLimited):
-        kept.open("a", place.filter, None)
-    monkeypatch.setattr(open_response, "MAX_STREAMS", 11)
-    other = kept.open("b", place.filter, None)
-    with pytest.raises(Unavailable):
-        kept.open("c", place.filter, None)
-    for stream in (place, other, *others):
-        stream.close()
-        stream.close()
-    kept.open("a", place.filter, None).close()
+HEADS = block_events.StreamFilter(frozenset(("heads",)))
 
 
-def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything_is_read(
-    client, monkeypatch
-):
-    kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
-    monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 3)
-    heads = block_events.StreamFilter(frozenset(("heads",)))
-    opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
-    monkeypatch.setattr(block_events, "read_next", None)
-    position = opened_streams[0].position
-    with pytest.raises(RateLimited, match="3 streams are open"):
-        kept.open(4, heads, position, "192.0.2.1")
+class Sink:
+    def __init__(self):
+        self.sent, self.has_ended = b"", False
+
+    def send(self, data, then=None):
+        self.sent += data
+
+    def end(self):
+        self.has_ended = True
+
+
+@pytest.fixture
+def streams(client):
+    return client.application.extensions["scan"].sources.get(broadcaster.Streams)
+
+
+def test_streams_are_counted_for_each_address_and_in_all(streams, monkeypatch):
+    monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 10)
+    opened_streams = [streams.open("192.0.2.1", HEADS, None) for _ in range(10)]
+    monkeypatch.setattr(block_events, "read_newest", None)  # it is refused before anything is read
+    with pytest.raises(RateLimited, match="10 streams are open"):
+        streams.open("192.0.2.1", HEADS, None)
     monkeypatch.undo()
-    assert kept.open(4, heads, position, "192.0.2.2").position == position
+    monkeypatch.setattr(open_response, "MAX_STREAMS", 11)
+    opened_streams.append(streams.open("192.0.2.2", HEADS, None))
+    with pytest.raises(Unavailable):  # its network has all of them
+        streams.open("192.0.2.3", HEADS, None)
+    for stream in opened_streams:
+        stream.close()
+        stream.close()
+    streams.open("192.0.2.1", HEADS, None).close()
+
+
+def test_nobody_can_take_all_places(streams, monkeypatch):
+    """A client of another network gets one of the network that has most."""
+    monkeypatch.setattr(open_response, "MAX_STREAMS", 4)
+    sinks = {}
+
+    def open_from(address):
+        stream = streams.open(address, HEADS, None)
+        sinks[stream] = Sink()
+        return stream
+
+    hostile = [open_from(f"192.0.2.{host}") for host in range(4)]
+    hostile[2].attach(sinks[hostile[2]])
+    others = [open_from("198.51.100.1"), open_from("198.51.100.2")]
+    assert [stream.is_closed for stream in hostile] == [False, False, True, True]
+    assert b"unavailable" in sinks[hostile[2]].sent and sinks[hostile[2]].has_ended
+    hostile[3].attach(sinks[hostile[3]])  # it has lost its place before that
+    assert sinks[hostile[3]].has_ended
+    for address in ("192.0.2.9", "198.51.100.3"):
+        with pytest.raises(Unavailable):
+            streams.open(address, HEADS, None)
+    others.append(open_from("2001:db8::/64"))
+    assert sum(not stream.is_closed for stream in (*hostile, *others)) == 4
+
+
+def test_a_key_gives_no_further_places(database_url, client, streams, monkeypatch):
+    """Anybody can make wallets, and a key for each."""
+    monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 1)
+    key = "scan_" + 64 * "a"
+    insert(
+        database_url,
+        "api_keys",
+        id=1,
+        owner_address=bytes(20),
+        key_hash=api_keys.key_hash(key),
+        key_prefix=key[:12],
+        requests_per_minute=100,
+    )
+    with closing(streams.open("127.0.0.1", HEADS, None)):
+        response = client.get("/api/v1/stream", headers={"X-API-Key": key})
+    assert response.status_code == 429
+    with client.get("/api/v1/stream", headers={"X-API-Key": key}) as response:
+        assert response.status_code == 200
 
 
 def test_what_is_never_sent_holds_no_place(client):
-    for _ in range(2 * open_response.MAX_STREAMS_PER_CLIENT):
+    for _ in range(2 * open_response.MAX_STREAMS_PER_ADDRESS):
         assert client.head("/api/v1/stream").status_code == 200
         with opened(client) as response:
             assert response.status_code == 200
