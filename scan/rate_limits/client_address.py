@@ -47,6 +47,17 @@ def is_of_one_client(environ: Mapping[str, Any], trusted_proxies: int) -> bool:
     return peer != "unknown" and not any(name in environ for name in OF_PROXIES)
 
 
+@lru_cache(maxsize=2048)
+def network_around(client: str) -> str:
+    """Return the network of a client_address() that one subscriber may have whole: an IPv4 /24, or
+    an IPv6 /48."""
+    try:
+        network = ipaddress.ip_network(client)
+    except ValueError:
+        return client
+    return str(network.supernet(new_prefix=24 if network.version == 4 else 48))
+
+
 # Parsing an address takes 3 us, the cache 0.1 us; hostile headers fill at most 0.5 MB of it, since
 # they are cut to a length that no address has.
 @lru_cache(maxsize=2048)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import orjson
@@ -19,7 +19,7 @@ import orjson
 from scan.errors import RateLimited, ScanError, Unavailable
 from scan.extensions.streams.block_events import BlockEvent, Position
 from scan.observability import metrics
-from scan.rate_limits import client_address
+from scan.rate_limits.client_address import network_around
 from scan.server import connection_limits, responses
 from scan.server.connection import Connection, State
 
@@ -236,11 +236,11 @@ class OpenStreams(Generic[_Stream]):
                     headers={"Retry-After": "5"},
                 )
             if len(self._streams) >= _most_open():
-                displaced = self._last_of_largest(_network_around(stream.address))
+                displaced = self._last_of_largest(network_around(str(stream.address)))
                 self._remove(displaced)
             self._streams[stream] = None
             self._by_address[stream.address] += 1
-            self._by_network[_network_around(stream.address)] += 1
+            self._by_network[network_around(str(stream.address))] += 1
             metrics.STREAMS.inc()
         if displaced is not None and self._displace is not None:
             self._displace(displaced)
@@ -251,7 +251,7 @@ class OpenStreams(Generic[_Stream]):
         [(largest, most)] = self._by_network.most_common(1)
         if self._displace is None or most <= self._by_network[network] + 1:
             raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
-        return next(s for s in reversed(self._streams) if _network_around(s.address) == largest)
+        return next(s for s in reversed(self._streams) if network_around(str(s.address)) == largest)
 
     def remove(self, stream: _Stream) -> None:
         """Remove a stream; removing it again has no effect."""
@@ -262,7 +262,7 @@ class OpenStreams(Generic[_Stream]):
     def _remove(self, stream: _Stream) -> None:
         del self._streams[stream]
         _take_one(self._by_address, stream.address)
-        _take_one(self._by_network, _network_around(stream.address))
+        _take_one(self._by_network, network_around(str(stream.address)))
         metrics.STREAMS.dec()
 
     def listed(self) -> list[_Stream]:
@@ -274,11 +274,6 @@ def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
     counts[key] -= 1
     if not counts[key]:
         del counts[key]
-
-
-@lru_cache(maxsize=2 * MAX_STREAMS)
-def _network_around(address: Hashable) -> str:
-    return client_address.network_around(str(address))
 
 
 def _most_open() -> int:
