@@ -137,7 +137,9 @@ class Chain:
     def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [NewToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None, number, True)]
+            tokens = [
+                NewToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None, True, number, True)
+            ]
             self._token_block = number
         return ContractFindings([], tokens, [], [], [], transfers, [], [], [])
 
