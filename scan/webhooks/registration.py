@@ -124,8 +124,8 @@ def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
         return
     if others >= MAX_PER_WATCH_ADDRESS:
         raise LimitReached(
-            f"{others} active webhooks watch this address, the maximum but for its own, which an API"
-            " key of this address registers."
+            f"{others} active webhooks watch this address, the maximum; an API key of this address"
+            " registers others."
         )
     if others_of_client >= MAX_PER_CLIENT:
         raise LimitReached(
@@ -134,8 +134,8 @@ def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
         )
     if new_of_client >= MAX_PER_CLIENT and not is_established:
         raise LimitReached(
-            f"{new_of_client} active webhooks were registered from your address for owners who have"
-            f" not had an API key for {ESTABLISHED_AFTER.days} days, the maximum; send an API key of"
+            f"{new_of_client} active webhooks were registered from your address for owners without"
+            f" an API key older than {ESTABLISHED_AFTER.days} days, the maximum; send an API key of"
             " the owner and watch the owner's address, or delete one first."
         )
 
