@@ -47,6 +47,7 @@ def is_of_one_client(environ: Mapping[str, Any], trusted_proxies: int) -> bool:
     return peer != "unknown" and not any(name in environ for name in OF_PROXIES)
 
 
+@lru_cache(maxsize=2048)
 def network_around(client: str) -> str:
     """Return the network of a client_address() that one subscriber may have whole: an IPv4 /24, or
     an IPv6 /48."""
