@@ -133,24 +133,33 @@ def _learn(front, server, chain):
 def test_the_result_of_a_verification_comes(server, chain, streaming):
     """Also of one that ends right after the first client has joined, and of one whose transaction
     is committed 2 s after it has ended."""
-    for status, error in (("done", None), ("failed", "no_match")):
+    for status, error, submitter in (
+        ("done", None, "192.0.2.1"),
+        ("failed", "no_match", "192.0.2.1"),  # another client's
+        ("failed", "no_match", "127.0.0.1"),
+    ):
         party = "0x" + made_blocks.address(f"verified {status}").hex()
         with joined(server, f"addresses:{party}") as client:
             database.execute(
                 streaming.database_url,
                 "INSERT INTO verification_jobs (id, client, address, status, created_at, due_at,"
-                " finished_at, error_code, message) VALUES (gen_random_uuid(), 'x', %s, %s, now(),"
+                " finished_at, error_code, message) VALUES (gen_random_uuid(), %s, %s, %s, now(),"
                 " now(), now() - make_interval(secs => %s), %s, %s)",
-                *(bytes.fromhex(party[2:]), status, 2 if error else 0),
-                *(error, error and "It does not match."),
+                *(submitter, bytes.fromhex(party[2:]), status, 2 if error else 0),
+                *(error, error and f"It does not match, {submitter}."),
             )
+            if (status, submitter) == ("failed", "192.0.2.1"):
+                continue
             taken = client.messages(2 if status == "done" else 1)
         result = taken[f"addresses:{party}", "verification_result"]
         if status == "done":
             assert result == {"status": "success"}
             assert taken[f"addresses:{party}", "smart_contract_was_verified"] == {}
         else:
-            assert result == {"status": "error", "errors": {"files": ["It does not match."]}}
+            assert result == {
+                "status": "error",
+                "errors": {"files": ["It does not match, 127.0.0.1."]},
+            }
 
 
 def test_replies_have_the_references_of_their_messages(server):
