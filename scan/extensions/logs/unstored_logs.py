@@ -31,7 +31,7 @@ MOST_DATA_BYTES = 4 * 1024 * 1024  # of a page's logs; a single log may have mor
 BATCH_BYTES = (
     4 * 1024 * 1024
 )  # of the logs of a batch of blocks, as they are read; one may have more
-TIMEOUT_S = 6.0  # of a request's time; the rest is for the comparison of the chains
+TIMEOUT_S = 4.5  # of a request's time; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE, MOST_STORED_AT_ONCE = 8, 1000, 64  # in one batch
