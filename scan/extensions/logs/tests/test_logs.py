@@ -115,9 +115,12 @@ def test_what_is_stored_needs_no_node(service, scenario):
 
 def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     counts, stored = [], TransactionContents.stored
-    monkeypatch.setattr(
-        TransactionContents, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
-    )
+
+    def noted(self, numbers, **how):
+        counts.append(len(numbers))
+        return stored(self, numbers, **how)
+
+    monkeypatch.setattr(TransactionContents, "stored", noted)
     [oldest] = get(indexed.client(), "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
