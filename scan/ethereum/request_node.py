@@ -245,16 +245,17 @@ class NodeSession:
         self,
         calls: Sequence[Call],
         most_bytes: int = MOST_BYTES,
-        most_in_all: int = MOST_BYTES_IN_ALL,
+        most_in_all: int | None = None,
     ) -> list[Any]:
         """Return the results in the order of the calls, with an RpcError in place of the result of
         a call that failed, AnswerTooLarge where its response alone is above `most_bytes`, or those
-        before it are above `most_in_all`."""
+        before it are above `most_in_all`, by default MOST_BYTES_IN_ALL."""
         if not calls:
             return []
 
         def read(node: Node) -> list[Any]:
-            return [*node.results(calls, self._time_s(), most_bytes, most_in_all)]
+            in_all = MOST_BYTES_IN_ALL if most_in_all is None else most_in_all
+            return [*node.results(calls, self._time_s(), most_bytes, in_all)]
 
         return self._read(calls, read)
 
