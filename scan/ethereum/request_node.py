@@ -242,10 +242,7 @@ class NodeSession:
         return results
 
     def results(
-        self,
-        calls: Sequence[Call],
-        most_bytes: int = MOST_BYTES,
-        most_in_all: int | None = None,
+        self, calls: Sequence[Call], most_bytes: int = MOST_BYTES, most_in_all: int | None = None
     ) -> list[Any]:
         """Return the results in the order of the calls, with an RpcError in place of the result of
         a call that failed, AnswerTooLarge where its response alone is above `most_bytes`, or those

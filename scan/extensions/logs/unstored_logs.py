@@ -38,6 +38,7 @@ FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE, MOST_STORED_AT_ONCE = 8, 1000, 64  # in one b
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
 COUNT_S = 2.0  # to count a list after its page was read, for batches that will be answered in it
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
+FEW_BYTES = 6 * 1024 * 1024  # of blocks, decompressed, of 0.5 MB each
 FEW_LOGS = 2_000  # of a batch: they take the processor 40 ms
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
 LISTS_BYTES = 32 * 1024 * 1024
@@ -274,11 +275,12 @@ def read_blocks(
 ) -> tuple[list[UnstoredLog], bool]:
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
     AnswerTooLarge, and as read_spans() does for those that are not stored."""
-    missing, logs, size = dict.fromkeys(numbers), [], 0
+    missing, logs, size, read_bytes = dict.fromkeys(numbers), [], 0, 0
     for number, block_hash, block in reader.sources.transaction_contents.stored(
         numbers, before_large=reader.hold_processor
     ):
-        if len(numbers) - len(missing) >= FIRST_BLOCKS:
+        read_bytes += 0 if block is None else block.bytes
+        if len(numbers) - len(missing) >= FIRST_BLOCKS or read_bytes > FEW_BYTES:
             reader.hold_processor()
         of_block: list[UnstoredLog] = []
         with damage_logged():
