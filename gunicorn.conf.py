@@ -1,8 +1,10 @@
 """How gunicorn serves Scan: the rate limits hold exactly because of what stands here."""
 
+import ctypes
 import gc
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from scan import registry
@@ -67,6 +69,9 @@ sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
 
 
+_M_MMAP_THRESHOLD = -3  # of malloc.h
+
+
 def on_starting(server):
     """Stops the start where limits could not be exact, or the database can never be used."""
     from scan.commands.startup import require_usable_database  # reads SCAN_EXTENSIONS
@@ -94,6 +99,10 @@ def post_worker_init(worker):
     # 8,000 responses that were new to the cache.
     gc.collect()
     gc.freeze()
+    # By default glibc keeps blocks below the size of the largest that was freed, up to 32 MiB each:
+    # of a process that had once read large logs, 300 MiB.
+    with suppress(AttributeError, OSError):  # another C library has none
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
     if _settings.database_url:
         from scan.http import background_threads
         from scan.http.hooks import Worker

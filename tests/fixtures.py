@@ -292,7 +292,7 @@ def data_dir(tmp_path_factory):
 PATIENCE = {
     "scan.contracts.abi_decoding.PROCESSOR_S": 10.0,  # instead of 0.5
     "scan.contracts.read_calls.FACETS_S": 10.0,  # 0.5
-    "scan.ethereum.request_node.BUDGET_S": 40.0,  # 8
+    "scan.ethereum.request_node.BUDGET_S": 40.0,  # 6
     "scan.ethereum.served_chain.CHECK_AGAIN_S": 600.0,  # 5
     "scan.extensions.blockscout.decoded_objects.READ_S": 40.0,  # 2
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25

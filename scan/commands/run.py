@@ -188,6 +188,12 @@ def _database_of_chain(
             name = database_name(chain_identity.read_identity(node))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
+            if name != postgres.chain_of(key) and not all(
+                not stop.wait(CONFIRM_EVERY_S)
+                and database_name(chain_identity.read_identity(node)) == name
+                for _ in range(CONFIRMATIONS)
+            ):
+                continue
             postgres.remember_chain(key, name)
             return name
         except NodeError as error:
@@ -298,7 +304,7 @@ def _advice(settings: Settings) -> Sequence[str]:
 
 # Development nodes are restarted often; for other nodes fewer requests are enough.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
-CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
+CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before another chain's database is used
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,6 +30,7 @@ ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
 LOG_BYTES = 650  # memory of a log besides its data, measured
 NEWEST = 16
 AT_ONCE = 64  # blocks, of 0.1 to 0.3 MB
+AT_ONCE_BYTES = 4 * 1024 * 1024  # as they are stored; one block may have more
 READING_LOCKS = 32
 READ_S = 10.0  # for the blocks of one request, of which 10,000 take half of it
 
@@ -65,14 +66,27 @@ class TransactionContents:
             return block
 
     def stored(
-        self, numbers: Sequence[int], *, are_kept: bool = False
+        self,
+        numbers: Sequence[int],
+        *,
+        are_kept: bool = False,
+        before_large: Callable[[], None] | None = None,
     ) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
-        """Yield the numbers and hashes of blocks that are stored, and what is; None of a block
-        without transactions."""
-        for start in range(0, len(numbers), AT_ONCE):
-            for number, block_hash, digest, body in self._database.rows(
-                "contracts/block_bodies_list", numbers=[*numbers[start : start + AT_ONCE]]
+        """Yield the numbers and hashes of blocks that are stored, in the order of `numbers`, and
+        what is; None of a block without transactions. Few bytes are in memory at once, besides one
+        block; `before_large` is called before such a one is read."""
+        rest, whatever_size = [*numbers], before_large is None
+        while rest:
+            later = None
+            for number, block_hash, digest, is_later, body in self._database.rows(
+                "contracts/block_bodies_list",
+                numbers=rest[:AT_ONCE],
+                most_bytes=AT_ONCE_BYTES,
+                whatever_size=whatever_size,
             ):
+                if is_later:
+                    later = number
+                    break
                 block = None
                 if body is not None and are_kept:
                     block = self.keep(number, block_hash, digest, body)
@@ -80,6 +94,13 @@ class TransactionContents:
                     block = _read(number, digest, body)
                 if body is None or block is not None:
                     yield number, bytes(block_hash), block
+            if later is None:
+                rest, whatever_size = rest[AT_ONCE:], before_large is None
+                continue
+            rest = rest[rest.index(later) :]
+            if before_large is not None:
+                before_large()
+                whatever_size = True
 
     def transaction(self, node: NodeSession, indexed: IndexedTransaction) -> StoredTransaction:
         """Return a transaction. Raises as transactions() does."""

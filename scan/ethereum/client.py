@@ -260,6 +260,15 @@ class Node:
             # It may take no batches.
             parts = [self._ask(url, [call], timeout_s, most, raw) for call in (*written, *headers)]
             results, size = [result for [result], _ in parts], parts[0][1]
+        missing = [
+            i for i, r in enumerate(results) if isinstance(r, RpcError) and r.is_missing_method
+        ]
+        if missing:
+            # A node's callers remember for minutes that it lacks a method, so it says so twice.
+            again = [(*written, *headers)[index] for index in missing]
+            answer, _ = self._post(url, again, timeout_s, most, raw)
+            for index, result in zip(missing, results_of(answer, len(again)), strict=True):
+                results[index] = result
         if headers:
             served_chain.require_canonical(blocks, results[len(calls) :])
         if by_hash and any(map(served_chain.is_malformed_request, results)):

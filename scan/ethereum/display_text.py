@@ -4,6 +4,7 @@ are capitals where the hash says so. Pure.
 """
 
 import codecs
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -47,8 +48,14 @@ WRITTEN_BY_STRANGERS = (
 
 # Controls, direction marks and others without a glyph; surrogates, private and unassigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-# Letters that show nothing, though Unicode calls them letters or symbols.
-_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
+# What shows nothing, whatever its category: Default_Ignorable_Code_Point of Unicode, which has
+# fillers, variation selectors and tags, and blanks that it lacks. skeleton() in sql/schema has the
+# same.
+IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00016fe4\U0001bca0-\U0001bca3\U0001d159"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def clean(text: str, most: int) -> str:
@@ -56,7 +63,7 @@ def clean(text: str, most: int) -> str:
     none is visible."""
     visible = text[: most * 8]
     # Sets, as a character is looked at once: a block may have thousands of names.
-    hidden = {c for c in set(visible) if unicodedata.category(c) in _HIDDEN or c in _BLANK_LETTERS}
+    hidden = {c for c in set(visible) if unicodedata.category(c) in _HIDDEN or IGNORABLE.match(c)}
     if hidden:
         visible = visible.translate(dict.fromkeys(map(ord, hidden)))
     visible = " ".join(visible.split())

@@ -20,8 +20,10 @@ from scan.ethereum.node_errors import TimedOut
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, quantity, to_hex
 
-BUDGET_S = 8.0  # of one request, for all its calls
+# Of one request, for all its calls: less than others wait for its place (QUEUED_S).
+BUDGET_S = 6.0
 PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its chain
+SMALL_TRACE = Call("debug_traceCall", ({"to": to_hex(bytes(20))}, "latest", {}))
 CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
@@ -67,6 +69,8 @@ class Places(Protocol):
         self, client: Hashable, *, is_optional: bool
     ) -> AbstractContextManager[None]: ...
 
+    def have_one_costly_place(self, is_one: bool) -> None: ...
+
     def refusal(self, client: Hashable) -> Unavailable | None: ...
 
 
@@ -77,6 +81,7 @@ class NodeGateway:
         self._node = node
         self._places = places
         self._is_away = False
+        self._may_be_tracing = False  # for nobody
         self._answered_at = 0.0
         self._probing = threading.Lock()
 
@@ -134,6 +139,11 @@ class NodeGateway:
                         self._is_away = False
                     finally:
                         self._probing.release()
+                if is_costly and self._may_be_tracing:
+                    # Of a node that traces one at a time, this waits for what it is at. No more
+                    # is given to it before.
+                    self._node.once([SMALL_TRACE], BUDGET_S)
+                    self._set_may_be_tracing(False)
                 yield self._node
                 self._answered_at = time.monotonic()
             except StateUnavailable:  # the node answers, so it is not away
@@ -144,11 +154,18 @@ class NodeGateway:
                 # One that has answered others meanwhile is slow with what this client asks for, and
                 # of one that had little time it is not known.
                 is_late = isinstance(error, TimedOut)
+                if is_late and is_costly:
+                    self._set_may_be_tracing(True)
                 had_time = not is_late or time.monotonic() - began_at >= PROBE_TIMEOUT_S
                 self._is_away = self._is_away or (had_time and self._answered_at < began_at)
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))
                 kind = NodeTimedOut if is_late else UpstreamFailed
                 raise kind(NOT_ANSWERING, retry_after_s=retry_after_s) from None
+
+    def _set_may_be_tracing(self, may_be: bool) -> None:
+        if self._may_be_tracing != may_be:
+            self._may_be_tracing = may_be
+            self._places.have_one_costly_place(may_be)
 
     def _is_known_away(self) -> bool:
         return self._is_away and self._probing.locked()
@@ -224,15 +241,18 @@ class NodeSession:
             raise refusal
         return results
 
-    def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
+    def results(
+        self, calls: Sequence[Call], most_bytes: int = MOST_BYTES, most_in_all: int | None = None
+    ) -> list[Any]:
         """Return the results in the order of the calls, with an RpcError in place of the result of
         a call that failed, AnswerTooLarge where its response alone is above `most_bytes`, or those
-        before it are above MOST_BYTES_IN_ALL."""
+        before it are above `most_in_all`, by default MOST_BYTES_IN_ALL."""
         if not calls:
             return []
 
         def read(node: Node) -> list[Any]:
-            return [*node.results(calls, self._time_s(), most_bytes, MOST_BYTES_IN_ALL)]
+            in_all = MOST_BYTES_IN_ALL if most_in_all is None else most_in_all
+            return [*node.results(calls, self._time_s(), most_bytes, in_all)]
 
         return self._read(calls, read)
 

@@ -79,13 +79,9 @@ class ServedChain:
             return
         began_at, identity, problem = time.monotonic(), self._identity(), ""
         if identity is not None:
-            # As far as the node says anything: one that has pruned block 0 is known by its id.
-            served = identity
-            with suppress(BadHex):
-                served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
-            header = ask("eth_getBlockByNumber", ("0x0", False))
-            with suppress(BadHex, TypeError, KeyError):
-                served = served._replace(genesis_hash=data(header["hash"], 32))
+            served = _served(identity, ask)
+            if served != identity:  # one wrong answer is no other chain
+                served = _served(identity, ask)
             if served != identity:
                 number, of = self._urls.index(url) + 1, len(self._urls)
                 name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
@@ -95,6 +91,18 @@ class ServedChain:
         self._checks[url] = _Check(began_at, problem)
         if problem:
             raise WrongChain(problem)
+
+
+def _served(expected: ChainIdentity, ask: Ask) -> ChainIdentity:
+    """Return the chain that a node serves, as far as it says anything: one that has pruned block 0
+    is known by its id."""
+    served = expected
+    with suppress(BadHex):
+        served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
+    header = ask("eth_getBlockByNumber", ("0x0", False))
+    with suppress(BadHex, TypeError, KeyError):
+        served = served._replace(genesis_hash=data(header["hash"], 32))
+    return served
 
 
 def mismatch(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> str:

@@ -265,7 +265,7 @@ def _number(item: bytes) -> int:
 
 CACHE_BYTES = 8 * 1024 * 1024
 PROOF_BYTES = 1000  # beside the nodes of the proof
-TRY_AGAIN_S = 300.0
+TRY_AGAIN_S = 30.0
 NOT_OFFERED = "The node does not offer proofs (eth_getProof)."
 
 

@@ -31,6 +31,8 @@ def store_or_check(
     """
     require_same_start(database, start_block)
     identity = read_identity(node)
+    if database.row("indexer/chain_get") is None and read_identity(node) != identity:
+        raise client.NodeError("the node gives different chain ids")
     database.rows(
         "indexer/chain_insert",
         **identity._asdict(),
@@ -83,7 +85,8 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
             if checked is node or isinstance(error, client.WrongChain):
                 raise
             continue  # this node is used only when another fails, and is then checked by its blocks
-        if stored.identity != identity:
+        # One wrong answer is no other chain.
+        if stored.identity not in (identity, read_identity(checked)):
             raise client.WrongChain(served_chain.mismatch(stored.identity, identity, name))
     return stored
 

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from scan.ethereum.display_text import (
     COIN_DECIMALS,
     GWEI_DECIMALS,
+    IGNORABLE,
     checksummed,
     clean,
     in_units,
@@ -36,8 +37,7 @@ _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
 
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
-# Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
-_INKLESS = " \u115f\u1160\u2800\u3164\uffa0"
+_AS_PICTURE = "\ufe0f"  # after an emoji
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -202,13 +202,14 @@ def day_time(iso: str) -> str:
 def visible(text: str) -> str:
     """Return the text with invisible and direction-changing characters replaced by their code
     points."""
-    if text.isprintable():  # a fast path, as a source may have a million characters
+    # A fast path, as a source may have a million characters.
+    if text.isprintable() and (text.isascii() or not IGNORABLE.search(text)):
         return text
     return "".join(
         f"[U+{ord(character):04X}]"
-        if unicodedata.category(character) in _HIDDEN_CATEGORIES
+        if unicodedata.category(character) in _HIDDEN_CATEGORIES or IGNORABLE.match(character)
         else character
-        for character in text
+        for character in text.replace(_AS_PICTURE, "")
     )
 
 
@@ -291,7 +292,7 @@ def exchange_name(dex: str) -> str:
 def short_name(text: str, most: int = MAX_NAME) -> str:
     """Return the name as a link shows it: cut, and never blank, although not every character has
     ink."""
-    if text and not text.strip().strip(_INKLESS):
+    if text and not IGNORABLE.sub("", text).strip():
         return "(blank)"
     visible_name = visible(text)
     return visible_name if len(visible_name) <= most else f"{visible_name[: most - 1]}…"

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from scan.errors import ClientBusy, Unavailable
+from scan.rate_limits.client_address import network_around
 
 PLACE_WAIT_S = 0.25  # in which a client's next request may have its turn
 
@@ -143,7 +144,8 @@ class ConcurrencyLimit:
 
 
 QUEUED_PER_CLIENT = 32  # requests that wait for their turn
-QUEUED_S = 8.0
+QUEUED_S = 8.0  # more than a place is held, so that a client's turn comes before
+SERVED_S = 60.0  # for which it is known who had places
 
 
 class Turn(Future[bool]):
@@ -248,13 +250,15 @@ thread = Thread()
 class QueuedPlaces(ConcurrencyLimit):
     """A limit whose requests wait for their turn without a thread, in a queue of each client.
 
-    Clients take turns. A request holds its place until its end. Up to QUEUED_PER_CLIENT of a client
-    wait, for QUEUED_S.
+    The next turn is of the client whose network, and that has itself, not had a place for longest:
+    whoever comes first waits for a place that is held, not for those who have had theirs. A request
+    holds its place until its end. Up to QUEUED_PER_CLIENT of a client wait, for QUEUED_S.
     """
 
     def __init__(self, places: int, places_per_client: int, *, busy: str) -> None:
         super().__init__(places, places_per_client=places_per_client, busy=busy, retry_after_s=1)
-        self._queues: dict[Hashable, deque[Turn]] = {}  # the client whose turn is next comes first
+        self._queues: dict[Hashable, deque[Turn]] = {}
+        self._served_at: dict[Hashable, float] = {}  # by client and by network, the oldest first
 
     @contextmanager
     def place_in_turn(self, client: Hashable, *, is_optional: bool = False) -> Iterator[None]:
@@ -308,29 +312,52 @@ class QueuedPlaces(ConcurrencyLimit):
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:  # whoever waits comes first
-            return client not in self._queues and super().take(client)
+            return client not in self._queues and self._take(client)
+
+    def _take(self, client: Hashable) -> bool:
+        if not super().take(client):
+            return False
+        now = self._changed_hands_at
+        for served in (_network(client), client):
+            self._served_at.pop(served, None)
+            self._served_at[served] = now
+        while self._served_at[oldest := next(iter(self._served_at))] < now - SERVED_S:
+            del self._served_at[oldest]
+        return True
+
+    def _last_served(self, client: Hashable) -> tuple[float, float]:
+        served_at = self._served_at
+        return served_at.get(_network(client), 0.0), served_at.get(client, 0.0)
 
     def give_back(self, client: Hashable = None) -> None:
         super().give_back(client)
         if self._queues:
             self._grant()
 
+    def change_places(self, places: int) -> None:
+        self.places = places
+        self._grant()
+
     def _grant(self) -> None:
         """Give free places to those whose turn is next."""
         granted = []
         with self._changed:
             while self.taken < self.places:
-                client = next((c for c in self._queues if self._is_free_for(c)), None)
+                waiting = filter(self._is_free_for, self._queues)
+                client = min(waiting, key=self._last_served, default=None)
                 if client is None:
                     break
-                queue = self._queues.pop(client)
-                turn = queue.popleft()
-                turn.has_place = super().take(client)
+                turn = self._queues[client].popleft()
+                if not self._queues[client]:
+                    del self._queues[client]
+                turn.has_place = self._take(client)
                 granted.append(turn)
-                if queue:
-                    self._queues[client] = queue  # after all others
         for turn in granted:
             turn.set_result(True)
+
+
+def _network(client: Hashable) -> Hashable:
+    return ("network", network_around(client)) if isinstance(client, str) else client
 
 
 class WaitingThreads(QueuedPlaces):
@@ -349,7 +376,13 @@ class WaitingThreads(QueuedPlaces):
             busy="Too many requests are waiting for the node or a compiler; try again shortly.",
         )
         busy = "The node is tracing for others; try again shortly."
-        self.costly = QueuedPlaces(max(places // 2, 1), 1, busy=busy)
+        self._costly_places = max(places // 2, 1)
+        self.costly = QueuedPlaces(self._costly_places, 1, busy=busy)
+
+    def have_one_costly_place(self, is_one: bool) -> None:
+        """Give one costly place at a time, as long as the node may be at a call that nobody waits
+        for any more; else all."""
+        self.costly.change_places(1 if is_one else self._costly_places)
 
     @contextmanager
     def costly_place_in_turn(

@@ -6,7 +6,7 @@ registered it, as long as the owner has never had a key. Others see its URL with
 """
 
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from scan.accounts.wallet_signatures import Requester, require_owner
@@ -29,10 +29,12 @@ EVENT_TYPES = LazyMapping(
 )
 """The types of events that are indexed, by name."""
 MAX_TOPICS_PER_POSITION = 10
-# Bounds on active webhooks.
+# Bounds on active webhooks. An address's own, of an owner with a key who watches that address, are
+# bounded by MAX_PER_OWNER alone, so that others cannot take their places.
 MAX_PER_OWNER = 10
 MAX_PER_WATCH_ADDRESS = 100
-MAX_PER_CLIENT = 20  # of those registered without a key of the owner
+MAX_PER_CLIENT = 20  # of each watched address; of all, those of owners without an established key
+ESTABLISHED_AFTER = timedelta(days=7)  # from the owner's first key on: anybody makes new wallets
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
@@ -56,8 +58,8 @@ class RegisteredWebhook(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The parties whose active webhooks are counted. `client_address` is None if it is
-    not limited."""
+    """The parties whose active webhooks are counted. `client_address` is None if it is not limited,
+    as with SCAN_OWNER_AUTH=never."""
 
     owner: bytes
     watch_address: bytes
@@ -82,7 +84,8 @@ def register(
     require_owner(database, webhook.owner, requester, settings.owner_auth)
     # last, as it looks up a name
     _require_allowed(url, settings, waiting_threads, requester.client_address)
-    counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
+    client_address = None if settings.owner_auth == "never" else requester.client_address
+    counted = Counted(webhook.owner, webhook.watch_address, client_address)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
     with database.transaction() as tx:
         lock_counts(tx, counted)
@@ -101,15 +104,6 @@ def register(
     return registered
 
 
-def counted_for(
-    owner: bytes, watch_address: bytes, requester: Requester, settings: Settings
-) -> Counted:
-    """Return the parties to count. The client address is not limited with a key of the owner, nor
-    with SCAN_OWNER_AUTH=never."""
-    is_unlimited = settings.owner_auth == "never" or requester.has_key_of(owner)
-    return Counted(owner, watch_address, None if is_unlimited else requester.client_address)
-
-
 def lock_counts(tx: transaction.Transaction, counted: Counted) -> None:
     """Lock the counts until the transaction ends. The lock must be taken before a queue's lock."""
     tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
@@ -117,19 +111,32 @@ def lock_counts(tx: transaction.Transaction, counted: Counted) -> None:
 
 def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
     """Raise LimitReached if one more active webhook is not allowed."""
-    [(by_owner, by_watch_address, by_client)] = tx.rows(
-        "webhooks/webhooks_count_active", **counted._asdict()
+    [(by_owner, others, others_of_client, new_of_client, is_own, is_established)] = tx.rows(
+        "webhooks/webhooks_count_active",
+        established_before=_now() - ESTABLISHED_AFTER,
+        **counted._asdict(),
     )
     if by_owner >= MAX_PER_OWNER:
         raise LimitReached(
             f"This owner has {by_owner} active webhooks, the maximum; delete one first."
         )
-    if by_watch_address >= MAX_PER_WATCH_ADDRESS:
-        raise LimitReached(f"{by_watch_address} active webhooks watch this address, the maximum.")
-    if by_client >= MAX_PER_CLIENT:
+    if is_own:
+        return
+    if others >= MAX_PER_WATCH_ADDRESS:
         raise LimitReached(
-            f"{by_client} active webhooks were registered from your address without a key of their"
-            " owner, the maximum; send an API key of the owner, or delete one first."
+            f"{others} active webhooks watch this address, the maximum; an API key of this address"
+            " registers others."
+        )
+    if others_of_client >= MAX_PER_CLIENT:
+        raise LimitReached(
+            f"{others_of_client} active webhooks that watch this address were registered from your"
+            " address, the maximum; delete one first."
+        )
+    if new_of_client >= MAX_PER_CLIENT and not is_established:
+        raise LimitReached(
+            f"{new_of_client} active webhooks were registered from your address for owners without"
+            f" an API key older than {ESTABLISHED_AFTER.days} days, the maximum; send an API key of"
+            " the owner and watch the owner's address, or delete one first."
         )
 
 
@@ -222,9 +229,12 @@ def activate(
     database: Database, settings: Settings, requester: Requester, webhook: Webhook
 ) -> None:
     """Activate a webhook. Raises LimitReached by the same limits as a registration."""
-    counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
-    if counted.client_address is not None:
-        counted = counted._replace(client_address=webhook.client_address)
+    client_address = webhook.client_address
+    if settings.owner_auth == "never":
+        client_address = None
+    elif requester.has_key_of(webhook.owner):
+        client_address = requester.client_address
+    counted = Counted(webhook.owner, webhook.watch_address, client_address)
     with database.transaction() as tx:
         lock_counts(tx, counted)
         _lock(tx, webhook)

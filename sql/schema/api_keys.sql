@@ -13,9 +13,15 @@ CREATE TABLE IF NOT EXISTS api_keys (
     created_at timestamptz NOT NULL DEFAULT now(),
     last_used_at timestamptz NOT NULL DEFAULT now(),
     active boolean NOT NULL DEFAULT true,
-    -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create
+    -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create, has_had_key
     CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
 );
+
+-- Whether an address has had a key since before a time: whether it is claimed, for 'infinity'.
+CREATE OR REPLACE FUNCTION has_had_key(owner bytea, created_before timestamptz) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN EXISTS (
+    SELECT FROM api_keys k WHERE k.owner_address = owner AND k.created_at < created_before);
 
 CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
 RETURN format(

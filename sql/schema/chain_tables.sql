@@ -254,7 +254,8 @@ BEGIN
         value := translate(regexp_replace(
             normalize(translate(value, U&'\03F2\03F9\017F', 'ccf'), NFKC), -- of which NFKC would make others
             '[\s\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202F\u205F-\u206F'
-            '\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U000E0000-\U000E0FFF]', '', 'g'),
+            '\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U00016FE4\U0001BCA0-\U0001BCA3\U0001D159'
+            '\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]', '', 'g'),
             U&'ƧϨᒿꙄꛯꝚƷȜЗӠⳌꝪꞫ\+0118CA\+016F3B\+01D206Ꮞ\+0118AFƼ\+0118BBбᏮⳒ\+0118D5\+0104D2\+0118C6\+01D212Ȣȣ৪੪\0B03\+01031A'
             '\+01E8CB৭੧୨൭ⳊꝮ\+0118AC\+0118CC\+0118D6ɑΑαАаᎪᗅ⍺ꓮ\+0102A0\+016F40ƄΒВЬᏏᏴᑲᖯᗷꓐꞴ\+010282\+0102A1\+010301СсᏟᴄⲤⲥꓚꮯ'
             '\+0102A2\+010302\+010415\+01043D\+01051C\+0118E9\+0118F2\+01F74CԁᎠᏧᑯᗞᗪꓒꓓΕЕеҽᎬ\212E⋿ⴹꓰꬲ\+010286\+0118A6'

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS webhooks (
     active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL,
     stopped_reason text,           -- why the service stopped it; null where it did not
-    client_address text,           -- who registered it without a key of its owner
+    client_address text,           -- who registered it; null: not limited
     topics json                    -- what its logs must match, as eth_getLogs has it; null: all
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active

@@ -9,6 +9,7 @@ import threading
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import requests
@@ -282,6 +283,27 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
         assert not over.is_set()
         over.set()
         watch.join()
+
+
+def test_a_start_believes_another_chain_only_after_several_answers(anvil, monkeypatch):
+    monkeypatch.setattr(run, "CONFIRM_EVERY_S", 0.0)
+    wrong = ["0x61"]
+
+    @faulty_node.altering
+    def other_chain(call, answer):
+        if call["method"] == "eth_chainId" and wrong:
+            answer["result"] = wrong.pop()
+
+    remembered = {}
+    postgres = Mock(chain_of=remembered.get, remember_chain=remembered.__setitem__)
+    with faulty_node.FaultyNode(anvil.url) as node:
+        right = run.database_name(read_identity(Node((node.url,))))
+        settings = indexing.settings_for("postgresql://none", node.url)
+        for of_before in ({}, {node.url: right}):
+            remembered |= of_before
+            node.fault, wrong[:] = other_chain, ["0x61"]
+            name = run._database_of_chain(settings, postgres, threading.Event(), None)
+            assert name == right and remembered == {node.url: right} and not wrong
 
 
 def scan_key_request(*arguments, **environment):

@@ -45,6 +45,39 @@ def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, pr
     assert node.call("eth_chainId") == hex(31337) and node.wrong_chain == ""
 
 
+def answering_once(method, wrong):
+    """What the node answers, but `wrong` for the first call of a method."""
+    answered = []
+
+    @faulty_node.altering
+    def once(call, answer):
+        if call["method"] == method and not answered:
+            answered.append(wrong)
+            answer.pop("result", None)
+            answer.update(wrong)
+
+    return once
+
+
+def test_one_wrong_chain_id_is_no_other_chain(right, proxy):
+    node = node_of(right, proxy.url)
+    proxy.fault = answering_once("eth_chainId", {"result": "0x1092"})
+    assert node.call("eth_blockNumber")
+    assert node.wrong_chain == ""
+
+
+def test_a_method_is_missing_where_the_node_says_so_twice(right, proxy):
+    missing = {"error": {"code": -32601, "message": "the method does not exist"}}
+    node = client.Node([proxy.url])
+    calls = [client.Call(name, ()) for name in ("eth_blockNumber", "eth_gasPrice", "eth_accounts")]
+    expected = node.batch(calls)
+    proxy.fault = answering_once("eth_gasPrice", missing)
+    assert node.batch(calls) == expected
+    proxy.fault = faulty_node.refuse_method("eth_gasPrice")
+    first, refused, last = node.batch(calls)
+    assert [first, last] == [expected[0], expected[2]] and refused.is_missing_method
+
+
 def test_each_connection_is_checked(right, wrong, proxy):
     """As to a node that was started anew at the same port."""
     node = node_of(right, proxy.url)

@@ -119,6 +119,9 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
         (formatting.visible("a\u202eb"), "a[U+202E]b"),
         (formatting.visible("\u2066\u2069\u200b\ufeff"), "[U+2066][U+2069][U+200B][U+FEFF]"),
         (formatting.visible("a\nb\x00"), "a[U+000A]b[U+0000]"),
+        (formatting.visible("a\U000e0141\u17b4b"), "a[U+E0141][U+17B4]b"),
+        (formatting.visible("\u2764\ufe0f\u180b"), "\u2764[U+180B]"),
+        (formatting.short_name("\u2800\U000e0100 \u3164"), "(blank)"),
         (formatting.visible_block("a\n\u202eb"), "a\n[U+202E]b"),
         (formatting.visible_lines("a\r\n\tb\u202e\nc"), ["a", "\tb[U+202E]", "c"]),
         # Names without ink have words, and a token is shown by words.

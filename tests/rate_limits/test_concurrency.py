@@ -115,12 +115,41 @@ def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait()
     with pytest.raises(ClientBusy):
         places.queue("a")
     assert places.take("b") and not places.take("a") and not places.take("c")
-    # Who comes later is served after those who wait, and clients in turn.
+    # Who has not had a place is served before those who have, whoever came first.
     later = places.queue("c")
     queued[0].leave()
-    assert queued[3].result(0) and not later.done()
+    assert later.result(0) and not queued[3].done()
     queued[1].leave()
-    assert later.result(0) and not queued[4].done()
+    assert queued[3].result(0) and not queued[4].done()
+
+
+def test_whoever_had_no_place_waits_for_one_that_is_held_and_for_no_other_turn():
+    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    running, *strangers = (places.queue(f"10.0.0.{number}") for number in range(4))
+    running.leave()
+    assert strangers[0].result(0)
+    honest, neighbour = places.queue("10.2.0.1"), places.queue("10.0.0.99")
+    strangers[0].leave()
+    assert honest.result(0)
+    honest.leave()
+    assert strangers[1].result(0) and not neighbour.done()
+    again = places.queue("10.2.0.1")
+    strangers[1].leave()
+    assert again.result(0)  # their network had one later
+
+
+def test_the_number_of_places_follows_what_the_node_may_be_at():
+    places = concurrency.WaitingThreads()
+    first, second, third = (places.costly.queue(client) for client in "abc")
+    assert first.result(0) and second.result(0)
+    places.have_one_costly_place(True)
+    first.leave()
+    assert not third.done()
+    second.leave()
+    assert third.result(0) and not places.costly.take("a")
+    fourth = places.costly.queue("a")
+    places.have_one_costly_place(False)
+    assert fourth.result(0)
 
 
 def test_whoever_leaves_gives_back_what_it_has_or_would_have():

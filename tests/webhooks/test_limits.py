@@ -61,6 +61,37 @@ def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks):
     assert create(webhooks, owners(21)[20], CLIENT, key)[0] == 409
 
 
+def test_a_stranger_with_throw_away_wallets_leaves_places_to_the_owner_and_to_others(webhooks):
+    def key_of(wallet):
+        request = key_request(wallet)
+        return webhooks.client.post("/api/v1/keys", json=request).get_json()["key"]
+
+    def watch(wallet, key, watched, client=CLIENT):
+        return create(webhooks, owner_of(wallet), client, key, watchAddress=watched)[0]
+
+    victim, neighbour = new_wallet(), new_wallet()
+    watched, key = owner_of(victim), key_of(victim)
+    strangers = [(wallet, key_of(wallet)) for wallet in (new_wallet() for _ in range(6))]
+    registered = [watch(*strangers[n // 10], watched) for n in range(60)]
+    assert registered == [201] * 20 + [409] * 40
+    others = f"0x{OTHER.hex()}"
+    assert watch(*strangers[5], others) == 409  # whatever it watches
+    assert watch(*strangers[5], owner_of(strangers[5][0])) == 201  # but its own
+    assert watch(neighbour, key_of(neighbour), watched, ANOTHER) == 201
+    webhooks.execute("UPDATE api_keys SET created_at = now() - interval '8 days'")
+    assert watch(*strangers[5], watched) == 409
+    assert watch(*strangers[5], others) == 201
+    webhooks.execute("UPDATE webhooks SET client_address = '192.0.2.' || mod(id, 250)")
+    for number, owner in enumerate(owners(79)):
+        assert create(webhooks, owner, f"10.1.0.{number}", watchAddress=watched)[0] == 201
+    assert watch(neighbour, key_of(neighbour), watched, "192.0.2.3") == 409
+    hooks = [create(webhooks, watched, CLIENT, key) for _ in range(11)]
+    assert [status for status, _ in hooks] == [201] * 10 + [409]
+    hook = hooks[0][1]
+    for active, status in ((False, 200), (True, 200)):
+        assert change(webhooks, hook, active, CLIENT) == status
+
+
 def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks):
     watched = f"0x{OWNER.hex()}"
     with ThreadPoolExecutor(8) as pool:

@@ -19,6 +19,7 @@ from scan.contracts.transaction_contents import damage_logged
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.node_errors import too_large
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, json_array, json_object, quantity
@@ -26,14 +27,18 @@ from scan.queries.blocks import hash_at
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
-MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
-TIMEOUT_S = 6.0  # of a request's time; the rest is for the comparison of the chains
+MOST_DATA_BYTES = 4 * 1024 * 1024  # of a page's logs; a single log may have more
+BATCH_BYTES = (
+    4 * 1024 * 1024
+)  # of the logs of a batch of blocks, as they are read; one may have more
+TIMEOUT_S = 4.5  # of a request's time; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE, MOST_STORED_AT_ONCE = 8, 1000, 64  # in one batch
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
 COUNT_S = 2.0  # to count a list after its page was read, for batches that will be answered in it
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
+FEW_BYTES = 6 * 1024 * 1024  # of blocks, decompressed, of 0.5 MB each
 FEW_LOGS = 2_000  # of a batch: they take the processor 40 ms
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
 LISTS_BYTES = 32 * 1024 * 1024
@@ -269,19 +274,27 @@ def read_blocks(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
 ) -> tuple[list[UnstoredLog], bool]:
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
-    as read_spans() does for those that are not stored."""
-    missing, logs = dict.fromkeys(numbers), []
-    for number, block_hash, block in reader.sources.transaction_contents.stored(numbers):
-        if len(numbers) - len(missing) >= FIRST_BLOCKS:
+    AnswerTooLarge, and as read_spans() does for those that are not stored."""
+    missing, logs, size, read_bytes = dict.fromkeys(numbers), [], 0, 0
+    for number, block_hash, block in reader.sources.transaction_contents.stored(
+        numbers, before_large=reader.hold_processor
+    ):
+        read_bytes += 0 if block is None else block.bytes
+        if len(numbers) - len(missing) >= FIRST_BLOCKS or read_bytes > FEW_BYTES:
             reader.hold_processor()
+        of_block: list[UnstoredLog] = []
         with damage_logged():
-            logs += [
+            of_block = [
                 UnstoredLog(number, log_index, index, block_hash, b"", address, topics, log_data)
                 for index, receipt in (block.receipts_with(log_filter.values) if block else ())
                 for address, topics, log_data, log_index in receipt.logs or ()
                 if log_filter.matches(address, topics)
             ]
             del missing[number]
+        logs += of_block
+        size += sum(len(log.data) for log in of_block)
+        if size > BATCH_BYTES and len(numbers) > 1:
+            raise too_large(BATCH_BYTES)
     if missing:
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
     return logs, bool(missing)
@@ -310,7 +323,10 @@ def read_spans(
     last = spans[-1].last
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     calls.append(Call("eth_getBlockByNumber", (hex(last), False)))
-    *results, header = node.results(calls)
+    *results, header = node.results(calls, BATCH_BYTES, 2 * BATCH_BYTES)
+    if spans[0].first == last and isinstance(results[0], AnswerTooLarge):
+        reader.hold_processor()
+        *results, header = node.results(calls)
     block_hash = hash_at(reader, last)
     if header is None or (isinstance(header, RpcError) and header.is_missing_block):
         raise UpstreamFailed(ANOTHER_CHAIN)

@@ -214,8 +214,16 @@ class Sockets:
         self._verified_since, jobs = row
         ended = {job["id"]: job for job in orjson.loads(jobs)}
         for id_ in ended.keys() - self._verified:
-            self._broadcast(_verification_messages(ended[id_]))
+            self._send_verification(ended[id_])
         self._verified = ended.keys()
+
+    def _send_verification(self, job: Record) -> None:
+        """Send how a verification ended; why one failed to its own client alone, as others may
+        wait for the same contract."""
+        for topic, event, payload in _verification_messages(job):
+            for socket in self._topics.clients(topic):
+                if job["status"] == "done" or socket.address == job["client"]:
+                    socket.push(topic, event, orjson.dumps(payload))
 
     @contextmanager
     def _request(self) -> Iterator[Reader]:

@@ -6,7 +6,8 @@ slots that proxies read say.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from scan.contracts.delegation import Read
@@ -26,7 +27,7 @@ from scan.extensions.traces.transaction_traces import TraceFrame
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
-from scan.rate_limits.concurrency import QueuedPlaces
+from scan.rate_limits.concurrency import Postponed, QueuedPlaces, thread
 
 Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
 
@@ -67,6 +68,18 @@ class Simulations(QueuedPlaces):
             places_per_client=1,
             busy="Other calls are being simulated; try again shortly.",
         )
+
+    @contextmanager
+    def place_of(self, client: Hashable) -> Iterator[None]:
+        """Hold the place as place_in_turn() does, but leave it to others while the request waits
+        for one at the node."""
+        with self.place_in_turn(client):
+            try:
+                yield
+            except Postponed:
+                if thread.request is not None:
+                    thread.request.give_back(self)
+                raise
 
 
 class Simulated(NamedTuple):
@@ -147,7 +160,7 @@ def simulate(
     """
     reader.do_not_cache()
     block = blocks.or_newest(reader, block)
-    with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
+    with reader.sources.get(Simulations).place_of(reader.client):
         outcomes = reader.sources.get(Simulator).simulate(
             reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
         )

@@ -10,7 +10,7 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 
 MAX_CALLS = 5
-ANONYMOUS_GAS = 15_000_000  # at most, of a call without an API key
+ANONYMOUS_GAS = 15_000_000  # at most, of calls without an API key
 MAX_DATA = 128 * 1024  # bytes; nodes take no larger transaction into their pools
 MAX_CODE = 128 * 1024  # bytes of an account's code
 MAX_ACCOUNTS = 50
@@ -50,15 +50,22 @@ Overrides = Mapping[str, Mapping[str, Any]]
 
 
 def calls_of(body: Mapping[str, Any], most_gas: int) -> list[SimulatedCall]:
-    """Return the calls of a body, each with at most so much gas; raises InvalidParameter."""
+    """Return the calls of a body, with at most so much gas together, of which each has its share
+    by default; raises InvalidParameter."""
     calls = parameters.required(body, "calls")
     if not isinstance(calls, list) or not 1 <= len(calls) <= MAX_CALLS:
         raise InvalidParameter(f"calls must be an array of 1 to {MAX_CALLS} calls.", field="calls")
-    return [call_of(call, f"calls[{index}]", most_gas) for index, call in enumerate(calls)]
+    read: list[SimulatedCall] = []
+    for index, call in enumerate(calls):
+        left = most_gas - sum(call.gas for call in read)
+        share = left // (len(calls) - index)
+        read.append(call_of(call, f"calls[{index}]", left, share))
+    return read
 
 
-def call_of(call: object, at: str, most_gas: int) -> SimulatedCall:
-    """Return the call that stands at a place of the body; raises InvalidParameter."""
+def call_of(call: object, at: str, most_gas: int, gas: int | None = None) -> SimulatedCall:
+    """Return the call that stands at a place of the body, by default with all of the gas; raises
+    InvalidParameter."""
     if not isinstance(call, dict):
         raise InvalidParameter(f"{at} must be an object.", field=at)
     json_bodies.only_known(call, CALL_FIELDS, f"field of {at}")
@@ -67,9 +74,9 @@ def call_of(call: object, at: str, most_gas: int) -> SimulatedCall:
     if to is None and not input_:
         reason = f"{at} must have to, or data to create a contract."
         raise InvalidParameter(reason, field=f"{at}.to")
-    gas = quantity(call.get("gas", most_gas), f"{at}.gas")
+    gas = quantity(call.get("gas", most_gas if gas is None else gas), f"{at}.gas")
     if gas > most_gas:
-        of_key = f", or {GAS} with an API key" if most_gas < GAS else ""
+        of_key = f", or {GAS} of all calls with an API key" if most_gas < GAS else ""
         message = f"{at}.gas must be at most {most_gas}{of_key}."
         raise InvalidParameter(message, field=f"{at}.gas")
     from_address = NOBODY if sender is None else parameters.address(sender, f"{at}.from")

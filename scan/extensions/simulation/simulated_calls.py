@@ -19,7 +19,7 @@ from scan.extensions.explanations.storage.mapping_keys import TRACER as HASHING_
 from scan.extensions.explanations.storage.mapping_keys import HashedValues, read_values
 from scan.extensions.explanations.transactions import mapped_code, state_changes
 from scan.extensions.simulation.request import Overrides, SimulatedCall
-from scan.extensions.traces import transaction_traces
+from scan.extensions.traces import step_traces, transaction_traces
 from scan.hex import BadHex, data, quantity, to_hex
 
 REVERTED = "execution reverted"
@@ -30,6 +30,23 @@ ONE_AT_MOST = (
 TOGETHER = "The node cannot simulate these calls one after another; send the first ones alone."
 IGNORES_OVERRIDES = "The node ignores overrides of the state, which this simulation needs."
 NOT_OFFERED = "The node offers none of debug_traceCall, eth_simulateV1 and eth_call."
+TOO_MANY_CALLS = "too many calls"
+# callTracer takes anvil 5 s for 30,000 calls, and four times as long for twice as many, which it
+# goes on with when nobody waits: so they are counted first where the gas is enough for many.
+MAX_INNER_CALLS = 10_000
+MAX_INNER_BYTES = 2 * 1024 * 1024  # of their inputs
+UNCOUNTED_GAS = 1_000_000
+COUNTER = {
+    "tracer": "{calls: 0, bytes: 0, enter: function(frame) {"
+    " this.calls++; this.bytes += frame.getInput().length;"
+    f" if (this.calls > {MAX_INNER_CALLS} || this.bytes > {MAX_INNER_BYTES})"
+    f" throw '{TOO_MANY_CALLS}'; }}, exit: function(result) {{}}, fault: function(log, db) {{}},"
+    " result: function(context, db) { return [this.calls, this.bytes]; }}"
+}
+MANY_CALLS = (
+    f"The call makes more than {MAX_INNER_CALLS:,} calls, or passes more than"
+    f" {MAX_INNER_BYTES >> 20} MiB to them, more than are traced."
+)
 STEPS_S = 3.0
 # All steps are listed up to this: 100,000 steps, of 68 bytes each, take anvil 0.3 s.
 MAX_LISTED_GAS = 500_000
@@ -100,10 +117,11 @@ def _traced(
 ) -> list[Outcome]:
     outcomes = []
     for call in calls:
+        if call.gas > UNCOUNTED_GAS:
+            [count] = _read_traces(node, block, call, overrides, COUNTER)
+            _require_few_calls(count)
         tracers = (transaction_traces.CALL_TRACER, state_changes.STATE_TRACER)
-        options = [{**tracer, "stateOverrides": overrides} for tracer in tracers]
-        traces = [Call("debug_traceCall", (call.param(), block, option)) for option in options]
-        answers = request_node.read(node, block, traces, transaction_traces.MAX_TRACE_BYTES)
+        answers = _read_traces(node, block, call, overrides, *tracers)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
             outcomes.append(Outcome(_refused(call, refusal), True, overrides=overrides))
@@ -118,6 +136,32 @@ def _traced(
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes
+
+
+def _read_traces(
+    node: NodeSession,
+    block: BlockId,
+    call: SimulatedCall,
+    overrides: Overrides,
+    *tracers: Mapping[str, Any],
+) -> list[Any]:
+    of_each = {"timeout": step_traces.TIMEOUT, "stateOverrides": overrides}
+    traces = [
+        Call("debug_traceCall", (call.param(), block, {**tracer, **of_each})) for tracer in tracers
+    ]
+    return request_node.read(node, block, traces, transaction_traces.MAX_TRACE_BYTES)
+
+
+def _require_few_calls(count: Any) -> None:
+    """Raise TracesUnavailable where a node has counted too many calls inside; geth returns what
+    the tracer throws. A node without tracers in JavaScript counts none."""
+    is_counted = isinstance(count, list) and len(count) == 2
+    if isinstance(count, RpcError):
+        is_few = TOO_MANY_CALLS not in count.message
+    else:
+        is_few = not is_counted or (count[0] <= MAX_INNER_CALLS and count[1] <= MAX_INNER_BYTES)
+    if not is_few:
+        raise TracesUnavailable(MANY_CALLS)
 
 
 def failing_steps(
@@ -155,12 +199,8 @@ def _traced_by(
     overrides: Overrides,
 ) -> Any:
     """Return the result of a tracer; an empty list where the node does not answer."""
-    options = {**tracer, "stateOverrides": overrides}
-    traced = Call("debug_traceCall", (call.param(), block, options))
     try:
-        [answer] = request_node.read(
-            node.within(STEPS_S), block, [traced], transaction_traces.MAX_TRACE_BYTES
-        )
+        [answer] = _read_traces(node.within(STEPS_S), block, call, overrides, tracer)
     except (UpstreamFailed, Unavailable):
         return []
     return answer

@@ -8,6 +8,7 @@ transactions, and access lists (EIP-7928) of blocks whose transfers no log prove
 """
 
 import logging
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -299,6 +300,7 @@ class AccessLists:
 
 
 BALANCES_TIMEOUT_S = 2.0
+ASK_AGAIN_S = 60.0
 
 
 class SpenderBalances:
@@ -307,12 +309,13 @@ class SpenderBalances:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._is_offered = True
+        self._not_offered_until = 0.0
 
     def before(self, block: DecodedBlock, traced: TracedBlock) -> Mapping[bytes, int]:
         """Return the balances in wei that the node proves, by address. Accounts of which it proves
         none are missing, since it may lack the state: their transfers stay what the node says."""
-        spenders = large_spenders(block, traced.transfers) if self._is_offered else []
+        is_offered = time.monotonic() >= self._not_offered_until
+        spenders = large_spenders(block, traced.transfers) if is_offered else []
         if not spenders:
             return {}
         parent = served_chain.BlockId(block.number - 1, block.parent_hash)
@@ -328,7 +331,8 @@ class SpenderBalances:
             encoded = state_proofs.proven_header(parent, header)
             for address, proof in zip(spenders, proofs, strict=True):
                 if isinstance(proof, RpcError):
-                    self._is_offered = not proof.is_missing_method
+                    if proof.is_missing_method:
+                        self._not_offered_until = time.monotonic() + ASK_AGAIN_S
                 else:
                     account = state_proofs.read_account(address, parent, encoded, proof)
                     balances[address] = account.balance

@@ -10,13 +10,16 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from scan import errors
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.rate_limits.client_address import network_around
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.compiler_run import RUNNING, OutOfLimits
 from scan.verification.request import parse
@@ -27,6 +30,7 @@ MOST_UNFINISHED_OF_CLIENT = 2  # one runs and one waits
 MAX_REQUEST_BYTES = 12 * 1024 * 1024  # as ASCII: sources of 1 MiB may take six times as much
 POLL_S = 0.5  # another process may run the job
 RETRY_AFTER_S = 15
+TOO_MANY = "Too many verifications are waiting; try again shortly."
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -55,6 +59,40 @@ class Job(NamedTuple):
         return self.status in ("done", "failed")
 
 
+class UnfinishedJob(NamedTuple):
+    id: str
+    client: str
+    is_running: bool
+    is_due: bool
+
+
+def next_due(jobs: Sequence[UnfinishedJob]) -> UnfinishedJob | None:
+    """Return the job to run next: the first that is due of the networks with the fewest running
+    ones, of clients without any."""
+    running = [job.client for job in jobs if job.is_running]
+    in_network = Counter(map(network_around, running))
+    due = (job for job in jobs if job.is_due and job.client not in running)
+    return min(due, key=lambda job: in_network[network_around(job.client)], default=None)
+
+
+def that_gives_way(jobs: Sequence[UnfinishedJob], client: str) -> UnfinishedJob | None:
+    """Return the last waiting job of the network that has the most jobs, and of its client that has
+    the most, for one more of `client`; None where that one would have no fewer then."""
+    of_client = Counter(job.client for job in jobs)
+    in_network = Counter(network_around(job.client) for job in jobs)
+
+    def share(client: str) -> tuple[int, int]:
+        return in_network[network_around(client)], of_client[client]
+
+    def has_more(job: UnfinishedJob) -> bool:
+        if network_around(job.client) == network_around(client):
+            return of_client[job.client] > of_client[client] + 1
+        return in_network[network_around(job.client)] > in_network[network_around(client)] + 1
+
+    waiting = (job for job in reversed(jobs) if not job.is_running and has_more(job))
+    return max(waiting, key=lambda job: share(job.client), default=None)
+
+
 class VerificationJobs:
     """The jobs of one database; `changed` is notified when this process adds or ends a job."""
 
@@ -78,22 +116,27 @@ class VerificationJobs:
         job_id = str(uuid.uuid4())
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
-            [(of_client, of_all)] = tx.rows("verification/jobs_count_unfinished", client=client)
+            now = datetime.now(UTC)
+            unfinished = _unfinished(tx, now)
+            of_client = sum(job.client == client for job in unfinished)
             if of_client >= MOST_UNFINISHED_OF_CLIENT:
                 raise errors.RateLimited(
                     f"{of_client} of your verifications are not finished; wait for one of them.",
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )
-            if of_all >= MOST_UNFINISHED:
-                reason = "Too many verifications are waiting; try again shortly."
-                raise errors.Unavailable(reason, retry_after_s=RETRY_AFTER_S)
+            if len(unfinished) >= MOST_UNFINISHED:
+                displaced = that_gives_way(unfinished, client)
+                if displaced is None:
+                    raise errors.Unavailable(TOO_MANY, retry_after_s=RETRY_AFTER_S)
+                ending = Ending(TOO_MANY, error_code=UNAVAILABLE)
+                tx.execute("verification/jobs_finish", **_end(displaced.id, None, ending))
             tx.execute(
                 "verification/jobs_insert",
                 id=job_id,
                 client=client,
                 address=submission.address,
                 request=text,
-                now=datetime.now(UTC),
+                now=now,
             )
         self.notify()
         return job_id
@@ -266,8 +309,9 @@ class JobRunner:
                 self._running.discard(job.lease)
                 raise
         # Whether clients without a running job wait while all places are taken.
-        self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
-            self._database.value("verification/jobs_count_due", now=_now())
+        self._verifier.places.jobs_wait = (
+            len(self._running) >= RUNNING
+            and next_due(_unfinished(self._database, _now())) is not None
         )
 
     def _claim(self) -> ClaimedJob | None:
@@ -275,8 +319,13 @@ class JobRunner:
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
             now = _now()  # others may have held the lock for a while
+            job = next_due(_unfinished(tx, now))
+            if job is None:
+                return None
             until = now + timedelta(seconds=LEASE_S)
-            rows = tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until)
+            rows = tx.rows(
+                "verification/jobs_claim", id=job.id, now=now, lease=lease, leased_until=until
+            )
         return ClaimedJob(lease, *rows[0]) if rows else None
 
     def _extend_leases(self) -> None:
@@ -301,14 +350,7 @@ class JobRunner:
             if ending is None:
                 self._postpone([job.lease], _now() + POSTPONED)
             else:
-                self._database.rows(
-                    "verification/jobs_finish",
-                    id=job.id,
-                    lease=job.lease,
-                    status="failed" if ending.error_code else "done",
-                    now=_now(),
-                    **ending._asdict(),
-                )
+                self._database.rows("verification/jobs_finish", **_end(job.id, job.lease, ending))
         except errors.ScanError as error:
             log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:
@@ -335,6 +377,17 @@ class JobRunner:
             log.exception("verification job %s failed", job.id)
             return Ending("Something went wrong on our side.", error_code=INTERNAL_ERROR)
         return Ending(message(verified), verified.match, verified.creation_match, verified.warning)
+
+
+def _unfinished(database: Database | Transaction, now: datetime) -> list[UnfinishedJob]:
+    rows = database.rows("verification/jobs_list_unfinished", now=now)
+    return [UnfinishedJob(*row) for row in rows]
+
+
+def _end(job_id: str, lease: int | None, ending: Ending) -> dict[str, object]:
+    """Return the parameters of verification/jobs_finish."""
+    status = "failed" if ending.error_code else "done"
+    return {"id": job_id, "lease": lease, "status": status, "now": _now(), **ending._asdict()}
 
 
 def _error_code(error: errors.ScanError) -> str:

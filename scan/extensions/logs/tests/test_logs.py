@@ -9,6 +9,7 @@ import pytest
 
 from app import create_app
 from scan.contracts.transaction_contents import TransactionContents
+from scan.database.connection import Database
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
@@ -114,12 +115,39 @@ def test_what_is_stored_needs_no_node(service, scenario):
 
 def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     counts, stored = [], TransactionContents.stored
-    monkeypatch.setattr(
-        TransactionContents, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
-    )
+
+    def noted(self, numbers, **how):
+        counts.append(len(numbers))
+        return stored(self, numbers, **how)
+
+    monkeypatch.setattr(TransactionContents, "stored", noted)
     [oldest] = get(indexed.client(), "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1_000])
+def test_lists_of_large_blocks_have_few_bytes_in_memory(indexed, scenario, monkeypatch, most_bytes):
+    at_once, rows = [], Database.rows
+
+    def noted(self, statement, **params):
+        read = rows(self, statement, **params)
+        if statement == "contracts/block_bodies_list":
+            at_once.append([len(row[-1]) for row in read if row[-1] is not None])
+        return read
+
+    monkeypatch.setattr(Database, "rows", noted)
+    monkeypatch.setattr("scan.contracts.transaction_contents.AT_ONCE_BYTES", most_bytes)
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_BYTES", most_bytes)
+    same(pages(indexed.client(), "/logs", "logs", 100), scenario.truth.logs)
+    assert max(map(len, at_once)) >= 1
+    assert all(sum(sizes[:-1]) <= most_bytes for sizes in at_once)
+
+
+def test_a_block_of_more_logs_than_a_batch_is_read_alone(lying, scenario, monkeypatch):
+    _, client = lying
+    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_BYTES", 5_000)
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
 def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, scenario):

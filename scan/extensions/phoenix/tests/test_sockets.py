@@ -151,15 +151,17 @@ def test_the_result_of_a_verification_comes(server, chain, streaming):
     is committed 2 s after it has ended."""
     for status, error in (("done", None), ("failed", "no_match")):
         party = "0x" + made_blocks.address(f"verified {status}").hex()
+        own = "127.0.0.1", (status, 2 if error else 0, error, error and "It does not match.")
         with joined(server, f"addresses:{party}") as client:
-            database.execute(
-                streaming.database_url,
-                "INSERT INTO verification_jobs (id, client, address, status, created_at, due_at,"
-                " finished_at, error_code, message) VALUES (gen_random_uuid(), 'x', %s, %s, now(),"
-                " now(), now() - make_interval(secs => %s), %s, %s)",
-                *(bytes.fromhex(party[2:]), status, 2 if error else 0),
-                *(error, error and "It does not match."),
-            )
+            # Why another client's failed is told to that one alone.
+            for submitter, of in (("192.0.2.1", ("failed", 2, "no_match", "Not yours.")), own):
+                database.execute(
+                    streaming.database_url,
+                    "INSERT INTO verification_jobs (id, client, address, created_at, due_at,"
+                    " status, finished_at, error_code, message) VALUES (gen_random_uuid(), %s, %s,"
+                    " now(), now(), %s, now() - make_interval(secs => %s), %s, %s)",
+                    *(submitter, bytes.fromhex(party[2:]), *of),
+                )
             taken = client.messages(2 if status == "done" else 1)
         result = taken[f"addresses:{party}", "verification_result"]
         if status == "done":

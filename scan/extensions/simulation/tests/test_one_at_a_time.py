@@ -1,7 +1,9 @@
-"""A simulation takes little from others: one at a time at the node, bounded gas and bytes."""
+"""A simulation takes little from others: turns at the node, bounded gas, calls and bytes."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Event, Lock
 
 import pytest
 import requests
@@ -13,6 +15,7 @@ from tests.http import conftest, test_limits_of_cached_responses
 from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
 from tests.support import indexing, serving
 from tests.support.anvil import Anvil
+from tests.support.faulty_node import FaultyNode, Reply
 
 # Calls itself with its argument and one more, up to 200.
 NESTED = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
@@ -30,7 +33,9 @@ def service(postgres, template):
 
 
 def simulate(address, client, key="", **fields):
-    calls = [{"to": CALLED, **{name: fields.pop(name) for name in ("gas",) if name in fields}}]
+    calls = [
+        {"to": CALLED, **{name: fields.pop(name) for name in ("gas", "data") if name in fields}}
+    ]
     headers = {"X-Forwarded-For": client, **({"X-API-Key": key} if key else {})}
     body = {"calls": calls, **fields}
     url = f"{address}/api/v1/simulate"
@@ -55,6 +60,63 @@ def test_simulations_of_all_clients_are_made_one_after_the_other(service):
         node.held.set()
         for made in (first, *others):
             assert made.result().json()["calls"][0]["status"] is True
+
+
+@pytest.mark.long
+def test_a_node_that_traces_one_at_a_time_is_given_no_more_until_it_is_done(postgres, template):
+    """A stranger's call takes it longer than anybody waits for the node."""
+    tracing, begun = Lock(), []
+
+    def trace(calls, forward):
+        if not any(call["method"] == "debug_traceCall" for call in calls):
+            return Reply(body=forward(calls))
+        is_long = any(call["params"][0].get("data") == "0x51" for call in calls)
+        begun.append(is_long)
+        with tracing:
+            time.sleep(8 if is_long else 0)
+            return Reply(body=forward(calls))
+
+    with postgres.cloned(template) as url, Anvil() as anvil, FaultyNode(anvil.url) as node:
+        anvil.mine()
+        indexing.Indexing(url, anvil.url).run_until(anvil.head())
+        node.fault = trace
+        environment = {"SCAN_TRUSTED_PROXIES": "1", "RPC_URL": node.url}
+        with conftest.served(url, **environment) as (_, address), ThreadPoolExecutor(2) as pool:
+            is_over = Event()
+
+            def attack(client):
+                while not is_over.is_set():
+                    simulate(address, client, data="0x51")
+
+            strangers = [pool.submit(attack, "10.1.0.1")]
+            serving.wait_until(lambda: any(begun))
+            statuses = [simulate(address, "10.2.0.1").status_code for _ in range(3)]
+            is_over.set()
+            for stranger in strangers:
+                stranger.result()
+    assert statuses == [200] * 3
+
+
+def test_calls_inside_are_counted_before_they_are_traced(service):
+    """callTracer takes anvil minutes for the calls that fit into the gas of one call."""
+    address, _, _ = service
+    many = {CALLED: {"code": "0x5b5f5f5f5f5f61beef5af1505f56"}}
+    large = {CALLED: {"code": "0x5b5f5f6110005f5f60045af1505f56"}}
+    for overrides in (many, large):
+        refused = simulate(address, "10.1.0.1", overrides=overrides)
+        assert (refused.status_code, refused.json()["code"]) == (422, "traces_unavailable")
+    [few] = simulate(address, "10.1.0.1", gas=100_000, overrides=many).json()["calls"]
+    assert few["error"]["kind"] == "out_of_gas"
+
+
+def test_calls_have_gas_together(service):
+    address, _, _ = service
+    body = {"calls": [{"to": CALLED}, {"to": CALLED, "gas": 5_000_000}, {"to": CALLED}]}
+    made = requests.post(f"{address}/api/v1/simulate", json=body, timeout=PATIENCE_S).json()
+    assert [call["gasLimit"] for call in made["calls"]] == ["5000000"] * 3
+    body["calls"][2]["gas"] = 5_000_001
+    refused = requests.post(f"{address}/api/v1/simulate", json=body, timeout=PATIENCE_S)
+    assert refused.status_code == 400 and refused.json()["field"] == "calls[2].gas"
 
 
 def test_gas_without_a_key_is_what_ordinary_blocks_use(service):

@@ -112,14 +112,39 @@ def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     assert jobs.get(submitted[0]) is not None
 
 
-def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
+def test_a_client_has_two_jobs_and_all_together_a_bounded_number(explorer, jobs, address):
     for number in range(MOST_UNFINISHED):
-        jobs.submit(request(address), f"192.0.2.{number // MOST_UNFINISHED_OF_CLIENT}")
+        jobs.submit(request(address), f"10.{number}.0.1")
+    with pytest.raises(Unavailable):
+        jobs.submit(request(address), "198.51.100.1")
+    explorer.execute("UPDATE verification_jobs SET client = '192.0.2.0' WHERE client < '10.10'")
     with pytest.raises(RateLimited) as refused:
         jobs.submit(request(address), "192.0.2.0")
     assert int(refused.value.headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("network", ["192.0.2.{}", "2001:db8:1:{}::/64"])
+def test_a_stranger_with_many_addresses_leaves_places_and_turns_to_others(
+    explorer, jobs, address, network
+):
+    strangers = [
+        jobs.submit(request(address), network.format(number // MOST_UNFINISHED_OF_CLIENT))
+        for number in range(MOST_UNFINISHED)
+    ]
+    services = explorer.app.extensions["scan"]
+    runner = JobRunner(services.writes, services.verifier, jobs)
+    assert runner._claim().id == strangers[0]
+    honest = [jobs.submit(request(address), f"198.51.{number}.1") for number in range(12)]
+    gave_way = [job for job in map(jobs.get, strangers) if job.is_over]
+    assert len(gave_way) == 12 and {job.error_code for job in gave_way} == {"unavailable"}
+    assert jobs.get(strangers[0]).status == "running"
+    assert [runner._claim().id for _ in honest] == honest  # before the rest of the stranger's
+    # One of the same network that has none yet has a place, too, while another has two.
+    assert jobs.get(jobs.submit(request(address), network.format(99))).status == "pending"
     with pytest.raises(Unavailable):
-        jobs.submit(request(address), "198.51.100.1")
+        for number in range(20):
+            jobs.submit(request(address), network.format(100 + number))
+    assert not any(jobs.get(job_id).is_over for job_id in honest)
 
 
 def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
@@ -156,25 +181,6 @@ def test_few_requests_wait_at_once(explorer, jobs, address):
         explorer.execute("DELETE FROM verification_jobs")
         jobs.notify()
     assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
-
-
-def test_a_claim_takes_one_job_however_it_is_planned(explorer, jobs, address):
-    first = jobs.submit(request(address), CLIENT)
-    # As autovacuum leaves the table while it has one job.
-    explorer.execute("VACUUM FULL verification_jobs")
-    explorer.execute("VACUUM ANALYZE verification_jobs")
-    explorer.execute("DELETE FROM verification_jobs WHERE id = %s", first)
-    for number in range(20):
-        jobs.submit(request(address), f"192.0.2.{number}")
-    services = explorer.app.extensions["scan"]
-    now = datetime.now(UTC)
-    until = now + timedelta(seconds=30)
-    with services.writes.transaction() as tx:
-        claimed = [
-            len(tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until))
-            for lease in range(20)
-        ]
-    assert claimed == [1] * 20
 
 
 def test_jobs_are_swept_after_a_day(explorer, jobs, address):

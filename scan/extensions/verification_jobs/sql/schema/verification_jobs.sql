@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS verification_jobs (
     CHECK ((status = 'running') = (lease IS NOT NULL)),
     CHECK ((status = 'failed') = (error_code IS NOT NULL))
 );
--- serves verification/jobs_claim, verification/jobs_count_due, verification/jobs_count_unfinished, verification/jobs_extend_leases, verification/jobs_postpone
+-- serves verification/jobs_list_unfinished, verification/jobs_extend_leases, verification/jobs_postpone
 CREATE INDEX IF NOT EXISTS verification_jobs_unfinished
     ON verification_jobs (created_at, id) WHERE finished_at IS NULL;
 -- serves verification/jobs_sweep

@@ -1,5 +1,5 @@
--- Records how a job ended, if its lease is still held.
--- params: id text, lease bigint, status text, now timestamptz, match text null,
+-- Records how a job ended, if its lease is still held, or of one without a lease, if it has none.
+-- params: id text, lease bigint null, status text, now timestamptz, match text null,
 --   creation_match text null, message text, warning text null, error_code text null
 -- returns: nothing
 -- index: verification_jobs_pkey
@@ -7,4 +7,4 @@ UPDATE verification_jobs
 SET status = %(status)s, finished_at = %(now)s, lease = NULL, request = NULL, match = %(match)s,
     creation_match = %(creation_match)s, message = %(message)s, warning = %(warning)s,
     error_code = %(error_code)s
-WHERE id = %(id)s::uuid AND lease = %(lease)s;
+WHERE id = %(id)s::uuid AND finished_at IS NULL AND lease IS NOT DISTINCT FROM %(lease)s;
