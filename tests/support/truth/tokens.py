@@ -158,6 +158,8 @@ class Tokens:
         for itself; nothing where it does not answer."""
         read = {}
         for token, found in self.by_token(transfers).items():
+            if self.is_bare(token):
+                continue
             sums = {h: n for h, n in balances_of(found).items() if n and h != ZERO}
             answers = {h: self.balance(token, h) for h in {*sums, token}}
             if not self.adds_up(sums, answers):
