@@ -58,7 +58,7 @@ class Explorer:
         services = self.app.extensions["scan"]
         threads = [*background_threads.equal_creations_threads(services)]
         for extension, worker in registry.by_extension(hooks.Worker):
-            if extension == "contract_details":
+            if extension in ("contract_details", "verification_jobs"):
                 threads.extend(worker.threads(services))
         others = {*threading.enumerate()}
         for thread in threads:
