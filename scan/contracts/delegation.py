@@ -149,15 +149,16 @@ class _State:
 
 class Run:
     """A run of code, for calls of functions that it does not have itself, with data of the first of
-    `sizes` and of others of these that it tells apart; or, with an `input_`, for
-    its answer to that, which may not write. `ways` are those that do not fail, `own` the
-    selectors of functions that it has; `end` is where the code ends that ran."""
+    `sizes` and of others of these that it tells apart; or, with an `input_`, for its answer to
+    that, which may not write. `ways` are those that do not fail, `own` the selectors of functions
+    that it has and may not pass on; `end` is where the code ends that ran."""
 
     def __init__(
         self, code: bytes, steps: Steps, input_: bytes | None = None, sizes: tuple[int, ...] = SIZES
     ) -> None:
         self.ways: dict[Way, None] = {}
         self.own: set[bytes] = set()
+        self._kept: set[bytes] = set()  # functions that do not pass all calls on
         self.end = 0
         self._code, self._steps, self._input = code, steps, input_
         self._terms: dict[Any, Term] = {}
@@ -186,6 +187,7 @@ class Run:
                     self._follow(self._own_waiting.pop())
                     self._own_waiting += self._waiting
                     self._waiting = []
+                self.own &= self._kept
 
     def _follow(self, state: _State) -> None:
         try:
@@ -199,6 +201,8 @@ class Run:
             self._note(state, UNFOLLOWED)
 
     def _note(self, state: _State, ending: str, returned: tuple[Part, ...] = ()) -> None:
+        if state.is_own and ending != FORWARDED:
+            self._kept.add(state.selector)
         if not state.is_own or state.targets:
             if len(self.ways) == MAX_WAYS:
                 raise OutOfSteps
@@ -689,9 +693,8 @@ def _assumed(size: int) -> Values:
 
 
 def _moves(word: Word) -> bool:
-    """Return whether a place or a size follows from the call data's size, or from another that is
-    assumed."""
-    return isinstance(word, Term) and bool(word.kinds & {"size", "returned_size", "memory_size"})
+    """Return whether a place or a size follows from the call data's size."""
+    return isinstance(word, Term) and bool(word.kinds & {"size", "memory_size"})
 
 
 def _distance(one: Word, other: Word, size: int) -> int:
