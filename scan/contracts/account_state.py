@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.contracts.proxy_contracts import is_proxy_code
+from scan.contracts.proxy_contracts import delegations_of
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client, served_chain
@@ -157,7 +157,8 @@ class ReplacedCodes:
         code = b"" if isinstance(result, client.RpcError) else code_of(result)
         if code:
             row = {"address": address, "code_hash": keccak256(code), "code": code}
-            self._writes.rows("contracts/contracts_put", **row, is_proxy=is_proxy_code(code))
+            [delegation] = delegations_of([code])
+            self._writes.rows("contracts/contracts_put", **row, delegation=delegation)
         return bool(code)
 
 

@@ -1,30 +1,59 @@
-"""The implementations of proxies: the contracts to which their code passes a call on, as a run of
-it shows (delegation.py), by what the chain has where the code reads it.
+"""The implementations of proxies: the contracts to which their code passes a call on, as the ways
+through it show (delegation.py), by what the chain has where the code reads it.
 
-A slot that the code does not read is not believed, whatever standard names it.
+The ways are found once for each code, with few steps for a block, and stored with it. A slot that
+the code does not read is not believed, whatever standard names it; and where the caller, the block
+or what other contracts do decide, no implementation is named.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from hashlib import sha256
+from functools import partial
 from typing import NamedTuple
 
-from scan.contracts.delegation import PUSH, Answer, Read, Run
+import orjson
+
+from scan.contracts.delegation import (
+    BUDGET,
+    DATA,
+    FORWARDED,
+    PUSH,
+    SMALL_SIZES,
+    UNFOLLOWED,
+    OutOfSteps,
+    Run,
+    Steps,
+    Way,
+)
+from scan.contracts.delegation_targets import (
+    CHAIN_ID,
+    CODE,
+    FUNCTION,
+    Missing,
+    Read,
+    State,
+    Targets,
+    from_text,
+    to_text,
+)
+from scan.contracts.terms import Term
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
-from scan.hex import BadHex, data, to_hex
+from scan.hex import BadHex, data, quantity, to_hex
 
 NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
 MAX_RESPONSE_BYTES = 256 * 1024
 MAX_FACETS = 64
 MAX_TARGETS = 4  # steps from code that passes all calls on to the code that does not
-REQUESTS = 4  # to the node for a lookup
+REQUESTS = 8  # to the node for a lookup
+BLOCK_STEPS = 4 * BUDGET  # of the codes that are indexed at once; the others are followed later
+# For all proxies of a request: the codes of those that they ask, and what is read of the chain.
+REQUEST_STEPS, STEPS_OF_READ = 3 * BUDGET, 5
+MAX_TEXT = 4 * 1024  # of a stored delegation; those of compilers have 1,000 characters
 CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
 
 # keccak256("eip1967.proxy.implementation") - 1, and so on
@@ -46,6 +75,9 @@ _IMPLEMENTATION = data("0x5c60da1b")  # implementation()
 # not begin as solc's, which writes where free memory begins.
 MAX_CLONE_BYTES = 100
 _COMPILED = re.compile(rb"\x60.\x60\x40(\x52|\x81\x90\x52)", re.DOTALL)
+_PUSHED = re.compile(PUSH, re.DOTALL)
+# SSTORE, TSTORE, CREATE, CALL, CALLCODE, CREATE2, SELFDESTRUCT
+_WRITING = re.compile(rb"[\x55\x5d\xf0-\xf2\xf5\xff]")
 # Proxies of Safe's versions 1.0 to 1.4 begin by reading the first slot, masked to an address.
 _SAFE = re.compile(rb"\x60\x80\x60\x40\x52\x73\xff{20}\x60\x00\x54\x16")
 _COMPTROLLER = data("0x63bb82aa5e")  # PUSH4 comptrollerImplementation()
@@ -62,22 +94,28 @@ _DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + PUSH + b")*+[\xf2\xf4]", 
 
 
 class Proxy(NamedTuple):
-    """A proxy and its implementation. `others` are the further implementations of a diamond,
-    `unused` is an address in a slot of EIP-1967 to which the code passes nothing on. `is_of_now`:
-    it was to be read at a block of which the node has no state."""
+    """A proxy and its implementation, which is empty where something else than the chain's state
+    decides: `depends_on` names that in words; `own` are the selectors of functions that its code
+    has itself, as far as it compares them. `others` are the further implementations of a
+    diamond, `unused` is an address in a slot of EIP-1967 to which the code passes nothing on.
+    `is_of_now`: it was to be read at a block of which the node has no state."""
 
     kind: str
     implementation: bytes
     others: tuple[bytes, ...] = ()
     unused: bytes = b""
     is_of_now: bool = False
+    depends_on: tuple[str, ...] = ()
+    own: frozenset[bytes] = frozenset()
 
     @property
     def implementations(self) -> tuple[bytes, ...]:
-        return (self.implementation, *self.others)
+        return (self.implementation, *self.others) if self.implementation else ()
 
     @property
     def warning(self) -> str | None:
+        if self.depends_on:
+            return f"To which contract it passes a call on depends on {_listed(self.depends_on)}."
         target = to_hex(self.unused)
         sentence = f"Its slot of EIP-1967 names {target}, to which its code passes no calls on."
         return sentence if self.unused else None
@@ -85,118 +123,164 @@ class Proxy(NamedTuple):
     def record(self) -> dict[str, object]:
         record: dict[str, object] = {
             "type": self.kind,
-            "implementation": to_hex(self.implementation),
+            "implementation": to_hex(self.implementation) if self.implementation else None,
         }
         if self.others:
             record["implementations"] = [*map(to_hex, self.implementations)]
+        if self.depends_on:
+            record["dependsOn"] = [*self.depends_on]
         if self.warning:
             record["warning"] = self.warning
         return record
 
 
-class Delegation(NamedTuple):
-    """How code passes calls on. `proxy` is set where the code alone has the implementation, else
-    `reads` are what it reads of the chain, as far as the code alone shows."""
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
-    code: bytes = b""
+
+class Delegation(NamedTuple):
+    """How code passes calls on. `proxy` is set where the code alone has the implementation; `own`
+    are the selectors of functions that the code compares with those that are called. `is_known`:
+    the code has been followed, which takes a while where there are many."""
+
+    kind: str = ""
     proxy: Proxy | None = None
-    reads: tuple[Read, ...] = ()
+    ways: tuple[Way, ...] = ()
+    own: frozenset[bytes] = frozenset()
+    is_known: bool = True
 
     @property
     def depends_on_state(self) -> bool:
         """Whether the chain's state says more of the proxy than the code does."""
-        return bool(self.code) and (self.proxy is None or self.proxy.kind == "immutable")
+        return bool(self.kind) and (self.proxy is None or self.proxy.kind == "immutable")
+
+    @property
+    def text(self) -> str:
+        """The delegation as it is stored with the code; empty where it passes nothing on."""
+        if not self.kind:
+            return ""
+        constant = self.proxy.implementation.hex() if self.proxy else ""
+        own = sorted(selector.hex() for selector in self.own)
+        return orjson.dumps([self.kind, constant, own, *to_text(self.ways)]).decode()
 
 
 NOT_DELEGATING = Delegation()
+NOT_KNOWN = Delegation(is_known=False)
 
 
-def is_proxy_code(code: bytes) -> bool:
-    """Return whether code passes calls on, as far as the code alone shows."""
-    return delegation_of(code) is not NOT_DELEGATING
+def stored_delegation(text: str | None) -> Delegation:
+    """Return a delegation by its text, None of a code that has not been followed yet."""
+    if not text:
+        return NOT_KNOWN if text is None else NOT_DELEGATING
+    kind, constant, own, *ways = orjson.loads(text)
+    selectors = frozenset(map(bytes.fromhex, own))
+    proxy = Proxy(kind, bytes.fromhex(constant), own=selectors) if constant else None
+    return Delegation(kind, proxy, from_text(ways), selectors)
 
 
-def delegation_of(code: bytes) -> Delegation:
-    """Return how code passes on calls of functions that it does not have itself."""
+def delegations_of(codes: Iterable[bytes]) -> list[str | None]:
+    """Return the delegations of codes as they are stored; None of those for which the steps of all
+    together do not suffice."""
+    steps = Steps(BLOCK_STEPS)
+    return [None if d is None else d.text for d in (delegation_of(code, steps) for code in codes)]
+
+
+def account_delegation(code: bytes) -> Proxy | None:
+    """Return the delegation of an account by its code (EIP-7702)."""
     if code.startswith(DELEGATION) and len(code) == len(DELEGATION) + ADDRESS_BYTES:
-        return Delegation(code, Proxy("eip7702", code[len(DELEGATION) :]))
-    return NOT_DELEGATING if _DELEGATING.match(code) is None else _delegation(code)
+        return Proxy("eip7702", code[len(DELEGATION) :])
+    return None
 
 
-@lru_cache(maxsize=256)
-def _delegation(code: bytes) -> Delegation:
-    run = _run_alone(code)
-    if run.target is None:
+def delegation_of(code: bytes, steps: Steps) -> Delegation | None:
+    """Return how code passes on calls of functions that it does not have itself; None where these
+    steps do not suffice to tell, but those of a code by itself might."""
+    try:
+        steps.take(len(code) // 256)
+    except OutOfSteps:
+        return None
+    if _DELEGATING.match(code) is None:
         return NOT_DELEGATING
-    if not run.reads:
-        kind = "eip1167" if run.end == len(code) else "immutable-args-clone"
-        kind = kind if _is_handwritten(code, run) else "immutable"
-        return Delegation(code, Proxy(kind, run.target))
-    assumed = _part(code, 4, 20), _part(code, 8, 20)
-    reads = [read for read in run.reads if read.to not in assumed]
-    if _run_alone(code, function=4).reads != run.reads:  # another function's are others
-        reads.append(_FACETS)
-    return Delegation(code, None, tuple(reads))
+    own_steps = Steps(min(BUDGET, steps.left))
+    most = own_steps.left
+    run = Run(code, own_steps)
+    steps.left -= most - own_steps.left
+    if own_steps.left < 0 and most < BUDGET:
+        return None
+    passed_on = [way for way in run.ways if way.ending == FORWARDED and not way.is_own]
+    if not passed_on:
+        return NOT_DELEGATING
+    ways, constant = tuple(run.ways), _constant_target(tuple(run.ways))
+    if 8 * len(run.own) + len(orjson.dumps(to_text(ways))) > MAX_TEXT:
+        return Delegation("other", None, (Way(FORWARDED, targets=(0,)), Way(UNFOLLOWED)))
+    end, is_handwritten = _handwritten(code, run)
+    if constant:
+        kind = "eip1167" if end == len(code) else "immutable-args-clone"
+        kind = kind if is_handwritten else "immutable"
+        own = frozenset(run.own)
+        return Delegation(kind, Proxy(kind, constant, own=own), ways, own)
+    target = passed_on[0].targets[0]
+    kind = "immutable" if target and isinstance(target, int) else ""
+    kind = kind or _kind(code, target, is_handwritten=is_handwritten)
+    return Delegation(kind, None, ways, frozenset(run.own))
 
 
-def _part(code: bytes, start: int, size: int) -> bytes:
-    """Return bytes of the code's hash, of which runs make functions and accounts: the code cannot
-    have them, and treats them as any others."""
-    return sha256(code).digest()[start : start + size]
+def _handwritten(code: bytes, run: Run) -> tuple[int, bool]:
+    """Return where code ends that runs, and whether it is that of a proxy without anything of its
+    own, whatever it is called with: such a proxy has the source of its implementation."""
+    end = max(run.end, Run(code, Steps(BUDGET // 8), sizes=SMALL_SIZES).end)
+    is_short = end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
+    opcodes = _PUSHED.sub(b"", code[:end]) if is_short else b""
+    is_plain = opcodes.count(b"\xf4") == 1 and not _WRITING.search(opcodes)
+    return end, is_short and is_plain and not run.own
 
 
-def _run(code: bytes, address: bytes, answer: Answer, function: int = 0) -> Run:
-    """Run code for a call of a function that it does not have itself."""
-    input_ = _part(code, function, 4) + bytes(32)
-    return Run(code, input_, address, _part(code, 12, 20), answer)
+def _constant_target(ways: tuple[Way, ...]) -> bytes:
+    """Return where code passes calls on to wherever it stands; empty where its state says."""
+    try:
+        first, other = (State({}, Steps(BUDGET)).targets(ways, bytes([n]) * 20) for n in (1, 2))
+    except (Missing, OutOfSteps):
+        return b""
+    return first.target if first == other else b""
 
 
-def _run_alone(code: bytes, function: int = 0) -> Run:
-    """Run code with an assumed address for all that it reads, or, where it does not pass the call
-    on then, with zero for one of its reads, such as whether it is paused."""
-    word, address = bytes(12) + _part(code, 8, 20), _part(code, 4, 20)
-    first = _run(code, address, lambda read: word, function)
-    for zero in dict.fromkeys(() if first.target else first.reads):
-        words = defaultdict(lambda: word, {zero: bytes(32)})
-        run = _run(code, address, words.__getitem__, function)
-        if run.target is not None:
-            return run
-    return first
-
-
-def _is_handwritten(code: bytes, run: Run) -> bool:
-    return run.end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
-
-
-def _kind(code: bytes, at: bytes, run: Run, words: Mapping[Read, bytes | None]) -> str:
-    """Return the kind of the proxy `at` an address by the read that has its implementation."""
-
-    def from_(address: bytes | None) -> Read | None:
-        return next((r for r in reversed(run.reads) if _address(words[r]) == address), None)
-
-    origin = from_(run.target)
-    is_beacon = bool(origin and origin.to not in (b"", at) and origin.input == _IMPLEMENTATION)
-    slot = from_(origin.to) if is_beacon and origin else origin
-    kind = _SLOTS.get(slot.input) if slot and not slot.to else None
-    if kind == "eip1967" and _is_handwritten(code, run):
+def _kind(code: bytes, target: object, *, is_handwritten: bool) -> str:
+    """Return the kind of a proxy by the term of its implementation."""
+    origin = next(iter(target.leaves), None) if isinstance(target, Term) else None
+    is_beacon = False
+    if origin is not None and origin.op == "answer":
+        of, *input_ = origin.args
+        is_beacon = input_ == [_IMPLEMENTATION] and not (
+            isinstance(of, Term) and {leaf.op for leaf in of.leaves} == {"address"}
+        )
+        origin = next(iter(of.leaves), None) if is_beacon and isinstance(of, Term) else None
+    slot = origin.args[0] if origin is not None and origin.op == "slot" else None
+    kind = _SLOTS.get(slot.to_bytes(32)) if isinstance(slot, int) else None
+    if kind == "eip1967" and is_handwritten:
         return "eip7760"
-    if kind is None and origin == Read(b"", bytes(32)) and _SAFE.match(code):
+    if kind is None and slot == 0 and not is_beacon and _SAFE.match(code):
         return "safe"
-    if kind is None and origin and _COMPTROLLER in code:
+    if kind is None and origin is not None and _COMPTROLLER in code:
         return "comptroller"
     if kind is None and all(function in code for function in _EIP897):
         return "eip897"
     return kind or ("beacon" if is_beacon else "other")
 
 
-def proxy_at(node: NodeSession, address: bytes, code: bytes, block: BlockId | None) -> Proxy | None:
-    """Return the proxy at an address after a block, or now where that is None; None if it is none,
-    or if the node does not respond."""
-    delegation = delegation_of(code)
+def proxy_at(
+    node: NodeSession,
+    address: bytes,
+    delegation: Delegation,
+    block: BlockId | None,
+    input_: bytes | None = None,
+) -> Proxy | None:
+    """Return the proxy at an address after a block, or now where that is None, as at_blocks() does;
+    None if it is none, or if the node does not respond."""
     if not delegation.depends_on_state:
         return delegation.proxy
     try:
-        return proxy_after(node, address, delegation, block)
+        at = node.within(NODE_TIMEOUT_S)
+        return at_blocks(at, [(address, delegation, block)], input_=input_)[0]
     except (UpstreamFailed, Unavailable, BadHex):
         return None
 
@@ -208,7 +292,7 @@ def delegating_account(node: NodeSession, address: bytes, block: BlockId | None)
         code = node.within(NODE_TIMEOUT_S).call(
             "eth_getCode", to_hex(address), block or "latest", most_bytes=MAX_RESPONSE_BYTES
         )
-        return delegation_of(data(code)).proxy
+        return account_delegation(data(code))
     except (UpstreamFailed, Unavailable, RpcError, BadHex):
         return None
 
@@ -222,70 +306,97 @@ def proxy_after(
 
 
 Words = Mapping[Read, bytes]
+request_steps = partial(Steps, REQUEST_STEPS)
 
 
 def at_blocks(
     node: NodeSession,
     proxies: Sequence[tuple[bytes, Delegation, BlockId | None]],
     overridden: Mapping[bytes, Words] = {},
+    input_: bytes | None = None,
 ) -> list[Proxy | None]:
     """Return the proxies as they were after blocks, or are now where that is None or the node has
     no state of that block; None for each that is no proxy.
 
     `proxies` have an address, its delegation and a block each; slots in `overridden` have
-    other words. Few requests are made. Raises the errors of NodeSession, and BadHex.
+    other words. With the `input_` of a call they have what that is passed on to. Few requests are
+    made, and what others answer is followed within the steps of a request: what these do not
+    suffice for counts as not answered by the node. Raises the errors of NodeSession, and BadHex.
     """
     words: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
-    missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
     results: list[Proxy | None] = [None] * len(proxies)
-    waiting = {*range(len(proxies))}
+    waiting = dict.fromkeys(range(len(proxies)), _BELIEVED)  # with what is to be read next
     of_now = {index for index, (_, _, block) in enumerate(proxies) if block is None}
+    steps = node.of_request(request_steps)
     for _ in range(REQUESTS):
-        missing = [(index, read) for index, read in missing if read not in words[index]]
-        calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
-        answers, repeated = _read(node, calls)
-        of_now |= {missing[position][0] for position in repeated}
-        for (index, read), answer in zip(missing, answers, strict=True):
-            words[index][read] = None if isinstance(answer, RpcError) else data(answer)
-        missing = []
-        for index in waiting:
+        for index, believed in [*waiting.items()]:
             address, delegation, _ = proxies[index]
+            state, missing = State(words[index], steps, input_), believed
             try:
-                run = _run(delegation.code, address, words[index].__getitem__)
-                proxy = _proxy(delegation, address, run, words[index])
+                targets = state.targets(delegation.ways, address)
+                if {*targets.depends_on} & _BY_FUNCTION and input_ is None:
+                    missing = (*missing, _FACETS)
+            except Missing as error:
+                missing = (*missing, *error.args[0])
+            except OutOfSteps:
+                break
+            waiting[index] = tuple(read for read in missing if read not in words[index])
+            if not waiting[index]:
+                proxy = _proxy(delegation, targets, state, words[index])
                 results[index] = proxy and proxy._replace(is_of_now=index in of_now)
-            except KeyError as error:
-                missing.append((index, error.args[0]))
-        waiting = {index for index, _ in missing}
+                del waiting[index]
+        reads = [(index, read) for index, missing in waiting.items() for read in missing]
+        try:
+            steps.take(STEPS_OF_READ * len(reads))
+        except OutOfSteps:
+            break
+        calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in reads]
+        answers, repeated = _read(node, calls)
+        of_now |= {reads[position][0] for position in repeated}
+        for (index, read), answer in zip(reads, answers, strict=True):
+            words[index][read] = None if isinstance(answer, RpcError) else _bytes(read, answer)
+        waiting = dict.fromkeys(waiting, ())
+    if waiting:
+        node.record_failed()
     return results
 
 
+_BY_FUNCTION = {DATA, FUNCTION}
+
+
 def _proxy(
-    delegation: Delegation, at: bytes, run: Run, words: Mapping[Read, bytes | None]
+    delegation: Delegation, targets: Targets, state: State, words: Mapping[Read, bytes | None]
 ) -> Proxy | None:
-    facets = _addresses(words.get(_FACETS))
-    targets = (run.target,) if run.target and any(run.target) else ()
-    implementations = tuple(dict.fromkeys((*facets, *targets)))
-    if not implementations:
+    facets = _addresses(words.get(_FACETS)) if {*targets.depends_on} <= _BY_FUNCTION else ()
+    implementations = (targets.target,) if targets.target else facets
+    if not implementations and not targets.depends_on:
         return None
-    if delegation.proxy:
-        kind = delegation.proxy.kind
-    else:
-        kind = "eip2535" if facets else _kind(delegation.code, at, run, words)
-    used = {*implementations, *(read.to for read in run.reads)}
+    if not implementations:
+        return Proxy(delegation.kind, b"", depends_on=targets.depends_on)
+    kind = "eip2535" if facets else delegation.kind
+    used = {*implementations, *(read.of for read in state.used)}
     believed = (_address(words[read]) for read in _BELIEVED)
     unused = next((address for address in believed if address and address not in used), b"")
-    return Proxy(kind, implementations[0], implementations[1:], unused)
+    own = frozenset() if facets else delegation.own
+    return Proxy(kind, implementations[0], implementations[1:], unused, own=own)
 
 
 def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
-    proxy = to_hex(address)
+    of = to_hex(read.of or address)
     if read == _FACETS:
-        return "eth_call", ({"to": proxy, "data": to_hex(read.input), "gas": CALL_GAS},)
-    if not read.to:
-        return "eth_getStorageAt", (proxy, to_hex(read.input))
-    call = {"from": proxy, "to": to_hex(read.to), "data": to_hex(read.input), "gas": CALL_GAS}
-    return "eth_call", (call,)
+        return "eth_call", ({"to": of, "data": to_hex(read.what), "gas": CALL_GAS},)
+    if read.what == CHAIN_ID:
+        return "eth_chainId", ()
+    return (
+        ("eth_getCode", (of,))
+        if read.what == CODE
+        else ("eth_getStorageAt", (of, to_hex(read.what)))
+    )
+
+
+def _bytes(read: Read, answer: object) -> bytes:
+    """Return the bytes of an answer. Raises BadHex."""
+    return quantity(answer).to_bytes(32) if read.what == CHAIN_ID else data(answer)
 
 
 def _read(
@@ -295,8 +406,7 @@ def _read(
     on the newest state, as they failed there without a revert."""
     calls = list(calls)
     results: list[object] = node.results(
-        [Call(method, (*params, block or "latest")) for (method, params), block in calls],
-        MAX_RESPONSE_BYTES,
+        [Call(*_after(call, block or "latest")) for call, block in calls], MAX_RESPONSE_BYTES
     )
     failed = [
         index
@@ -305,10 +415,17 @@ def _read(
     ]
     if any(isinstance(result, RpcError) and result.is_missing_block for result in results):
         node.record_failed()  # it is behind, or on another fork
-    now = [Call(calls[index][0][0], (*calls[index][0][1], "latest")) for index in failed]
+    now = [Call(*_after(calls[index][0], "latest")) for index in failed]
     for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
         results[index] = result
     return results, failed
+
+
+def _after(
+    call: tuple[str, tuple[object, ...]], block: BlockId | str
+) -> tuple[str, tuple[object, ...]]:
+    method, params = call
+    return method, params if method == "eth_chainId" else (*params, block)
 
 
 def _address(word: bytes | None) -> bytes | None:

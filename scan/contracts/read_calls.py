@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
-from scan.contracts.proxy_contracts import MAX_TARGETS, Proxy, delegating_account, proxy_at
+from scan.contracts.proxy_contracts import (
+    MAX_TARGETS,
+    Proxy,
+    delegating_account,
+    proxy_at,
+    stored_delegation,
+)
 from scan.database.connection import Database
 from scan.errors import CallReverted, HistoryUnavailable, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import request_node
@@ -62,6 +68,8 @@ def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> Prepar
 
 
 GAS = 30_000_000
+OWN_FUNCTION = "the contract has this function itself, and is not verified"
+OTHER_FACET = "the contract passes this function on to another one than its facet that has it"
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
@@ -115,6 +123,12 @@ class ReadCalls:
             functions, others = entries["functions"], entries["others"]
             try:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
+                if proxy is not None and call.function.selector in proxy.own:
+                    raise abi_json.NoSuchFunction(OWN_FUNCTION)
+                if proxy is not None and proxy.kind == "eip2535":
+                    ran = self._proxy_at(node, address, address, block, call.calldata)
+                    if ran is None or proxy.implementation not in ran.implementations:
+                        raise abi_json.NoSuchFunction(OTHER_FACET)
             except AbiError as error:  # an implementation may have it, or another overload
                 if failure is None or isinstance(failure, abi_json.NoSuchFunction):
                     failure = error
@@ -136,7 +150,7 @@ class ReadCalls:
             for implementation in proxy.implementations:
                 delegated = self._function(implementation, function, block.number)
                 if delegated is not None:
-                    yield delegated, Proxy(proxy.kind, implementation)
+                    yield delegated, Proxy(proxy.kind, implementation, own=proxy.own)
                     if time.monotonic() > ends_at:
                         return
 
@@ -145,16 +159,26 @@ class ReadCalls:
         where it runs there, and so on."""
         code_address = address
         for _ in range(MAX_TARGETS):
-            at = {"address": code_address, "block_number": block.number}
-            code = self._database.value("contracts/codes_get", **at)
-            if code is not None:
-                proxy = proxy_at(node, address, bytes(code), block)
-            else:
-                proxy = delegating_account(node, code_address, block)
-            if proxy is None:
+            proxy = self._proxy_at(node, address, code_address, block)
+            if proxy is None or not proxy.implementation:
                 return
             yield proxy
             code_address = proxy.implementation
+
+    def _proxy_at(
+        self,
+        node: NodeSession,
+        address: bytes,
+        code_address: bytes,
+        block: BlockId,
+        input_: bytes | None = None,
+    ) -> Proxy | None:
+        """Return the proxy that the code of an address is at another one."""
+        at = {"address": code_address, "block_number": block.number}
+        row = self._database.row("contracts/codes_get_delegation", **at)
+        if row is None:
+            return delegating_account(node, code_address, block)
+        return proxy_at(node, address, stored_delegation(row[0]), block, input_)
 
     def _function(self, address: bytes, function: str, block: int) -> dict[str, Any] | None:
         """Return the ABI's entries of the function as `functions`, and the names of all functions

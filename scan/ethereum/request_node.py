@@ -10,8 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, cast
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from scan.cached_values import SizedCache
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
@@ -20,6 +20,7 @@ from scan.ethereum.node_errors import TimedOut
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, quantity, to_hex
 
+T = TypeVar("T")
 # Of one request, for all its calls: less than others wait for its place (QUEUED_S).
 BUDGET_S = 6.0
 PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its chain
@@ -175,6 +176,7 @@ class NodeGateway:
 class _Outcome:
     is_optional: bool  # so that the request does not wait for its turn
     failed: bool = False
+    kept: dict[Callable[[], Any], Any] = field(default_factory=dict)
 
 
 class NodeSession:
@@ -200,6 +202,11 @@ class NodeSession:
     def record_failed(self) -> None:
         """Count a call as failed whose result is malformed, or that is not repeated yet."""
         self._outcome.failed = True
+
+    def of_request(self, make: Callable[[], T]) -> T:
+        """Return what is made once for the request, such as a budget."""
+        kept: T = self._outcome.kept.setdefault(make, make())
+        return kept
 
     def within(self, seconds: float) -> "NodeSession":
         """Return the same session with an earlier deadline."""

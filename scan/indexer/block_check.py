@@ -235,7 +235,7 @@ _DERIVED: Mapping[str, Kinds] = {
         """,
     ),
     # The node says the code, of which the others are made.
-    "codes": _kinds(said="code_hash code is_proxy"),
+    "codes": _kinds(said="code_hash code delegation is_proxy"),
     "contracts": _kinds("address", "block_number", "code_hash"),
 }
 # In which cases a value is said, and its block's `unproven`, or its record's, says so.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import is_proxy_code
+from scan.contracts.proxy_contracts import delegations_of
 from scan.database import connection, transaction
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
@@ -320,7 +320,7 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             "indexer/codes_insert",
             code_hashes=[*distinct],
             codes=[*distinct.values()],
-            are_proxies=[*map(is_proxy_code, distinct.values())],
+            delegations=delegations_of(distinct.values()),
         )
         rows = ((code.address, code.block_number, code.code_hash) for code in findings.codes)
         lines = map(transaction.line, rows)

@@ -11,7 +11,7 @@ import orjson
 from scan import parameters
 from scan.contracts import abi_decoding, read_calls
 from scan.contracts.abi import AbiError, canonical
-from scan.contracts.proxy_contracts import CLONES, Proxy, delegation_of, proxy_after
+from scan.contracts.proxy_contracts import CLONES, Proxy, proxy_after, stored_delegation
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
@@ -37,7 +37,8 @@ class Contract(NamedTuple):
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `replaced_at` a block after which the node
     returned another code, for which no verification holds; `interface` the ABI with what the
-    compiler says beside it; `is_similar` that it may have been created as the `verifier`.
+    compiler says beside it; `is_similar` that it may have been created as the `verifier`;
+    `delegation` is Delegation.text, None where it was not read or is not known yet.
     """
 
     code_hash: bytes | None
@@ -61,6 +62,7 @@ class Contract(NamedTuple):
     replaced_at: int | None = None
     interface: str | None = None
     is_similar: bool | None = None
+    delegation: str | None = None
 
     @property
     def has_source(self) -> bool:
@@ -154,14 +156,22 @@ def get_with_proxy(
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     """Return a proxy's implementations at the newest block, by its code or its state."""
-    delegation = delegation_of(bytes(contract.code or b""))
+    if contract.code is None:
+        return ProxyLookup(None)
+    delegation = stored_delegation(contract.delegation)
     proxy = delegation.proxy
+    if not delegation.is_known:
+        reader.do_not_cache()
+        return ProxyLookup(None, is_known=False)
     if not delegation.depends_on_state:
         return ProxyLookup(proxy)
     with suppress(UpstreamFailed, BadHex, Unavailable):
         at_newest = proxy_after(reader.node, address, delegation, reader.once(blocks.newest))
         if at_newest is not None and at_newest.is_of_now:
             reader.do_not_cache()  # the node keeps no state of an older block, or lacks it yet
+        if at_newest is None and reader.has_node_failed:
+            reader.do_not_cache()
+            return ProxyLookup(proxy, is_known=False)
         return ProxyLookup(at_newest)
     reader.do_not_cache()
     return ProxyLookup(proxy, is_known=proxy is not None)

@@ -1,11 +1,11 @@
 -- Indexes the code of a contract that no block showed, as of the first indexed block; of one that ended nothing.
--- params: address bytea, code_hash bytea, code bytea, is_proxy boolean
+-- params: address bytea, code_hash bytea, code bytea, delegation text
 -- literals: none
 -- returns: nothing
 -- index: chain_pkey, codes_pkey, contracts_pkey
 WITH stored AS (
-    INSERT INTO codes (code_hash, code, is_proxy)
-    SELECT %(code_hash)s, %(code)s, %(is_proxy)s
+    INSERT INTO codes (code_hash, code, delegation)
+    SELECT %(code_hash)s, %(code)s, %(delegation)s
     WHERE NOT EXISTS (SELECT FROM contracts c WHERE c.address = %(address)s)
     ON CONFLICT (code_hash) DO NOTHING
 )

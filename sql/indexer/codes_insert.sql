@@ -1,8 +1,8 @@
 -- Stores runtime bytecode that is not stored yet.
--- params: code_hashes bytea[], codes bytea[], are_proxies boolean[]
+-- params: code_hashes bytea[], codes bytea[], delegations text[]
 -- literals: none
 -- returns: nothing
 -- index: codes_pkey
-INSERT INTO codes (code_hash, code, is_proxy)
-SELECT * FROM unnest(%(code_hashes)s::bytea[], %(codes)s::bytea[], %(are_proxies)s::boolean[])
+INSERT INTO codes (code_hash, code, delegation)
+SELECT * FROM unnest(%(code_hashes)s::bytea[], %(codes)s::bytea[], %(delegations)s::text[])
 ON CONFLICT (code_hash) DO NOTHING;

@@ -8,7 +8,8 @@
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
 --   abi, sources, metadata, code_layouts (JSON text), first block with this code,
 --   block at which the node returned another code (null: none), interface, whether the other address is verified
---   and the code that created this contract is not known to be another (null where there is no other)
+--   and the code that created this contract is not known to be another (null where there is no other),
+--   how its code passes calls on (null: not known yet, or no `code` asked for)
 -- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, verified_contracts_pkey, built_abis_pkey,
 --   replaced_codes_pkey, interfaces_pkey, creation_comparisons_pkey
 SELECT index_version(), now.code_hash, c.code, v.match,
@@ -28,7 +29,7 @@ SELECT index_version(), now.code_hash, c.code, v.match,
         AND NOT EXISTS (
             SELECT FROM creation_comparisons e
             WHERE e.address = %(address)s AND e.code_hash = v.code_hash AND e.creation_hash = v.creation_hash
-                AND NOT e.is_equal) END
+                AND NOT e.is_equal) END, c.delegation
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true

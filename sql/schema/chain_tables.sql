@@ -230,8 +230,11 @@ CREATE TABLE IF NOT EXISTS orphaned_blocks (
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
     code bytea NOT NULL,
-    is_proxy boolean NOT NULL DEFAULT false -- it passes all its calldata on: see is_proxy_code()
+    delegation text,               -- how it passes calls on, see Delegation.text; '': it does not; null: not followed yet
+    is_proxy boolean NOT NULL GENERATED ALWAYS AS (coalesce(delegation, '') <> '') STORED
 );
+-- serves indexer/codes_list_unfollowed
+CREATE INDEX IF NOT EXISTS codes_unfollowed ON codes (code_hash) WHERE delegation IS NULL;
 
 -- The code of an address since a block; the newest row is what stands there now. A contract that is created
 -- anew at the address of a destroyed one has a row also where its code is the same.

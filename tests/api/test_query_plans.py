@@ -16,7 +16,7 @@ from tests.support.lists import post
 BESIDE_A_LIST = {
     "queries/logs_get_scope",
     "contracts/contracts_find",
-    "contracts/codes_list",
+    "contracts/codes_list_delegations",
     "contracts/signatures_find",
     *(f"queries/{entity}_get_bounds" for entity in all_entities()),
 }

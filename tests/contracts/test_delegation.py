@@ -2,13 +2,8 @@
 
 import pytest
 
-from scan.contracts.proxy_contracts import (
-    BEACON_SLOT,
-    IMPLEMENTATION_SLOT,
-    NOT_DELEGATING,
-    delegation_of,
-)
-from tests.contracts.test_proxy_kinds import FALLBACK, SLOTS, expect, word
+from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT, NOT_DELEGATING
+from tests.contracts.test_proxy_kinds import FALLBACK, SLOTS, expect, followed, word
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 
@@ -29,7 +24,7 @@ HOSTILE = {
 @pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
 def test_runs_of_hostile_code_end(code):
     """All of them have what looks like a DELEGATECALL to come; the node is asked for nothing."""
-    assert delegation_of(bytes.fromhex(code + "f4")) is NOT_DELEGATING
+    assert followed(bytes.fromhex(code + "f4")) is NOT_DELEGATING
 
 
 # What compilers make of a proxy, by the kind that it is of. Each gets two addresses, of which it
@@ -103,7 +98,15 @@ def __default__() -> Bytes[255]:
     return raw_call(self.to, msg.data, max_outsize=255, is_delegate_call=True)
 """
     in_code = source.replace("public(address)", "public(immutable(address))")
-    for kind, text in (("other", source), ("immutable", in_code.replace("self.to", "to"))):
+    # With so many functions, their places are in a table.
+    many_functions = "".join(
+        f"@external\ndef f{n}() -> uint256:\n    return {n}\n" for n in range(12)
+    )
+    for kind, text in (
+        ("other", source),
+        ("immutable", in_code.replace("self.to", "to")),
+        ("other", source + many_functions),
+    ):
         text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
         proxy = explorer.deploy(vyper.creation_of("0.4.3", text), word(many)[2:])
         page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text

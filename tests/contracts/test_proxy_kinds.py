@@ -6,11 +6,12 @@ import pytest
 from eth_utils.crypto import keccak
 
 from app import create_app
+from scan.contracts.delegation import BUDGET, Steps
 from scan.contracts.proxy_contracts import (
     BEACON_SLOT,
     IMPLEMENTATION_SLOT,
+    account_delegation,
     delegation_of,
-    is_proxy_code,
     proxy_after,
 )
 from tests.support.anvil import calldata
@@ -102,6 +103,14 @@ contract Diamond {{
 }}"""
 
 
+def followed(code):
+    return delegation_of(code, Steps(BUDGET))
+
+
+def is_proxy_code(code):
+    return bool(followed(code).kind)
+
+
 def word(address):
     return f"0x{address[2:]:0>64}"
 
@@ -136,11 +145,12 @@ def expect(explorer, proxy, kind, implementation):
 @pytest.mark.check
 def test_code_that_passes_nothing_on_is_no_proxy():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert delegation_of(code).proxy[:2] == ("eip1167", b"\x11" * 20)
+    assert followed(code).proxy[:2] == ("eip1167", b"\x11" * 20)
     for other in (b"\0" + code, code[:30], b""):
-        assert delegation_of(other).proxy is None
-    assert delegation_of(bytes.fromhex("ef0100" + "22" * 20)).proxy[:2] == ("eip7702", b"\x22" * 20)
-    assert delegation_of(bytes.fromhex("ef0100" + "22" * 21)).proxy is None
+        assert followed(other).proxy is None
+    account = account_delegation(bytes.fromhex("ef0100" + "22" * 20))
+    assert account[:2] == ("eip7702", b"\x22" * 20)
+    assert account_delegation(bytes.fromhex("ef0100" + "22" * 21)) is None
     # Not the whole input, its first four bytes alone, a call of itself, CALL, and without JUMPDEST.
     for other in (
         "5f5f60045f73{}5af4",
@@ -188,6 +198,9 @@ class Lying:
     def within(self, seconds):
         return self
 
+    def of_request(self, make):
+        return make()
+
     def results(self, calls, most_bytes=0):
         return [self.answer if call.method == "eth_call" else "0x" + 64 * "0" for call in calls]
 
@@ -209,7 +222,7 @@ FACETS = [
 @pytest.mark.check
 @pytest.mark.parametrize(("answer", "facets"), FACETS)
 def test_facets_are_bounded_and_addresses(answer, facets):
-    proxy = proxy_after(Lying(answer), b"\1" * 20, delegation_of(SELECTING), None)
+    proxy = proxy_after(Lying(answer), b"\1" * 20, followed(SELECTING), None)
     assert (len(proxy.implementations) if proxy else 0) == facets
 
 

@@ -196,7 +196,7 @@ class TraceBackfill:
             "indexer/codes_insert",
             code_hashes=[*hashes.values()],
             codes=[*codes.values()],
-            are_proxies=[*map(proxy_contracts.is_proxy_code, codes.values())],
+            delegations=proxy_contracts.delegations_of(codes.values()),
         )
         lines = (
             transaction.line((data(address), number, hashes.get(code)))

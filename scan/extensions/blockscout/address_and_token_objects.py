@@ -28,7 +28,7 @@ def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
         for address in map(to_hex, implementations)
     ]
     fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": objects}
-    if kind in MINIMAL and all(implementation["name"] for implementation in objects):
+    if kind in MINIMAL and objects and all(implementation["name"] for implementation in objects):
         fields["is_verified"] = True
     return fields
 

@@ -288,6 +288,7 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     only = names.get(addresses[0]) if len(addresses) == 1 else None
     return {
         "is_proxy": is_proxy,
+        "depends_on": proxy.warning if proxy and proxy.depends_on else None,
         "implementations": addresses,
         "implementation_names": names,
         "implementation_name": only and only["contract"],

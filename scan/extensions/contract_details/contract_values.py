@@ -86,8 +86,17 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
         if abis and characters_left < 0:
             break
         if text is not None:
-            abis.append(json.loads(text))
+            entries = json.loads(text)
+            abis.append([e for e in entries if not (proxy.own and _selector(e) in proxy.own)])
     return abis
+
+
+def _selector(entry: dict[str, Any]) -> bytes | None:
+    """Return the selector of an ABI's entry; None of one that is no function."""
+    try:
+        return function_of(entry).selector if entry.get("type") == "function" else None
+    except AbiError:
+        return None
 
 
 def of(
@@ -104,7 +113,7 @@ def of(
     return ContractValues(
         block.number,
         [*values, *_role_admins(reader, address, entries, values, block)],
-        None if proxy is None else proxy.implementation,
+        (proxy and proxy.implementation) or None,
         len(getters) <= MOST_FUNCTIONS,
     )
 

@@ -20,6 +20,7 @@ from scan.hex import BadHex, data, to_hex
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
+BYTES_PER_DELEGATION = 15  # memory of one per character of its text
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
@@ -56,7 +57,8 @@ class Contract(NamedTuple):
     code that an account ran (EIP-7702).
 
     Only the node knows to which implementation its `delegation` passed calls on at a block, where
-    the code alone has none; `is_of_now`: it knew only the newest one. `has_code` is as
+    the code alone has none; `is_of_now`: it knew only the newest one. `readings` are contracts of
+    which it was one where its implementation changed in the block. `has_code` is as
     ContractAbis.code_at() has it.
     """
 
@@ -65,12 +67,27 @@ class Contract(NamedTuple):
     delegation: proxy_contracts.Delegation = proxy_contracts.NOT_DELEGATING
     is_of_now: bool = False
     has_code: bool | None = None
+    readings: tuple["Contract", ...] = ()
+    is_diamond: bool = False
 
     @property
     def delegates(self) -> bool:
         """Whether it is a proxy by its state."""
         delegation = self.delegation
-        return delegation is not proxy_contracts.NOT_DELEGATING and delegation.proxy is None
+        return bool(delegation.kind) and delegation.proxy is None
+
+
+def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
+    """Return a contract with the ABIs of its implementation, too, without the functions that its
+    own code has."""
+    own, lent = contract.delegation.own, list(contract.abis)
+    for abi in abis:
+        if own & abi.functions.keys():
+            functions = {s: entries for s, entries in abi.functions.items() if s not in own}
+            abi = abi._replace(functions=functions)
+        if abi not in lent:
+            lent.append(abi)
+    return contract._replace(abis=tuple(lent))
 
 
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
@@ -129,9 +146,9 @@ class ContractAbis:
                     continue
                 token_type = rows[code]["tokenType"] if code == emitter else None
                 contract = contracts.get(emitter) or Contract((), token_type, has_code=True)
-                own = [abis[code]] if code in abis and abis[code] not in contract.abis else ()
-                contracts[emitter] = contract._replace(
-                    abis=(*contract.abis, *own), delegation=delegations[code]
+                own = [abis[code]] if code in abis else ()
+                contracts[emitter] = _with_lent(contract, own)._replace(
+                    delegation=delegations[code]
                 )
                 if proxy := delegations[code].proxy:
                     targets[emitter] = Emitter(proxy.implementation, emitter.block)
@@ -195,19 +212,74 @@ class ContractAbis:
         }
         states = {s: delegation for e, delegation in of_state.items() for s in (e.after, e.before)}
         proxies = self._implementations_of(states, node)
+        changed = {}
         for emitter in of_state:
             both = [proxies[e] for e in (emitter.after, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
             is_of_now = any(proxy.is_of_now for proxy in both)
-            contracts[emitter] = contracts[emitter]._replace(is_of_now=is_of_now)
+            is_diamond = any(proxy.kind == "eip2535" for proxy in both)
+            contracts[emitter] = contracts[emitter]._replace(
+                is_of_now=is_of_now, is_diamond=is_diamond
+            )
+            if len({proxy.implementations for proxy in both}) > 1:
+                changed[emitter] = [proxy.implementations for proxy in both]
         codes = {e: [Emitter(code, e.block) for code in targets[e]] for e in targets}
         of_codes = self.contracts({code for lent in codes.values() for code in lent}, budget)
-        for emitter, lent in codes.items():
-            contract = contracts.get(emitter, NO_CONTRACT)
-            abis = [abi for code in lent for abi in of_codes.get(code, NO_CONTRACT).abis]
-            others = [abi for abi in abis if abi not in contract.abis]
-            contracts[emitter] = contract._replace(abis=(*contract.abis, *others))
+
+        def lent_to(emitter: Emitter, implementations: Iterable[bytes]) -> Contract:
+            of = (of_codes.get(Emitter(code, emitter.block)) for code in implementations)
+            abis = [abi for code in of if code for abi in code.abis]
+            return _with_lent(contracts.get(emitter, NO_CONTRACT), abis)
+
+        readings = {e: tuple(lent_to(e, one) for one in both) for e, both in changed.items()}
+        contracts |= {
+            e: lent_to(e, targets[e])._replace(readings=readings.get(e, ())) for e in targets
+        }
         return contracts
+
+    def of_call(
+        self,
+        contract: Contract,
+        emitter: Emitter,
+        calldata: bytes,
+        node: request_node.NodeSession,
+        budget: DecodingBudget,
+    ) -> Contract:
+        """Return a contract as find_at() did, of a diamond with the ABI of the facet alone to which
+        it passed a call on: it names facets itself. Without any where the node does not respond."""
+        if not contract.is_diamond:
+            return contract
+        own = self.contracts([emitter], budget)[emitter]
+        facets: dict[bytes, None] = {}
+        try:
+            blocks = self._indexed({emitter.block, emitter.before.block})
+            states = [(emitter.address, own.delegation, block) for block in blocks.values()]
+            for proxy in proxy_contracts.at_blocks(node, states, input_=calldata):
+                facets |= dict.fromkeys(proxy.implementations if proxy else ())
+        except BadHex:
+            pass
+        except (UpstreamFailed, Unavailable):
+            if not node.failed:
+                raise
+        codes = self.contracts({Emitter(code, emitter.block) for code in facets}, budget)
+        return _with_lent(own, [abi for code in codes.values() for abi in code.abis])
+
+    def stated_at(
+        self, addresses: Iterable[bytes], block: Block, node: request_node.NodeSession
+    ) -> dict[bytes, proxy_contracts.Proxy]:
+        """Return the proxies of which implementations are stated that did not change in a block.
+        Raises the errors of NodeSession."""
+        emitters = {Emitter(address, block) for address in addresses}
+        codes = self._delegations(self._rows(emitters))
+        stated = {e.address: code.proxy for e, code in codes.items() if code.proxy}
+        by_state = {e: code for e, code in codes.items() if code.kind and not code.proxy}
+        states = {s: code for e, code in by_state.items() for s in (e.after, e.before)}
+        proxies = self._implementations_of(states, node)
+        for emitter in by_state:
+            after, before = proxies.get(emitter.after), proxies.get(emitter.before)
+            if after and before and after.implementations == before.implementations != ():
+                stated[emitter.address] = after
+        return stated
 
     def find_at_or_now(
         self,
@@ -238,7 +310,7 @@ class ContractAbis:
         """Return the proxies among contracts at a block, by their code or their state, or by
         overridden slots. Raises the errors of NodeSession."""
         codes = self._delegations(self._rows({Emitter(address, block) for address in addresses}))
-        by_state = {e: code for e, code in codes.items() if code.code and not code.proxy}
+        by_state = {e: code for e, code in codes.items() if code.kind and not code.proxy}
         proxies = {e: code.proxy for e, code in codes.items() if code.proxy}
         proxies |= self._implementations_of(by_state, node, overridden)
         return {emitter.address: proxy for emitter, proxy in proxies.items()}
@@ -333,11 +405,14 @@ class ContractAbis:
         hashes = {row["codeHash"] for row in rows.values()}
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
-        codes = self._database.rows("contracts/codes_list", code_hashes=missing) if missing else ()
-        for code_hash, code in codes:
-            key, delegation = to_hex(bytes(code_hash)), proxy_contracts.delegation_of(bytes(code))
+        statement = "contracts/codes_list_delegations"
+        codes = self._database.rows(statement, code_hashes=missing) if missing else ()
+        for code_hash, text in codes:
+            key, delegation = to_hex(bytes(code_hash)), proxy_contracts.stored_delegation(text)
             by_hash[key] = delegation
-            self._codes.store(key, delegation, SMALL_ENTRY_BYTES + len(delegation.code))
+            if delegation.is_known:
+                size = SMALL_ENTRY_BYTES + BYTES_PER_DELEGATION * len(text)
+                self._codes.store(key, delegation, size)
         return {
             e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
         }

@@ -56,11 +56,23 @@ def method_of(
     budget: DecodingBudget,
 ) -> abi_decoding.Decoded | None:
     """Return the called method by the contract's ABIs or standards, or else by signatures that are
-    imported."""
-    method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+    imported. Where its implementation changed in the block, it has all arguments that it may."""
+    readings = [
+        decode_call(calldata, of.abis, of.token_type, budget=budget)
+        for of in contract.readings or (contract,)
+    ]
+    method = _one_of(readings)
     if method is not None or len(calldata) < 4:
         return method
     return abi_decoding.decode_call_by(calldata, imported.get(calldata[:4], ()), budget=budget)
+
+
+def _one_of(readings: Iterable[abi_decoding.Decoded | None]) -> abi_decoding.Decoded | None:
+    """Return what ABIs of which one ran say, with the arguments of each where they differ."""
+    known = [reading for reading in readings if reading is not None]
+    if not known or all(reading == known[0] for reading in known):
+        return known[0] if known else None
+    return abi_decoding.one_of(known)
 
 
 def event_of(
@@ -81,8 +93,11 @@ def decode_event(
     log: TransactionLog, contract: Contract | None, budget: DecodingBudget
 ) -> abi_decoding.Decoded | None:
     """Decode a log by the contract's ABIs, or else by standard ABIs."""
-    abis, token_type, *_ = contract or NO_CONTRACT
-    return decode_log(log.topics, log.data, abis, token_type, budget=budget)
+    contract = contract or NO_CONTRACT
+    return _one_of(
+        decode_log(log.topics, log.data, of.abis, of.token_type, budget=budget)
+        for of in contract.readings or (contract,)
+    )
 
 
 def decode_result(

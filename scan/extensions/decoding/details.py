@@ -6,10 +6,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
-from scan.errors import ClientBusy, Unavailable, UpstreamFailed
+from scan.errors import ClientBusy, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
 from scan.ethereum.stored_blocks import TransactionLog
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
+from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
 from scan.hex import data
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
@@ -96,15 +98,28 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget)
+    trace = reader.sources.get(TransactionTraces).known_calls(sent)
+    ran = implementations_in(trace.frames) if trace else {}
+    contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget, ran)
+    if any(contract.readings for contract in contracts.values()):
+        ran = _implementations_in(reader, sent)
+        of_trace = [address for address, contract in contracts.items() if contract.readings]
+        contracts |= abis.find_at_or_now(of_trace, block, node, budget, ran)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
     contract = contracts.get(called or b"", contract_abis.NO_CONTRACT)
     # Only code logs, but for transfers of coin, which the protocol logs itself.
     has_logs = logs is None or any(log.address != blocks.COIN_EMITTER for log in logs)
     is_call = called is not None and (has_logs or contract.has_code is not False)
-    if is_call:
-        method = decoding.method_of(calldata, contract, imported, budget)
+    if is_call and called is not None:
+        ran_there = (
+            contract
+            if called in ran
+            else abis.of_call(
+                contract, contract_abis.Emitter(called, block), calldata, node, budget
+            )
+        )
+        method = decoding.method_of(calldata, ran_there, imported, budget)
     decoded = [
         DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
         for log in logs_in_window
@@ -126,6 +141,18 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         decoded,
         is_call,
     )
+
+
+def _implementations_in(reader: Reader, sent: IndexedTransaction) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the implementations of proxies in a transaction, by its trace, where the node has
+    one: they may have got others before it or after it in its block."""
+    try:
+        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    except (TracesUnavailable, UpstreamFailed, Unavailable):
+        if reader.has_node_failed:
+            reader.do_not_cache()
+        return {}
+    return implementations_in(trace.frames)
 
 
 def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from scan.contracts.delegation import Read
+from scan.contracts.delegation_targets import Read
 from scan.contracts.proxy_contracts import IN_CODE, Words
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
@@ -23,27 +23,13 @@ from scan.extensions.simulation.movements import SIMULATED_COIN, Movements, kept
 from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
-from scan.extensions.traces.transaction_traces import TraceFrame
+from scan.extensions.traces.transaction_traces import implementations_in
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import Postponed, QueuedPlaces, thread
 
 Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
-
-
-def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
-    """Return the contracts to which others passed their input on, by these."""
-    by_place = {frame.trace_address: frame for frame in frames}
-    targets: dict[bytes, dict[bytes, None]] = {}
-    for frame in frames:
-        if frame.type != "DELEGATECALL" or frame.to_address is None or not frame.trace_address:
-            continue
-        caller = by_place[frame.trace_address[:-1]]
-        is_passed_on = (frame.input, frame.input_size) == (caller.input, caller.input_size)
-        if is_passed_on and caller.to_address is not None:
-            targets.setdefault(caller.to_address, {})[frame.to_address] = None
-    return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
 
 
 def in_overrides(overrides: Overrides) -> dict[bytes, Words]:
@@ -212,7 +198,7 @@ def _proxies(reader: Reader, outcome: Outcome, block: Block) -> _Proxies:
 
     on_chain = by_state([*called][:MAX_CONTRACTS], {})
     if outcome.is_traced:
-        return _Proxies(in_trace(frames), on_chain)
+        return _Proxies(implementations_in(frames), on_chain)
     overridden = in_overrides(outcome.overrides)
     return _Proxies(by_state([*overridden], overridden), on_chain)
 

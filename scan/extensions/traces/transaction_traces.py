@@ -97,6 +97,29 @@ class TransactionTrace(NamedTuple):
         return last.input if last and is_whole and self.frame_count == len(self.frames) else None
 
 
+def passed_on(frames: Sequence[TraceFrame]) -> dict[tuple[int, ...], dict[bytes, None]]:
+    """Return the contracts to which calls passed their whole input on by DELEGATECALL, by the place
+    of each call that did."""
+    by_place = {frame.trace_address: frame for frame in frames}
+    targets: dict[tuple[int, ...], dict[bytes, None]] = {}
+    for frame in frames:
+        if frame.type in ("DELEGATECALL", "CALLCODE") and frame.to_address and frame.trace_address:
+            caller = by_place[frame.trace_address[:-1]]
+            if (frame.input, frame.input_size) == (caller.input, caller.input_size):
+                targets.setdefault(caller.trace_address, {})[frame.to_address] = None
+    return targets
+
+
+def implementations_in(frames: Sequence[TraceFrame]) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the same by the contracts that were called."""
+    called = {frame.trace_address: frame.to_address for frame in frames}
+    targets: dict[bytes, dict[bytes, None]] = {}
+    for place, implementations in passed_on(frames).items():
+        if (proxy := called[place]) is not None:
+            targets.setdefault(proxy, {}).update(implementations)
+    return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
+
+
 class TraceKind(NamedTuple):
     """What is read of a transaction, by a name: the methods that trace it, with their options, in
     the order in which they are tried; the fields of which an answer with such a trace has one, or
@@ -134,6 +157,12 @@ class TransactionTraces:
         of it, UpstreamFailed where it may have one later, and the errors of NodeSession."""
         trace: TransactionTrace = self.read(node, indexed, CALL_TRACE)
         return trace
+
+    def known_calls(self, indexed: IndexedTransaction) -> TransactionTrace | None:
+        """Return the calls of a transaction if they have been read."""
+        cache = self._caches.get(CALL_TRACE.name)
+        trace = cache and cache.get((indexed.hash, indexed.block_hash))
+        return trace if isinstance(trace, TransactionTrace) else None
 
     def read(self, node: NodeSession, indexed: IndexedTransaction, kind: TraceKind) -> Any:
         """Return a trace of a kind. Raises as calls() does."""

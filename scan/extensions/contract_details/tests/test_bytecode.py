@@ -10,14 +10,14 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.proxy_contracts import Proxy, delegation_of
+from scan.contracts.proxy_contracts import Proxy
 from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.bytecode import can_reach, disassemble, opcodes
 from scan.extensions.contract_details.source_files import archive
 from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
-from tests.contracts.test_proxy_kinds import SELECTING, Lying, array
+from tests.contracts.test_proxy_kinds import SELECTING, Lying, array, followed
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 
@@ -341,7 +341,7 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
 @pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
 def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
     abis = ContractAbis(None)
-    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): delegation_of(SELECTING)}
+    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): followed(SELECTING)}
     for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
         read = abis._implementations_of(delegations, node)
         assert len(read) == proxies

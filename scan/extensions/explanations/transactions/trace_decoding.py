@@ -5,12 +5,15 @@ from typing import Any, NamedTuple
 
 from scan.api.renamed_fields import recording
 from scan.contracts import abi_decoding, revert_reasons
+from scan.contracts.proxy_contracts import Proxy
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding import contract_abis, decoding
 from scan.extensions.decoding.details import MAX_CONTRACTS
 from scan.extensions.explanations.transactions.failure_locations import Location
 from scan.extensions.traces import traces, transaction_traces
+from scan.hex import to_hex
 
 recorded = recording(__file__)
 
@@ -19,7 +22,8 @@ LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
 class DecodedFrame(NamedTuple):
     """A decoded call of a trace. `result` is None where the function's outputs are unknown, and
-    `location` the line in which it failed."""
+    `location` the line in which it failed; `contradiction` says in a sentence that it was passed on
+    to another contract than the implementation that is stated."""
 
     frame: transaction_traces.TraceFrame
     function: abi_decoding.Decoded | None
@@ -27,6 +31,7 @@ class DecodedFrame(NamedTuple):
     reason: revert_reasons.Reason | None
     logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
     location: Location | None = None
+    contradiction: str | None = None
 
     def record(self) -> dict[str, Any]:
         fields = recorded("frame", self)
@@ -51,7 +56,8 @@ def decode_trace(
     implementations: Mapping[bytes, Sequence[bytes]] = {},
 ) -> list[DecodedFrame]:
     """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
-    budget. `implementations` are those of proxies that have others than at the block."""
+    budget: those of proxies with the ABIs of what they passed the calls on to. `implementations`
+    are those of proxies that have others than at the block."""
     budget = abi_decoding.DecodingBudget()
     addresses = dict.fromkeys(
         address
@@ -60,9 +66,20 @@ def decode_trace(
         if address is not None
     )
     first = [*addresses][:MAX_CONTRACTS]
-    contracts = abis.find_at_or_now(first, block, node, budget, implementations)
+    seen = {**transaction_traces.implementations_in(trace.frames), **implementations}
+    contracts = abis.find_at_or_now(first, block, node, budget, seen)
     imported = abis.imported_if_needed(_selectors(trace.frames))
-    frames = [_decoded(frame, contracts, imported, budget) for frame in trace.frames]
+    targets = transaction_traces.passed_on(trace.frames)
+    frames = [
+        _decoded(frame, _of_call(frame, contracts, targets), contracts, imported, budget)
+        for frame in trace.frames
+    ]
+    if not implementations:
+        stated = _stated(abis, [*seen, *first][:MAX_CONTRACTS], block, node)
+        frames = [
+            decoded._replace(contradiction=_contradiction(trace, decoded.frame, stated, targets))
+            for decoded in frames
+        ]
     # A call whose own ABI does not have its error has the reason of the call that it passes the
     # error on from, which returned the same data.
     reasons = [decoded.reason for decoded in frames if decoded.reason is not None]
@@ -84,13 +101,67 @@ def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
     )
 
 
+Targets = Mapping[tuple[int, ...], Mapping[bytes, None]]
+
+
+def _of_call(
+    frame: transaction_traces.TraceFrame,
+    contracts: Mapping[bytes, contract_abis.Contract],
+    targets: Targets,
+) -> contract_abis.Contract:
+    """Return the called contract, with the ABIs of what it passed this call on to first."""
+    contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
+    ran = targets.get(frame.trace_address, ())
+    abis = [abi for a in ran for abi in contracts.get(a, contract_abis.NO_CONTRACT).abis]
+    return contract._replace(abis=(*abis, *contract.abis)) if abis else contract
+
+
+def _stated(
+    abis: contract_abis.ContractAbis,
+    addresses: Sequence[bytes],
+    block: contract_abis.Block,
+    node: NodeSession,
+) -> Mapping[bytes, Proxy]:
+    """Return the proxies with the implementations that are stated; none where the node does not
+    respond."""
+    try:
+        return abis.stated_at(addresses, block, node)
+    except (UpstreamFailed, Unavailable):
+        if not node.failed:
+            raise
+        return {}
+
+
+def _contradiction(
+    trace: transaction_traces.TransactionTrace,
+    frame: transaction_traces.TraceFrame,
+    stated: Mapping[bytes, Proxy],
+    targets: Targets,
+) -> str | None:
+    """Return what a call did otherwise than is stated of the proxy that was called."""
+    proxy = stated.get(frame.to_address or b"")
+    own_storage = frame.type in ("CALL", "STATICCALL")
+    if proxy is None or not own_storage or not is_function_call(frame):
+        return None
+    ran = targets.get(frame.trace_address, {})
+    others = [address for address in ran if address not in proxy.implementations]
+    is_kept = not ran and frame.failure is None and frame.input[:4] not in proxy.own
+    if not others and not (is_kept and not trace.is_truncated):
+        return None
+    did = f"passed on to {', '.join(map(to_hex, others))}" if others else "not passed on"
+    return (
+        f"The implementation of this proxy is {to_hex(proxy.implementation)} by its code and its"
+        f" state, but the call was {did}."
+    )
+
+
 def _decoded(
     frame: transaction_traces.TraceFrame,
+    contract: contract_abis.Contract,
     contracts: Mapping[bytes, contract_abis.Contract],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
-    contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
     function, result, reason = None, None, None
     is_data = contract.has_code is False and not frame.trace_address
     if is_function_call(frame) and not is_data:

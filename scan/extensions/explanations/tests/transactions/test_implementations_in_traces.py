@@ -1,0 +1,183 @@
+"""What a trace says of the implementation that ran, beside what is stated of the proxy."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.contracts.delegation import BUDGET
+from scan.contracts.proxy_contracts import BLOCK_STEPS, IMPLEMENTATION_SLOT
+from tests.contracts.test_hostile_proxies import FORWARD, assembled, either
+from tests.contracts.test_proxy_kinds import EIP1167, word
+from tests.support.anvil import calldata
+from tests.support.explorer import compiled, standard_input
+from tests.support.many_functions import VERSION
+from tests.support.serving import wait_until
+
+SOURCE = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract V1 {{
+    uint256 public n; event Done(uint256 oldNumber);
+    function act(uint256 first) external {{ n = first; emit Done(first); }}
+}}
+contract V2 {{
+    uint256 public n; event Done(uint256 newNumber);
+    function act(uint256 second) external {{ n = second; emit Done(second); }}
+}}
+contract P {{
+    constructor(address i) {{ upgradeTo(i); }}
+    function upgradeTo(address i) public {{ assembly {{ sstore({IMPLEMENTATION_SLOT}, i) }} }}
+    fallback() external {{ assembly {{
+        calldatacopy(0, 0, calldatasize())
+        let r := delegatecall(gas(), sload({IMPLEMENTATION_SLOT}), 0, calldatasize(), 0, 0)
+        returndatacopy(0, 0, returndatasize())
+        if iszero(r) {{ revert(0, returndatasize()) }}
+        return(0, returndatasize())
+    }} }}
+}}"""
+
+
+def act(number):
+    return calldata("act(uint256)", number)
+
+
+def upgrade(to):
+    return calldata("upgradeTo(address)", to)
+
+
+@pytest.fixture(scope="module")
+def versions(explorer):
+    """Two verified implementations, and the creation code of their proxy."""
+    standard = standard_input({"P.sol": SOURCE})
+    verified = [explorer.verified(standard, VERSION, f"P.sol:{name}") for name in ("V1", "V2")]
+    return *verified, compiled(VERSION, standard, "P.sol", "P").creation
+
+
+def in_one_block(explorer, proxy, *calls):
+    """The hashes of transactions, which follow each other in a block."""
+    anvil = explorer.anvil
+    sent = [anvil.send(anvil.accounts[0], proxy, data=data) for data in calls]
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+    return sent
+
+
+def decoded(client, sent):
+    """The names of the argument and of the event's, and how many are possible of each."""
+    record = client.get(f"/api/v1/transactions/{sent}").json
+    both = record["method"], record["logs"][0]["event"]
+    assert {each["source"] for each in both} == {"verified"}
+    names = [each["arguments"][0]["name"] for each in both]
+    return *names, *(len(each.get("alternatives") or ()) for each in both)
+
+
+def test_a_call_before_an_upgrade_in_its_block_is_of_the_version_that_ran(explorer, versions):
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+    before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
+    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    for sent in (before, after):
+        assert decoded(untraced, sent)[2:] == (2, 2)
+    assert decoded(explorer.client, before) == ("first", "oldNumber", 0, 0)
+    assert decoded(explorer.client, after) == ("second", "newNumber", 0, 0)
+    frames = explorer.client.get(f"/api/v1/transactions/{before}/trace").json["frames"]
+    assert [frame["function"]["arguments"][0]["name"] for frame in frames] == ["first"] * 2
+    assert {frame["contradiction"] for frame in frames} == {None}
+
+
+def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(explorer, versions):
+    """The proxy had another implementation between two transactions of its block alone."""
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+    calls = upgrade(second), act(1), upgrade(first), act(2)
+    _, other, _, same = in_one_block(explorer, proxy, *calls)
+    frames = explorer.client.get(f"/api/v1/transactions/{other}/trace").json["frames"]
+    assert frames[0]["function"]["arguments"][0]["name"] == "second"
+    assert first in frames[0]["contradiction"] and second in frames[0]["contradiction"]
+    page = explorer.client.get(f"/tx/{other}?tab=calls").text
+    assert "The implementation of this proxy is" in page and "passed on to" in page
+    assert decoded(explorer.client, other)[:2] == ("second", "newNumber")
+    frames = explorer.client.get(f"/api/v1/transactions/{same}/trace").json["frames"]
+    assert [frame["contradiction"] for frame in frames] == [None, None]
+
+
+def test_a_proxy_that_depends_on_the_caller_has_no_implementation_anywhere(explorer, versions):
+    first, second, _ = versions
+    proxy = explorer.place(assembled(either("CALLER 7 EQ")).hex())
+    for slot, to in ((IMPLEMENTATION_SLOT, first), (f"0x{7:064x}", second)):
+        explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(to))
+    sent = explorer.send(proxy, act(1))
+    client = explorer.client
+    record = client.get(f"/api/v1/transactions/{sent}").json
+    assert record["method"] is None or record["method"]["source"] != "verified"
+    assert record["logs"][0]["event"] is None
+    assert explorer.call(proxy, "act(uint256)", 5).status_code == 404
+    for path in (f"/address/{proxy}", f"/address/{proxy}?tab=contract&view=write"):
+        page = client.get(path).text
+        assert "depends on the caller" in page
+        assert first not in page and second not in page
+    check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
+    assert client.get(check).json["status"] == "0"
+    shown = client.get(f"/api/v2/addresses/{proxy}").json
+    assert shown["implementations"] == [] and not shown["is_verified"]
+    assert client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"] == []
+    storage = client.get(f"/api/v1/contracts/{proxy}/storage")
+    assert first not in storage.text and second not in storage.text
+
+
+def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer, versions):
+    first, second, _ = versions
+    diamond = f"""0 CALLDATALOAD 224 SHR DUP1 0x52ef6b2c EQ @loupe JUMPI SLOAD {FORWARD}
+        loupe: 32 0 MSTORE 1 32 MSTORE {first} 64 MSTORE 96 0 RETURN"""
+    proxy = explorer.place(assembled(diamond).hex())
+    slot = f"0x{act(1)[2:10]:0>64}"
+    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(second))
+    sent = explorer.send(proxy, act(1))
+    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    method = untraced.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert method["arguments"][0]["name"] == "second", method
+    assert explorer.call(proxy, "n()").status_code == 400
+    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    assert "is a proxy (eip2535)" in page
+
+
+def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementation(
+    explorer, versions
+):
+    first, *_ = versions
+    own = f"""0 CALLDATALOAD 224 SHR 0x{act(1)[2:10]} EQ @own JUMPI
+        {int(IMPLEMENTATION_SLOT, 16)} SLOAD {FORWARD} own: STOP"""
+    proxy = explorer.place(assembled(own).hex())
+    explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, word(first))
+    sent = explorer.send(proxy, act(1))
+    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+    assert record["method"] is None or record["method"]["source"] != "verified"
+    assert explorer.call(proxy, "n()").status_code == 200
+    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=write").text
+    assert "act(" not in page
+
+
+def test_many_codes_that_take_all_steps_are_followed_beside_the_blocks(explorer, versions):
+    """The block is indexed with what its steps suffice for; the others are not known yet, and are
+    known later."""
+    first, *_ = versions
+    anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
+    count = 3 * BLOCK_STEPS // BUDGET
+    burning = [assembled(f"{n} POP l: GAS @l JUMPI @l JUMP").hex() + "f4" for n in range(count)]
+    codes = [*burning, EIP1167.format(first[2:])]
+    creations = [
+        f"0x61{len(code) // 2:04x}600e60003961{len(code) // 2:04x}6000f3" for code in codes
+    ]
+    sent = [
+        anvil.send(sender, None, data=creation + code, gas=300_000)
+        for creation, code in zip(creations, codes, strict=True)
+    ]
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+    made = [anvil.receipt_of(each)["contractAddress"] for each in sent]
+    unknown = "SELECT count(*) FROM codes WHERE delegation IS NULL"
+    wait_until(lambda: explorer.execute(unknown) == [(0,)])
+    clone = explorer.contract(made[-1]).json
+    assert clone["proxy"] == {"type": "eip1167", "implementation": first}
+    known = "SELECT count(*) FROM codes WHERE delegation = ''"
+    assert explorer.execute(known)[0][0] >= count
