@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from scan import registry
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
-from scan.errors import ClientBusy, TracesUnavailable, Unavailable, UpstreamFailed
+from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
-from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
+from scan.extensions.decoding.hooks import Explanation
 from scan.hex import data
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
@@ -98,11 +99,10 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    trace = reader.sources.get(TransactionTraces).known_calls(sent)
-    ran = implementations_in(trace.frames) if trace else {}
+    ran = _implementations_in(reader, sent, may_read=False)
     contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget, ran)
     if any(contract.readings for contract in contracts.values()):
-        ran = _implementations_in(reader, sent)
+        ran = _implementations_in(reader, sent, may_read=True)
         of_trace = [address for address, contract in contracts.items() if contract.readings]
         contracts |= abis.find_at_or_now(of_trace, block, node, budget, ran)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
@@ -143,16 +143,13 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     )
 
 
-def _implementations_in(reader: Reader, sent: IndexedTransaction) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the implementations of proxies in a transaction, by its trace, where the node has
-    one: they may have got others before it or after it in its block."""
-    try:
-        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
-    except (TracesUnavailable, UpstreamFailed, Unavailable):
-        if reader.has_node_failed:
-            reader.do_not_cache()
-        return {}
-    return implementations_in(trace.frames)
+def _implementations_in(
+    reader: Reader, sent: IndexedTransaction, *, may_read: bool
+) -> Mapping[bytes, tuple[bytes, ...]]:
+    explanations = registry.parts(Explanation)
+    return {
+        k: v for e in explanations for k, v in e.implementations(reader, sent, may_read).items()
+    }
 
 
 def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:

@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.decoding.hooks import Explanation
 from scan.extensions.explanations.transactions import queries
+from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
+from scan.queries.reader import Reader
 
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
@@ -32,4 +36,17 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     return Shown({"sentence": summary.parts, "failure": failure}, addresses)
 
 
-HOOKS = Explanation(fields=fields, head=head)
+def implementations(
+    reader: Reader, sent: IndexedTransaction, may_read: bool
+) -> Mapping[bytes, tuple[bytes, ...]]:
+    traces = reader.sources.get(TransactionTraces)
+    try:
+        trace = traces.calls(reader.node, sent) if may_read else traces.known_calls(sent)
+    except (TracesUnavailable, UpstreamFailed, Unavailable):
+        if reader.has_node_failed:
+            reader.do_not_cache()
+        return {}
+    return {} if trace is None else implementations_in(trace.frames)
+
+
+HOOKS = Explanation(fields=fields, head=head, implementations=implementations)
