@@ -10,5 +10,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "transactions decoded and explained: input, events, calls, changes of state; pending ones",
-    needs=("internal_transfers",),
+    needs=("internal_transfers", "proofs"),
 )
