@@ -283,6 +283,7 @@ def read_blocks(
             ]
             del missing[number]
     if missing:
+        reader.reported.add("logs")
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
     return logs, bool(missing)
 

@@ -36,7 +36,12 @@ from scan.pages.site import page
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and what explains them."""
     of_node = details(requests.reader(), record, ALL_LOGS)
-    return of_node.record() | explanations.fields(record, of_node)
+    explained = explanations.fields(record, of_node)
+    return {
+        **of_node.record(),
+        **explained,
+        "unproven": [*of_node.unproven, *explained["unproven"]],
+    }
 
 
 blueprint = Blueprint("transaction_details", __name__)
@@ -110,7 +115,7 @@ def list_pending(address: str) -> requests.Response:
     sender = parameters.address(address)
     listed = pending_transactions.sender_transactions(requests.reader(), sender)
     value = {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
-    return requests.json_value(value)
+    return requests.json_value({**value, "unproven": ("pendingTransactions", "total")})
 
 
 @blueprint.get("/contracts/<address>/storage")
