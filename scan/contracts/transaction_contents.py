@@ -83,9 +83,11 @@ class TransactionContents:
                 if body is None or block is not None:
                     yield number, bytes(block_hash), block
 
-    def transaction(self, node: NodeSession, indexed: IndexedTransaction) -> StoredTransaction:
+    def transaction(
+        self, node: NodeSession, indexed: IndexedTransaction, *, with_receipts: bool = True
+    ) -> StoredTransaction:
         """Return a transaction. Raises as transactions() does."""
-        return self.transactions(node, [indexed])[indexed.hash]
+        return self.transactions(node, [indexed], with_receipts=with_receipts)[indexed.hash]
 
     def transactions(
         self,
