@@ -387,13 +387,20 @@ def process_state(request, renew_served):
 @pytest.fixture(scope="session", autouse=True)
 def documented_answers():
     """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
-    watch, plainly = Watch(), FlaskClient.open
+    watch, plainly, read = Watch(), FlaskClient.open, NodeSession._read
 
     def open_and_look(client, *arguments, **more):
+        watch.read = set()
         answer = plainly(client, *arguments, **more)
         watch.look(answer.request.method, answer.request.path, answer)
         return answer
 
+    def read_and_note(session, calls, reading):
+        results = read(session, calls, reading)
+        watch.reading(calls)
+        return results
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FlaskClient, "open", open_and_look)
+        patch.setattr(NodeSession, "_read", read_and_note)
         yield

@@ -38,7 +38,7 @@ def list_addresses() -> requests.Response:
             **_amount(summary.balance),
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
-            "unproven": UNPROVEN,
+            "unproven": _unproven(more),
             **summary.more,
             **more,
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
@@ -53,6 +53,10 @@ def list_addresses() -> requests.Response:
 def _amount(balance: Balance) -> dict[str, Any]:
     balance_read = balance.required()
     return {"balance": balance_read.wei, "balanceBlock": balance_read.block}
+
+
+def _unproven(names: Mapping[str, Any]) -> Sequence[str]:
+    return (*UNPROVEN, "name") if names else UNPROVEN
 
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
@@ -85,19 +89,20 @@ def get_address(address: str) -> requests.Response:
     block = requests.block_argument(requests.query_arguments("block"))
     key = parameters.address(address)
     account = addresses.get(requests.reader(), key, block, has_recent=True)
+    [names] = _names([key])
     detail = {
         "address": to_hex(key),
         **_amount(account.balance),
         "txCount": account.transaction_count,
         "isContract": account.balance.is_contract,
-        "unproven": UNPROVEN,
+        "unproven": _unproven(names),
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
         "recentTxs": requests.json_fragment(account.recent),
         "creation": None,
     }
-    detail |= {**account.more, **_names([key])[0]}
+    detail |= {**account.more, **names}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = contracts.creation_record(account.creation)
     return requests.json_value(detail)

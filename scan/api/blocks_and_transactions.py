@@ -65,6 +65,7 @@ def get_transaction(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     tag = blocks.finality_of(requests.reader(), record["blockNumber"], record["confirmations"])
     fields: dict[str, Any] = {**record, "finality": tag}
+    fields["unproven"] = [*record["unproven"], "finality"]
     for part in registry.parts(Api):
         added = dict(part.transaction_fields(record))
         fields["unproven"] += added.pop("unproven", ())
@@ -118,7 +119,11 @@ def get_finality() -> requests.Response:
     """Return the node's finality, as far as it answers."""
     requests.query_arguments()
     finality = blocks.finality(requests.reader())
-    newest = blocks.newest_number(requests.reader())
     return requests.json_value(
-        {"latestBlock": newest, "safeBlock": finality.safe, "finalizedBlock": finality.finalized}
+        {
+            "latestBlock": blocks.newest_number(requests.reader()),
+            "safeBlock": finality.safe,
+            "finalizedBlock": finality.finalized,
+            "unproven": ("safeBlock", "finalizedBlock"),
+        }
     )

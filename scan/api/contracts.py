@@ -103,7 +103,7 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "license": contract.license,
         "constructorArguments": hex_or_none(contract.constructor_arguments),
         "codeHash": hex_or_none(contract.code_hash),
-        "unproven": ["codeHash"],
+        "unproven": ["codeHash", "proxy"],
         "verifiedAt": contract.verified_at,
         "verifiedBy": hex_or_none(contract.verifier),
         "proxy": proxy and proxy.record(),
@@ -125,9 +125,12 @@ def call_contract(address: str) -> requests.Response:
     result = contracts.call(
         requests.reader(), contract, function, arguments, requests.block_argument(sent)
     )
-    value: dict[str, object] = {"result": result.value}
+    value: dict[str, object] = {"result": result.value, "unproven": ["result"]}
     if result.proxy is not None:
-        value["implementation"] = to_hex(result.proxy.implementation)
+        value |= {
+            "implementation": to_hex(result.proxy.implementation),
+            "unproven": ["result", "implementation"],
+        }
     return requests.json_value(value)
 
 

@@ -7,6 +7,7 @@ from flask import Blueprint
 
 from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
+from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.http import requests
 from scan.queries import cursors, entities
@@ -38,7 +39,9 @@ def query() -> requests.Response:
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     page = entities.page(requests.reader(), entity, _window(body, filters), filters)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
-    return requests.json_body(begin.encode() + requests.facts_of(page))
+    list_name = all_entities()[entity].json_name
+    reported = [name.replace(list_name, "data", 1) for name in requests.reader().reported]
+    return requests.json_body(begin.encode() + requests.facts_of(page, reported))
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:

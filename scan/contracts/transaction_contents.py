@@ -1,5 +1,5 @@
 """Transactions of indexed blocks with their receipts: as they were stored when they were proven
-(SCAN_BODIES), else from the node.
+(SCAN_BODIES), else from the node: few with their whole block, which proves them.
 
 What is stored costs no turn at the node, no waiting and no time-out. Readers of one block share it,
 decompressed, in bounded memory. A block's hash is its key, for which it never changes. Damaged ones
@@ -19,6 +19,7 @@ from scan.database.connection import Database
 from scan.errors import Unavailable
 from scan.ethereum import blocks, transaction_reader
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.hex import data
@@ -32,6 +33,7 @@ NEWEST = 16
 AT_ONCE = 64  # blocks, of 0.1 to 0.3 MB
 AT_ONCE_BYTES = 4 * 1024 * 1024  # as they are stored; one block may have more
 READING_LOCKS = 32
+MOST_PROVEN = 2  # blocks that are read from the node as a whole for one request
 READ_S = 10.0  # for the blocks of one request, of which 10,000 take half of it
 
 
@@ -102,9 +104,11 @@ class TransactionContents:
                 before_large()
                 whatever_size = True
 
-    def transaction(self, node: NodeSession, indexed: IndexedTransaction) -> StoredTransaction:
+    def transaction(
+        self, node: NodeSession, indexed: IndexedTransaction, *, with_receipts: bool = True
+    ) -> StoredTransaction:
         """Return a transaction. Raises as transactions() does."""
-        return self.transactions(node, [indexed])[indexed.hash]
+        return self.transactions(node, [indexed], with_receipts=with_receipts)[indexed.hash]
 
     def transactions(
         self,
@@ -139,6 +143,14 @@ class TransactionContents:
                     in_blocks.pop((number, block_hash), None)
                 if in_blocks and time.monotonic() > until:
                     raise TooManyBlocks
+        if with_receipts and len(in_blocks) <= MOST_PROVEN:
+            for key in [*in_blocks]:
+                block = transaction_reader.proven_block(node, BlockId(*key))
+                if block is not None:
+                    self._blocks.store(key[1], block, block.bytes)
+                    for indexed in in_blocks.pop(key):
+                        sent = block.transaction(indexed.transaction_index, with_logs=with_logs)
+                        transactions[indexed.hash] = sent
         missing = [indexed for of_block in in_blocks.values() for indexed in of_block]
         for indexed, sent in transaction_reader.read(node, missing, with_receipts=with_receipts):
             transactions[indexed.hash] = sent

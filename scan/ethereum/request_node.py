@@ -331,10 +331,14 @@ class Finality(NamedTuple):
 
 
 class FinalityReader:
+    """The node alone says which blocks are final. It is believed where the blocks that it names are
+    indexed ones, or later ones of a chain that has the newest indexed one; a block that was called
+    finalized stays so while it is indexed."""
+
     def __init__(self) -> None:
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
         self._paused_until = 0.0
-        self.finalized = -1  # the newest block that is known to be, which it stays
+        self._finalized: BlockId | None = None
 
     @property
     def is_paused(self) -> bool:
@@ -342,37 +346,59 @@ class FinalityReader:
         return time.monotonic() < self._paused_until
 
     def at(
-        self, node: NodeSession, newest_block: int, newest_hash: Callable[[], bytes | None]
+        self, node: NodeSession, newest_block: int, hash_at: Callable[[int], bytes | None]
     ) -> Finality:
-        """Return the finality while `newest_block` is the newest indexed block. Where the node is
-        further, it tells by that block's hash whether it has finalized the same chain."""
+        """Return the finality while `newest_block` is the newest indexed block, and no block above
+        it. `hash_at` returns the hash of an indexed block by its number."""
         cached = self._cache.get(newest_block)
         if cached is not None:
             return cached
+        known = self._finalized
+        if known and hash_at(known.number) != known.hash:
+            known = self._finalized = None
+        before = Finality(None, min(known.number, newest_block)) if known else Finality()
         if self.is_paused:
-            return Finality()
-        calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
-        header_call = Call("eth_getBlockByNumber", (hex(newest_block), False))
+            return before
+        numbers = (*TAGS, "latest", hex(newest_block))
+        calls = [Call("eth_getBlockByNumber", (number, False)) for number in numbers]
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_HEADER_BYTES)
-            numbers = [
-                None if block is None or isinstance(block, RpcError) else quantity(block["number"])
-                for block in results
-            ]
-            if any(number is not None and number > newest_block for number in numbers):
-                [block] = node.within(TIMEOUT_S).results([header_call], MOST_HEADER_BYTES)
-                if data(block["hash"], 32) != newest_hash():
-                    return Finality()
+            safe, finalized, latest, newest = map(_block_in, results)
+            for block in filter(None, (safe, finalized)):
+                of_chain = block if block.number <= newest_block else newest
+                is_above_head = latest is not None and block.number > latest.number
+                if (
+                    is_above_head
+                    or of_chain is None
+                    or hash_at(of_chain.number) != of_chain.hash
+                    or (finalized is not None and finalized.number > block.number)
+                ):
+                    node.record_failed()
+                    return before
         except Unavailable:
-            return Finality()
+            return before
         except UpstreamFailed:
             self._paused_until = time.monotonic() + PAUSE_S
-            return Finality()
+            return before
         except (TypeError, KeyError, BadHex):
             node.record_failed()
-            return Finality()
-        read = Finality(*(None if n is None else min(n, newest_block) for n in numbers))
-        self.finalized = max(self.finalized, -1 if read.finalized is None else read.finalized)
+            return before
+        if finalized and (before.finalized is None or finalized.number > before.finalized):
+            number = min(finalized.number, newest_block)
+            if (hash_ := hash_at(number)) is not None:
+                self._finalized = BlockId(number, hash_)
+                before = Finality(None, number)
+        read = Finality(
+            safe and max(min(safe.number, newest_block), before.finalized or 0), before.finalized
+        )
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)
         return read
+
+
+def _block_in(result: Any) -> BlockId | None:
+    """Return the block in a result; None for null and an error. Raises TypeError, KeyError and
+    BadHex."""
+    if result is None or isinstance(result, RpcError):
+        return None
+    return BlockId(quantity(result["number"]), data(result["hash"], 32))

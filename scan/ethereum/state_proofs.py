@@ -43,6 +43,7 @@ MOST_NODES = 65
 MOST_NODE_BYTES = 1024
 # Of one answer: the longest proofs of an account and of a slot, in hex, with the block's header.
 MOST_ANSWER_BYTES = 512 * 1024
+MOST_SLOT_BYTES = 16 * 1024  # of each of several slots, twice what one of a large contract has
 MOST_HEADER_ITEMS = 64
 _STATE_ROOT = 3  # its place in the header of every chain's form
 _BRANCH_ITEMS = 17
@@ -74,16 +75,21 @@ class ProvenAccount(NamedTuple):
     code_hash: bytes
     storage_root: bytes
     proof: Sequence[bytes] = ()
-    slot: ProvenSlot | None = None
+    slots: Sequence[ProvenSlot] = ()
+
+    @property
+    def slot(self) -> ProvenSlot | None:
+        """The first of its slots, if any was given."""
+        return next(iter(self.slots), None)
 
 
 def header_call(block: BlockId) -> Call:
     return Call("eth_getBlockByHash", (to_hex(block.hash), False))
 
 
-def account_call(address: bytes, block: BlockId, slot: int | None = None) -> Call:
-    slots = [] if slot is None else [to_hex(_word(slot))]  # all nodes take 32 bytes, few take less
-    return Call("eth_getProof", (to_hex(address), slots, block))
+def account_call(address: bytes, block: BlockId, slots: Sequence[int] = ()) -> Call:
+    words = [to_hex(_word(slot)) for slot in slots]  # all nodes take 32 bytes, few take less
+    return Call("eth_getProof", (to_hex(address), words, block))
 
 
 def proven_header(block: BlockId, answer: Any) -> bytes:
@@ -99,7 +105,7 @@ def proven_header(block: BlockId, answer: Any) -> bytes:
 
 
 def read_account(
-    address: bytes, block: BlockId, header: bytes, answer: Any, slot: int | None = None
+    address: bytes, block: BlockId, header: bytes, answer: Any, slots: Sequence[int] = ()
 ) -> ProvenAccount:
     """Return what a result of eth_getProof proves, beside a header that proven_header() returned.
 
@@ -124,12 +130,12 @@ def read_account(
             storage_root,
             proof,
         )
-        if slot is None:
-            return account
-        [slot_answer] = answer["storageProof"]
-        slot_proof = _nodes(slot_answer["proof"])
-        value = proven_value(storage_root, keccak256(_word(slot)), slot_proof)
-        return account._replace(slot=ProvenSlot(slot, _number(value), slot_proof))
+        proven = []
+        for slot, slot_answer in zip(slots, answer["storageProof"] if slots else (), strict=True):
+            slot_proof = _nodes(slot_answer["proof"])
+            value = proven_value(storage_root, keccak256(_word(slot)), slot_proof)
+            proven.append(ProvenSlot(slot, _number(value) if value else 0, slot_proof))
+        return account._replace(slots=proven)
     except ImproperProof:
         raise
     except (ValueError, TypeError, LookupError) as error:
@@ -270,7 +276,7 @@ NOT_OFFERED = "The node does not offer proofs (eth_getProof)."
 
 
 class AccountProofs:
-    """Proven accounts by address, slot and block hash; the node is asked once for each, and once
+    """Proven accounts by address, slots and block hash; the node is asked once for each, and once
     for the header of each block."""
 
     def __init__(self) -> None:
@@ -279,35 +285,36 @@ class AccountProofs:
         self._not_offered_until = 0.0
 
     def read(
-        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None = None
+        self, node: NodeSession, address: bytes, block: BlockId, slots: Sequence[int] = ()
     ) -> ProvenAccount:
-        """Return an account after a block, with a slot of its storage if one is given.
+        """Return an account after a block, with the given slots of its storage.
 
         Raises HistoryUnavailable where the node does not keep that state, UpstreamFailed where it
         has no proof of it, and the errors of NodeSession.
         """
-        key = (address, slot, block.hash)
+        key = (address, (*slots,), block.hash)
         account = self._accounts.get(key)
         if account is None:
-            account = self._read(node, address, block, slot)
-            nodes = (*account.proof, *(account.slot.proof if account.slot else ()))
+            account = self._read(node, address, block, slots)
+            nodes = [*account.proof, *(node for slot in account.slots for node in slot.proof)]
             self._accounts.store(key, account, PROOF_BYTES + sum(map(len, nodes)))
         return account
 
     def _read(
-        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None
+        self, node: NodeSession, address: bytes, block: BlockId, slots: Sequence[int]
     ) -> ProvenAccount:
         if time.monotonic() < self._not_offered_until:
             raise UpstreamFailed(NOT_OFFERED)
         header = self._headers.get(block.hash)
         calls: list[Call] = [] if header else [header_call(block)]
-        calls = [account_call(address, block, slot), *calls]
-        proof, *headers = request_node.read(node, block, calls, MOST_ANSWER_BYTES)
+        calls = [account_call(address, block, slots), *calls]
+        most_bytes = MOST_ANSWER_BYTES + MOST_SLOT_BYTES * len(slots)
+        proof, *headers = request_node.read(node, block, calls, most_bytes)
         if isinstance(proof, RpcError):
             raise self._refusal(proof)
         try:
             header = header or proven_header(block, *headers)
-            account = read_account(address, block, header, proof, slot)
+            account = read_account(address, block, header, proof, slots)
         except ImproperProof as error:
             raise UpstreamFailed(f"The node does not prove this account: {error}.") from None
         self._headers.store(block.hash, header, PROOF_BYTES + len(header))

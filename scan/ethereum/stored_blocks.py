@@ -50,13 +50,15 @@ class TransactionLog(NamedTuple):
 
 class Receipt(NamedTuple):
     """A receipt. `status` is None before Byzantium; `logs` and their count are None if they are
-    too many or were not needed. `fields`: what else a stored one has, as a node's JSON does."""
+    too many or were not needed. `fields`: what else a stored one has, as a node's JSON does. Unless
+    it `is_proven` by its block's receiptsRoot, the node reports it."""
 
     status: int | None
     cumulative_gas_used: int
     log_count: int | None
     logs: tuple[TransactionLog, ...] | None
     fields: Mapping[str, Any] = _NO_FIELDS
+    is_proven: bool = True
 
 
 class StoredTransaction(NamedTuple):
@@ -264,7 +266,7 @@ class StoredBlock:
             for log in fields.pop("logs")
         )
         status, gas = quantity_or_none(fields.get("status")), quantity(fields["cumulativeGasUsed"])
-        return Receipt(status, gas, len(logs), logs, fields)
+        return Receipt(status, gas, len(logs), logs, fields, is_proven=False)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -303,16 +303,19 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
 
     `arguments` are the request's.
     """
-    body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page)
+    body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page, reader().reported)
     response = JsonResponse(b"".join(body))
     if page.next is not None:
         response.headers["Link"] = next_link(page.next, arguments)
     return response
 
 
-def facts_of(page: Page) -> bytes:
-    """Return what a page says beside its rows, as the end of a JSON object: total, more, next."""
+def facts_of(page: Page, reported: Iterable[str]) -> bytes:
+    """Return what a page says beside its rows, as the end of a JSON object: total, more, next, and
+    of its fields those that the node reports, if there are any."""
     more = {**page.more}
+    if unproven := sorted(reported):
+        more["unproven"] = unproven
     if page.untraced_blocks is not None:
         more["untracedBlocks"] = page.untraced_blocks
     if page.kept_from is not None:

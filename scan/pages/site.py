@@ -3,6 +3,7 @@ knows the paths of pages by the rules of the application's views. Its styles, sc
 cached by browsers: their URLs contain a content hash."""
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
@@ -133,6 +134,21 @@ ERROR_TITLES = {
 }
 
 
+class _Reported(threading.local):
+    """What the node reports of the page that the thread renders: its names, in their order."""
+
+    names: dict[str, None]
+
+
+_reported = _Reported()
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
+
+
+def _note_reported(name: str) -> str:
+    _reported.names[_CAPITAL.sub(lambda letter: f" {letter[1].lower()}", name)] = None
+    return ""
+
+
 class Chain(NamedTuple):
     id: str | None  # None before the first block
     name: str
@@ -193,14 +209,24 @@ class Site:
         return self._chain()
 
     def render(
-        self, template: str, chain: Chain, path: str = "", *, newest: Position, **values: Any
+        self,
+        template: str,
+        chain: Chain,
+        path: str = "",
+        *,
+        newest: Position,
+        reported: Iterable[str] = (),
+        **values: Any,
     ) -> str:
-        """Return a template as HTML; `path` is the page's, for previews of links to it, and
-        `newest` the position that it shows."""
+        """Return a template as HTML; `path` is the page's, for previews of links to it, `newest`
+        the position that it shows, and `reported` what of its list the node reports."""
         are_all_stored = bool(values.get("are_all_stored"))
         readers = [pages.feeds for pages in registry.parts(hooks.Pages) if pages.feeds is not None]
         feeds = [feed for read in readers for feed in read(path.lower(), are_all_stored)]
         of_page = {"chain": chain, "path": path, "newest": newest, "feeds": feeds}
+        _reported.names = {}
+        for name in sorted(reported):
+            _note_reported(name.replace(".", " "))
         text = self._templates.get_template(template).render(of_page | self._brand | values)
         base_path = self._settings.base_path
         return self._local_link.sub(rf'\1="{base_path}/', text) if base_path else text
@@ -246,7 +272,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
     newest = site().indexed_block.position_of(requests.reader().versions)
     requests.reader().staleness = newest.staleness
-    body = site().render(template, site().chain(), path, newest=newest, **values)
+    reported = requests.reader().reported
+    body = site().render(template, site().chain(), path, newest=newest, reported=reported, **values)
     return Response(body, status_code, headers=HEADERS)
 
 
@@ -294,6 +321,8 @@ def _templates() -> Environment:
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
         "sections": _sections(),
         "menu_of_extensions": _menu,
+        "note_reported": _note_reported,
+        "reported_here": lambda: [*_reported.names],
     }
     environment.tests["contract_creation"] = transactions.creates_contract
     names = """

@@ -82,6 +82,8 @@ def held(
             "queries/addresses_list_inconsistent", address=address, most_compared=MOST_HELD
         )
     balances, _ = read(reader, [(bytes(token), address) for token in tokens or ()], block)
+    if tokens:  # their answers decide what is listed
+        reader.reported |= {"tokens", "total"}
     return {"read_tokens": [t for t, _ in balances], "read_balances": [*balances.values()]}
 
 
@@ -138,6 +140,7 @@ def correct(
             word = balances[view]
             balance = int(word == int.from_bytes(owner)) if owner else word
             record |= {"balance": str(balance), "balanceBlock": block.number}
+            record["unproven"] = [*record.get("unproven", ()), "balance"]
         elif since > reader.first_block:
             record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
         else:
@@ -175,6 +178,7 @@ def read_owners(
         else:
             address = to_hex(owner.to_bytes(20)) if owner else None
             record |= {"owner": address, "ownerCount": int(owner > 0), "ownerBlock": head.number}
+            record["unproven"] += ["owner", "ownerCount"]
     return unread
 
 
@@ -186,6 +190,7 @@ def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
     )
     by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
     balances, head = read(reader, [(token, holder) for holder in by_events])
+    reader.reported |= {"holders", "total"}  # also where it has no answers
     if head is None or not balances or reader.has_node_failed:
         return None
     answered = {holder: n for (_, holder), n in balances.items()}
@@ -193,7 +198,7 @@ def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
     records = [
         {"address": holder, "balance": str(n), **mark}
         for sums, mark in (
-            (answered, {"balanceBlock": head.number}),
+            (answered, {"balanceBlock": head.number, "unproven": ["balance"]}),
             (unread, {"inconsistentSince": since}),
         )
         for n, holder in sorted(((n, to_hex(h)) for h, n in sums.items() if n > 0), reverse=True)

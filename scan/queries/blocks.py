@@ -120,9 +120,7 @@ def finality(reader: Reader) -> request_node.Finality:
     newest = newest_number(reader)
     if newest is None:
         return request_node.Finality()
-    node_finality = reader.sources.finality.at(
-        reader.node, newest, partial(hash_at, reader, newest)
-    )
+    node_finality = reader.sources.finality.at(reader.node, newest, partial(hash_at, reader))
     if reader.sources.finality.is_paused:
         reader.do_not_cache()
     return node_finality
@@ -133,18 +131,14 @@ def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:
     where the chain has no safe and finalized blocks, or the node does not answer. `confirmations`
     are those of a record, which tell the newest block of its version of the index. What else a
     response has may be cached without it where the node is slow."""
-    if number <= reader.sources.finality.finalized:
-        return "finalized"
-    newest_block = number + confirmations - 1
     node = reader.sources.gateway.session(reader.client)
-    newest_hash = partial(hash_at, reader, newest_block)
-    newest = reader.sources.finality.at(node, newest_block, newest_hash)
+    newest = reader.sources.finality.at(node, number + confirmations - 1, partial(hash_at, reader))
+    if newest.finalized is not None and number <= newest.finalized:
+        return "finalized"
     if node.failed and not reader.sources.finality.is_paused:
         reader.do_not_cache()
     if newest == (None, None):
         return None
-    if newest.finalized is not None and number <= newest.finalized:
-        return "finalized"
     return "safe" if newest.safe is not None and number <= newest.safe else "latest"
 
 

@@ -178,6 +178,8 @@ class Reader:
     notes: dict[str, int] = field(default_factory=dict)
     staleness: str = ""  # of the index, as a page shows it
     depends_on_index_alone: bool = True
+    # Fields of a list's answer that the node reports, such as the list itself, and its total.
+    reported: set[str] = field(default_factory=set)
     _node: request_node.NodeSession | None = None
     _once: dict[Callable[["Reader"], Any], Any] = field(default_factory=dict)
     until_end: ExitStack | None = None  # few requests need one, which takes 2 us

@@ -27,9 +27,9 @@ def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
 def test_named_tuples_come_back_as_objects(explorer, many):
     pair = {"left": "1", "right": many_functions.CHECKSUMMED.lower()}
     deep = {"name": "n", "pairs": [pair, pair]}
-    assert explorer.call(many, "deep", deep).json == {"result": deep}
+    assert explorer.call(many, "deep", deep).json["result"] == deep
     as_arrays = ["n", [[1, many_functions.CHECKSUMMED], [1, many_functions.CHECKSUMMED]]]
-    assert explorer.call(many, "deep", as_arrays).json == {"result": deep}
+    assert explorer.call(many, "deep", as_arrays).json["result"] == deep
 
 
 FAILING_CALLS = [

@@ -21,7 +21,11 @@ ALICE, BOB, NOBODY = (bytes([number]) * 20 for number in (1, 2, 3))
 
 def read_proof(address, block, header, answer, slot=None):
     return state_proofs.read_account(
-        address, block, state_proofs.proven_header(block, header), answer, slot
+        address,
+        block,
+        state_proofs.proven_header(block, header),
+        answer,
+        () if slot is None else (slot,),
     )
 
 

@@ -1,5 +1,7 @@
 """The table of values: each is proven, computed here, or reported by the node and shown as that."""
 
+import re
+
 import pytest
 
 from scan.api.openapi.schemas import schemas
@@ -50,13 +52,14 @@ def test_what_is_said_is_stored_and_named(rollup):
     for record in others:
         assert record["unproven"] == ["fee", "feeParts", "chainFields"]
         expected = record["unproven"]
-        assert rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"] == expected
+        detail = rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"]
+        assert detail[:4] == [*expected, "finality"]
     query = {"entity": "transactions", "limit": 100}
     queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
     page = rollup.get(f"/tx/{others[0]['hash']}").text
-    assert page.count("reported by the node") == 1
-    assert "reported by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
+    [reported] = re.findall(r"Reported by the node, and not proven: ([^.]*)", page)
+    assert {"fee", "fee parts"} & {*reported.split(", ")}
 
 
 SENT = set(
@@ -149,11 +152,12 @@ def test_the_document_of_the_interface_says_what_is_said():
             for p, s in own[name]["properties"].items()
             if "Reported by the node" in s.get("description", "")
         ]
-        for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token")
+        for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token", "Finality")
     }
     assert said["Block"] == ["size", "blobBaseFee"]
     expected = ["fromAddress", "gasPrice", "status", "nonce", "fee", "chainFields"]
     assert said["Transaction"] == expected
+    assert {*said["Finality"]} == {"safeBlock", "finalizedBlock"}
     assert (
         said["DexTrade"]
         == """

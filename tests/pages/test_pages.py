@@ -65,6 +65,7 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
         "latestBlock": head,
         "safeBlock": tagged["safe"],
         "finalizedBlock": tagged["finalized"],
+        "unproven": ["safeBlock", "finalizedBlock"],
     }
     assert tagged["finalized"] < tagged["safe"] < head
     for number, word in (

@@ -106,7 +106,7 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     address = explorer.deploy(found.creation)
     answer = explorer.verify(address, source, version, contractName="Old", optimizationUsed=0)
     assert (answer.status_code, answer.json.get("match")) == (200, "full"), answer.json
-    assert explorer.call(address, "number").json == {"result": str(number)}
+    assert explorer.call(address, "number").json["result"] == str(number)
 
 
 def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(explorer):
@@ -160,7 +160,7 @@ def test_libraries_are_linked_and_called(explorer, version):
         answer = explorer.verify(address, LIBRARY, version, **told, **given)
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
-    assert explorer.call(address, "four", "5").json == {"result": "20"}
+    assert explorer.call(address, "four", "5").json["result"] == "20"
 
 
 def openzeppelin(name):
@@ -185,7 +185,7 @@ def test_openzeppelin_tokens(explorer, name):
         answer = explorer.verify(address, source, "v0.8.28+commit.7893614a")
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert answer.json["contractName"] == f"{name}Coin"
-    assert explorer.call(address, "symbol").json == {"result": "COIN"}
+    assert explorer.call(address, "symbol").json["result"] == "COIN"
 
 
 def test_uniswap_v2_as_published(explorer):

@@ -87,6 +87,7 @@ def _answer(entity: str, name: str) -> Json:
             "total": "QueryTotal",
             **({"untracedBlocks": "UntracedBlocks"} if has_untraced else {}),
             "keptFrom?": "KeptFrom",
+            "unproven?": "UnprovenFields",
             **({"completeFrom?": "CompleteFrom"} if begins_late(entity) else {}),
             "next": "Next",
         }

@@ -11,9 +11,9 @@ fields it has, too; `_form` where other fields are errors; `_page`, the page of 
 of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is; `_table`
 whose columns it has; `_sql`, what PostgreSQL makes fields of that show no column of their name in a
 row `b`; `_facts`, titles of fields, also of its detail, that its page shows as they are;
-`_of_token`, fields that may show something else than a token's, and `_proven`, those that show no
-column of their name. A record in another one may have `_or_null`, `_list` or `_map`, the text of
-the field.
+`_of_token`, fields that may show something else than a token's, `_proven`, those that show no
+column of their name, and `_reported`, those that a request reads of the node. A record in another
+one may have `_or_null`, `_list` or `_map`, the text of the field.
 """
 
 import re
@@ -122,6 +122,9 @@ def schemas() -> Json:
     """Return all that are declared, with the fields that extensions add to records."""
     added = declared("added")
     records = {name: fields | added.get(name, {}) for name, fields in declared("records").items()}
+    for name, fields in declared("records").items():
+        of_both = (fields.get("_reported", ()), added.get(name, {}).get("_reported", ()))
+        records[name] |= {"_reported": [*chain.from_iterable(of_both)]}
     declared_schemas = {name: field(value) for name, value in declared("schemas").items()}
     nullable = {
         f"{name}OrNull": {
@@ -146,8 +149,13 @@ def _say_what_is_said(declaration: Json, schema: Json) -> None:
     if own := declaration.get("_table"):
         keys = {column: camel_case(column.removesuffix("_id")) for column in stored_values()[own]}
         columns |= {key: (own, column) for column, key in keys.items()}
-    said = False
-    for name in properties.keys() & columns.keys() - {*declaration.get("_proven", ())}:
+    reported = properties.keys() & {*declaration.get("_reported", ())}
+    for name in reported:
+        described = (properties[name].get("description"), f"{SAID_BY_NODE}.")
+        properties[name]["description"] = " ".join(filter(None, described))
+    said = bool(reported)
+    left_out = reported | {*declaration.get("_proven", ())}
+    for name in properties.keys() & columns.keys() - left_out:
         table, column = columns[name]
         case = SAID_WHERE.get((table, column))
         if name in declaration.get("_of_token", ()):
@@ -248,6 +256,7 @@ def _page(name_of_records: str, total: str) -> Json:
     return {
         name: [f"list of {item}", "This page.", {"maxItems": MAX_LIMIT}],
         "total": total,
+        "unproven?": "UnprovenFields",
         **({"keptFrom?": "KeptFrom"} if total != "Total" else {}),
         **({"completeFrom?": "CompleteFrom"} if begins_late(name) else {}),
         "next": "Next",

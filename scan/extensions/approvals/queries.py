@@ -236,6 +236,8 @@ class Approvals:
         states_now = states(self._reader, self._owner, [a.newest for a in approvals], head, head_s)
         rows = zip(approvals, details, states_now, strict=True)
         records = [_record(*row, head_s) for row in rows]
+        if self._events.source != "index":
+            self._reader.reported |= {"approvals", "total"}
         return ApprovalPage(
             orjson.dumps(records).decode(),
             len(records),

@@ -79,6 +79,7 @@ def get_values(address: str) -> requests.Response:
         for value in values.values
     ]
     record = {"address": address.lower(), **recorded("values", values), "values": value_records}
+    record["unproven"] = ["implementation", "values"]
     return requests.json_value(record)
 
 
@@ -97,8 +98,12 @@ def encode_call(address: str) -> requests.Response:
     chain_id = requests.reader().sources.chain_id.read()
     value: dict[str, object] = {"to": to_hex(key), **recorded("call_to_sign", encoded)}
     value["chainId"] = None if chain_id is None else int(chain_id)
+    value["unproven"] = []
     if encoded.proxy is not None:
-        value["implementation"] = to_hex(encoded.proxy.implementation)
+        value |= {
+            "implementation": to_hex(encoded.proxy.implementation),
+            "unproven": ["implementation"],
+        }
     return requests.json_value(value)
 
 

@@ -148,7 +148,9 @@ def _decoded(encoded: Encoded) -> requests.Response:
         "topics": [*map(to_hex, encoded.topics)],
         "address": None if address is None else to_hex(address),
     }
-    return requests.json_value(encoded_record | decoding.record())
+    # The code at an address, and a proxy's implementation, choose the ABI.
+    unproven = [] if address is None else ["candidates", "calls"]
+    return requests.json_value({**encoded_record, **decoding.record(), "unproven": unproven})
 
 
 @api_views.post("/encode")

@@ -1,7 +1,7 @@
 """The details of a transaction: its input, method and logs, decoded."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from scan import registry
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
-from scan.ethereum.stored_blocks import TransactionLog
+from scan.ethereum.stored_blocks import Receipt, TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
 from scan.extensions.decoding.hooks import Explanation
@@ -57,7 +57,9 @@ class TransactionDetails(NamedTuple):
     rows may lack.
 
     `logs` are all of its logs, `decoded_logs` those of the window. `unavailable` is the reason if
-    input or logs are None or not decoded. `is_call`: it called code with a selector.
+    input or logs are None or not decoded. `is_call`: it called code with a selector. `unproven` are
+    the fields of the record that the node reports: logs without a proof of their receipt, and what
+    was decoded by implementations of proxies.
     """
 
     nonce: int | None = None
@@ -69,6 +71,7 @@ class TransactionDetails(NamedTuple):
     unavailable: str | None = None
     decoded_logs: Sequence[DecodedLog] = ()
     is_call: bool = False
+    unproven: Sequence[str] = ()
 
     def record(self) -> dict[str, Any]:
         are_read = self.logs is not None
@@ -92,7 +95,8 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         reader.do_not_cache()
         is_call = record["methodId"] is not None and decoding.called_code(reader, [record])[0]
         return TransactionDetails(unavailable=error.message, is_call=is_call)
-    calldata, (*_, log_count, logs, _) = transaction.input, transaction.receipt
+    calldata, receipt = transaction.input, transaction.receipt
+    log_count, logs = receipt.log_count, receipt.logs
     if log_count is not None and log_count > MAX_LOGS:
         logs = None
     called = None if sent.to_address is None or len(calldata) < 4 else data(sent.to_address, 20)
@@ -140,16 +144,28 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         TOO_MANY_LOGS if logs is None else unavailable,
         decoded,
         is_call,
+        [*_unproven(receipt, contract, (contracts.get(log.address) for log in logs_in_window))],
     )
 
 
 def _implementations_in(
     reader: Reader, sent: IndexedTransaction, *, may_read: bool
 ) -> Mapping[bytes, tuple[bytes, ...]]:
-    explanations = registry.parts(Explanation)
-    return {
-        k: v for e in explanations for k, v in e.implementations(reader, sent, may_read).items()
-    }
+    parts = registry.parts(Explanation)
+    return registry.merged(part.implementations(reader, sent, may_read) for part in parts)
+
+
+def _unproven(
+    receipt: Receipt,
+    called: contract_abis.Contract,
+    emitters: Iterable[contract_abis.Contract | None],
+) -> Iterator[str]:
+    if called.delegates:
+        yield "method"
+    if not receipt.is_proven:
+        yield from ("logs", "logCount")
+    elif any(emitter is not None and emitter.delegates for emitter in emitters):
+        yield "logs.event"
 
 
 def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:

@@ -26,8 +26,9 @@ TEMPLATES = {
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and what explains them."""
     of_node = details(reader(), record, ALL_LOGS)
-    explained = (part.fields(record, of_node) for part in registry.parts(Explanation))
-    return of_node.record() | registry.merged(explained)
+    explained = registry.merged(p.fields(record, of_node) for p in registry.parts(Explanation))
+    unproven = [*of_node.unproven, *explained.get("unproven", ())]
+    return of_node.record() | explained | {"unproven": unproven}
 
 
 def transaction_head(transaction: Record) -> hooks.Shown:

@@ -161,7 +161,8 @@ def _creation_code(
 ) -> bytes | None:
     sources, node = reader().sources, reader().node
     if not is_by_contract:
-        return sources.transaction_contents.transaction(node, sent).input
+        contents = sources.transaction_contents
+        return contents.transaction(node, sent, with_receipts=False).input
     try:
         return sources.get(TransactionTraces).calls(node, sent).creation_input(address)
     except TracesUnavailable:

@@ -230,6 +230,8 @@ def _response(
         "X-Scan-Complete-From": last.complete_from,
     }
     headers |= {name: str(value) for name, value in what_is_there.items() if value is not None}
+    if reported := sorted(reader().reported):
+        headers["X-Scan-Unproven"] = ", ".join(reported)
     headers |= last.file_headers
     content_type = TYPES[chosen]
     if chosen is Format.CSV:

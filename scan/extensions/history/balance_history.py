@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum import client
+from scan.ethereum import client, state_proofs
 from scan.ethereum.display_text import COIN_DECIMALS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
@@ -40,6 +40,13 @@ class BalanceHistory(NamedTuple):
     check: history.HistoryPage
     next: str | None
     at: dict[str, Any] | None = None
+    unproven: Sequence[str] = ()
+
+
+OF_TOKEN = ("symbol", "decimals", *history.COMPARED)
+# A trace may have made up an internal transfer between two proven balances.
+REPORTED = ("balances", "at")
+PROOF_S = 0.5
 
 
 def page(
@@ -65,7 +72,7 @@ def page(
     last = None if window.cursor else _last_block(reader, window)
     if token is not None and not any(address):  # the zero address holds nothing
         at = next(iter(_records(reader, address, None, _end(last, 0))), None)
-        return BalanceHistory([], symbol, decimals, check, None, at)
+        return BalanceHistory([], symbol, decimals, check, None, at, OF_TOKEN)
     newest = _newest(reader, address, token, traversal)
     read = partial(
         reader.row,
@@ -100,7 +107,10 @@ def page(
     end = filled[-1:] if filled and last is not None else _end(last, newest["balance"] or 0)
     records = partial(_records, reader, address, None if is_consistent else token)
     at = next(iter(records(end)), None)
-    return BalanceHistory(records(filled), symbol, decimals, check, following, at)
+    unproven = history.COMPARED if token is None else OF_TOKEN
+    if token is None or not is_consistent:
+        unproven = (*unproven, *(REPORTED if at else REPORTED[:1]))
+    return BalanceHistory(records(filled), symbol, decimals, check, following, at, unproven)
 
 
 def _records(
@@ -170,7 +180,17 @@ def _newest(
     if token is not None:
         return {"block_to": BIGINT_MAX, "balance": None}
     newest = addresses.get(reader, address).balance.required()
-    return {"block_to": newest.block, "balance": int(newest.wei)}
+    proven = _proven_balance(reader, address, newest.block)
+    return {"block_to": newest.block, "balance": int(newest.wei) if proven is None else proven}
+
+
+def _proven_balance(reader: Reader, address: bytes, number: int) -> int | None:
+    """Return the balance after a block that the node proves; None where it proves none."""
+    proofs, node = reader.sources.get(state_proofs.AccountProofs), reader.node.within(PROOF_S)
+    try:
+        return proofs.read(node, address, blocks.find(reader, number)).balance
+    except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed):
+        return None
 
 
 def _filled(sums: str, spaced: str) -> list[dict[str, Any]]:

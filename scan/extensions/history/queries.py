@@ -67,6 +67,10 @@ REASONS = tuple(
 )
 
 
+# The fields that compare rows with a balance, which the node reports.
+COMPARED = ("complete", "reason", "unexplained")
+
+
 class HistoryFilter(NamedTuple):
     """A filter of rows, of which None matches all; a token selects its transfers alone."""
 
@@ -95,6 +99,7 @@ class HistoryPage(pages.Page):
             "complete": self.reason is None,
             "reason": self.reason,
             "unexplained": None if self.unexplained is None else str(self.unexplained),
+            "unproven": COMPARED,
         }
         return {**more, "explanation": self.explanation} if self.explanation else more
 

@@ -63,7 +63,7 @@ def list_balances(address: str) -> Response:
         "balances": read.points,
         "symbol": read.symbol,
         "decimals": read.decimals,
-        "unproven": [] if token is None else ["symbol", "decimals"],
+        "unproven": read.unproven,
         "complete": read.check.reason is None,
         "reason": read.check.reason,
         "unexplained": None if unexplained is None else str(unexplained),

@@ -50,8 +50,15 @@ def list_items(address: str) -> Response:
 def get_item(address: str, token_id: str) -> Response:
     query_arguments()
     item = items.get(reader(), parameters.address(address), parameters.token_id(token_id))
+    record = orjson.loads(item.record)
     detail = {
-        **orjson.loads(item.record),
+        **record,
+        "unproven": [
+            *record["unproven"],
+            *(["owners"] if "owner" in record["unproven"] else []),
+            "tokenUri",
+            "metadata",
+        ],
         "tokenUri": item.uri.uri,
         "tokenUriUnavailable": item.uri.problem,
         "owners": orjson.Fragment(item.owners),

@@ -144,7 +144,11 @@ def records(
     span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
-    return _block_page(reader, window, log_filter, span, has_total=has_total)
+    page = _block_page(reader, window, log_filter, span, has_total=has_total)
+    are_stored = scope.bodies_from is not None and span.first >= scope.bodies_from
+    if page.total is not None and (reader.reported or not are_stored):
+        reader.reported.add("total")
+    return page
 
 
 def _block_page(
@@ -290,6 +294,7 @@ def _proxies_at(
         contracts = reader.sources.get(contract_abis.ContractAbis).find_at(
             {*proxies.values()}, node, budget
         )
+        reader.reported.add("logs.event")
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}

@@ -296,6 +296,7 @@ def read_blocks(
         if size > BATCH_BYTES and len(numbers) > 1:
             raise too_large(BATCH_BYTES)
     if missing:
+        reader.reported.add("logs")
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
     return logs, bool(missing)
 

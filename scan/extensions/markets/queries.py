@@ -187,7 +187,10 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
         "reserve1": indexed_reserves[1],
         "price": None if price is None else f"{_scaled(price, decimals0 - decimals1):f}",
         "fee": fee,
-        "unproven": ("price",) if dex in FEES else ("price", "fee"),
+        "unproven": [
+            *(("price",) if dex in FEES else ("price", "fee")),
+            *(f"reserve{n}" for n, record in enumerate(held) if "balanceBlock" in record),
+        ],
     }
 
 

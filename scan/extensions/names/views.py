@@ -55,6 +55,7 @@ def get_name(name: str) -> requests.Response:
         "primaryNameProblem": primary.problem,
         "coinType": resolved.coin_type,
         "blockNumber": resolved.block,
+        "unproven": ("address", "primaryName"),
     }
     return requests.json_value(record)
 

@@ -275,10 +275,6 @@ class Listed(NamedTuple):
     total: int | None
     reason: str | None = None
 
-    @property
-    def has_unproven(self) -> bool:
-        return any("fromAddress" in record["unproven"] for record in self.records)
-
 
 def sender_transactions(reader: Reader, sender: bytes) -> Listed:
     """Return what the node's pool has of a sender."""

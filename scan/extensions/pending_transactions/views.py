@@ -29,7 +29,7 @@ def list_pending(address: str) -> requests.Response:
     sender = parameters.address(address)
     listed = pending_transactions.sender_transactions(reader(), sender)
     value = {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
-    return requests.json_value(value)
+    return requests.json_value({**value, "unproven": ("pendingTransactions", "total")})
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:

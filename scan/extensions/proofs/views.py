@@ -39,7 +39,8 @@ def proven_account(
         if block is None:
             raise blocks.not_indexed(reader, None)
     node = reader.node.within(timeout_s)
-    proven = reader.sources.get(state_proofs.AccountProofs).read(node, address, block, slot)
+    slots = () if slot is None else (slot,)
+    proven = reader.sources.get(state_proofs.AccountProofs).read(node, address, block, slots)
     if not is_past:
         reader.sources.replaced_codes.note({address: proven.code_hash}, block.number)
     return proven

@@ -41,7 +41,7 @@ def simulate_calls() -> requests.Response:
     is_anonymous = requests.api_key() is None
     calls = calls_of(body, anonymous_gas(reader()) if is_anonymous else GAS)
     block, simulated = simulate(reader(), block_argument(sent), calls, overrides_of(body))
-    head = {"blockNumber": block.number, "blockHash": to_hex(block.hash)}
+    head = {"blockNumber": block.number, "blockHash": to_hex(block.hash), "unproven": ["calls"]}
     for has_frames in (True, False) if trace else (False,):
         calls_inside = {"has_frames": has_frames, "is_cut": trace and not has_frames}
         records = [one.record(**calls_inside) for one in simulated]

@@ -30,6 +30,8 @@ TIMEOUT_S = 4.0
 NOT_IN_CALLDATA = "No call of the entry point with this operation is known."
 NO_REASON = "The entry point gave no reason: the call reverted without one, or ran out of gas."
 
+OF_TRACE = ("operation", "calls", "callCount")
+
 Record = Mapping[str, Any]
 recorded = recording(__file__)
 
@@ -43,6 +45,7 @@ class UserOperationDetails(NamedTuple):
     call_count: int = 0
     unavailable: str | None = None
     place: tuple[int, int] | None = None  # of its bundle in the transaction, and in its bundle
+    unproven: Sequence[str] = ()  # what a trace, or the node's implementation of a proxy, says
 
     def record(self) -> dict[str, Any]:
         is_decoded = self.operation is not None
@@ -56,6 +59,7 @@ class UserOperationDetails(NamedTuple):
             "calls": calls if is_decoded else None,
             "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
+            "unproven": self.unproven,
         }
 
 
@@ -123,7 +127,9 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
         unavailable = error.message
         reader.do_not_cache()
     decoded = _decoded(reader, record, indexed, operation)
-    return decoded._replace(unavailable=unavailable, place=place)
+    of_trace = () if indexed.to_address == record["entryPoint"] else OF_TRACE
+    unproven = (*of_trace, *decoded.unproven)
+    return decoded._replace(unavailable=unavailable, place=place, unproven=unproven)
 
 
 def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> Iterator[bytes]:
@@ -131,7 +137,8 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
     or those in its trace. A reverted call may contain operations that no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
-        yield reader.sources.transaction_contents.transaction(node, indexed).input
+        contents = reader.sources.transaction_contents
+        yield contents.transaction(node, indexed, with_receipts=False).input
         return
     address = data(entry_point, 20)
     for frame in reader.sources.get(TransactionTraces).calls(node, indexed).frames:
@@ -180,6 +187,11 @@ def _decoded(
         error = decode_reason(failure, declared, imported, budget)
     elif not record["success"]:
         error = Reason(UNKNOWN, NO_REASON)
+    are_lent = any(contract.delegates for contract in contracts.values())
     return UserOperationDetails(
-        error, operation, [*zip(first_calls, functions, strict=True)], len(calls)
+        error,
+        operation,
+        [*zip(first_calls, functions, strict=True)],
+        len(calls),
+        unproven=("calls.function",) if are_lent else (),
     )

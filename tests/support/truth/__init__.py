@@ -104,15 +104,16 @@ class Truth:
                 "tokenAddress": token["address"],
                 **{name: token[name] for name in ("name", "symbol", "decimals", "type")},
                 "balance": str(self.holders[token["address"]][address]),
-                "unproven": ["name", "symbol", "decimals", "type"],
-                **self.read_at(token["address"], address),
+                **self.read_at(token["address"], address, ["name", "symbol", "decimals", "type"]),
             }
             for token in sorted(self.tokens, key=lambda t: str(t["address"]))
             if address in self.holders.get(token["address"], ())
         ]
 
-    def read_at(self, token, holder):
-        return {"balanceBlock": self.head} if holder in self.read.get(token, {}) else {}
+    def read_at(self, token, holder, unproven=()):
+        if holder in self.read.get(token, {}):
+            return {"balanceBlock": self.head, "unproven": [*unproven, "balance"]}
+        return {"unproven": unproven} if unproven else {}
 
     def _touches(self, transaction, address):
         parties = (transaction["fromAddress"], transaction["toAddress"])

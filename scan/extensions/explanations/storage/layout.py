@@ -272,6 +272,7 @@ class KnownLayout(NamedTuple):
     address: bytes
     contract_name: str
     layout: Layout
+    code_hash: bytes
 
     def record(self) -> dict[str, Any]:
         return recorded("layout", self)
@@ -305,7 +306,7 @@ class StorageLayouts:
             if key not in read:
                 read[key], characters = self._layout(key, path)
                 left -= characters
-            layouts[address] = KnownLayout(address, name, read[key])
+            layouts[address] = KnownLayout(address, name, read[key], bytes(code_hash))
         return layouts
 
     def _layout(self, key: tuple[bytes, bytes, object], path: str) -> tuple[Layout, int]:

@@ -1,5 +1,5 @@
-"""The variables of a contract with their values at a block, read from the node slot by slot, of
-all or of one by its path, such as `allowances[0x…][0x…]`.
+"""The variables of a contract with their values at a block, of all or of one by its path, such as
+`allowances[0x…][0x…]`. Their slots are read from the node, with proofs where it gives them.
 """
 
 import re
@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
 from typing import Any, Literal, NamedTuple
 
-from scan.errors import InvalidParameter, NotFound, UpstreamFailed
-from scan.ethereum import client, request_node, served_chain
-from scan.extensions.decoding.contract_abis import Block
+from scan.contracts import proxy_contracts
+from scan.contracts.abi_decoding import DecodingBudget
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import client, request_node, served_chain, state_proofs
+from scan.extensions.decoding.contract_abis import NO_CONTRACT, Block, ContractAbis
 from scan.extensions.explanations.storage import queries, slot_names, slots
 from scan.extensions.explanations.storage.layout import (
     SLOTS,
@@ -177,7 +179,7 @@ MAX_ROUNDS = 4  # of reading: a list, its elements, their strings, and the conte
 MAX_TEXT = 2_048  # bytes of a string that is read
 MAX_COLLISIONS = 100
 MAX_RESPONSE_BYTES = 256 * 1024
-TIMEOUT_S = 4.0
+TIMEOUT_S, PROOF_TIMEOUT_S = 4.0, 2.0
 
 NO_LAYOUT = (
     "No storage layout of this contract is available: it is not verified, was verified before Scan"
@@ -214,13 +216,19 @@ class StoredVariable(NamedTuple):
 
 class ContractStorage(NamedTuple):
     """The variables of a contract at a block, in the order of its layouts. `is_truncated`: of
-    variables, elements, strings or collisions some are left out."""
+    variables, elements, strings or collisions some are left out. `is_proven`: the block's hash
+    proves the slots and the code, which has the layout, and is no proxy's."""
 
     block: served_chain.BlockId
     layouts: Sequence[KnownLayout]
     variables: Sequence[StoredVariable]
     is_truncated: bool
     collisions: Sequence[ContractCollision]
+    is_proven: bool
+
+    @property
+    def unproven(self) -> Sequence[str]:
+        return () if self.is_proven else ("layouts", "variables", "collisions")
 
 
 def get(
@@ -253,7 +261,8 @@ def get(
     starts = _starts(every, variable)
     every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
-    values = _Values(lambda slots: _read(reader, address, block, slots), entries, steps)
+    stored = _StoredWords(reader, address, block)
+    values = _Values(stored.read, entries, steps)
     variables, comparisons = values.read(), Comparisons()
     compared = in_order(layout_of, (*targets, address, *filter(None, [other])))
     if len(compared) > 1:
@@ -264,7 +273,8 @@ def get(
     collisions = [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
     is_truncated = values.is_truncated or comparisons.steps.are_spent
     is_truncated = is_truncated or any(layout.is_truncated for layout in every)
-    return ContractStorage(block, layouts, variables, is_truncated, collisions)
+    is_proven = other is None and stored.are_proven_of(layouts)
+    return ContractStorage(block, layouts, variables, is_truncated, collisions, is_proven)
 
 
 def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, slots.Place]]:
@@ -277,6 +287,32 @@ def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layou
         except NotFound:
             continue
     return [(layouts[-1], place_at(layouts[-1], variable))]
+
+
+class _StoredWords:
+    """Words of a contract's storage, each proven by the block's hash until one is not."""
+
+    def __init__(self, reader: Reader, address: bytes, block: served_chain.BlockId) -> None:
+        self._reader, self._address, self._block = reader, address, block
+        self._code_hash: bytes | None = None  # that the proof has; None without one
+
+    def read(self, slots: Sequence[int]) -> Mapping[int, bytes]:
+        proofs = self._reader.sources.get(state_proofs.AccountProofs)
+        try:
+            node = self._reader.node.within(PROOF_TIMEOUT_S)
+            account = proofs.read(node, self._address, self._block, slots)
+        except (HistoryUnavailable, Unavailable, UpstreamFailed):
+            self._code_hash = b""
+            return _read(self._reader, self._address, self._block, slots)
+        self._code_hash = account.code_hash if self._code_hash is None else self._code_hash
+        return {slot.slot: slot.value.to_bytes(WORD) for slot in account.slots}
+
+    def are_proven_of(self, layouts: Sequence[KnownLayout]) -> bool:
+        """Return whether all words are proven, and that the code has the layout, if it is one."""
+        of_code = self._reader.sources.get(ContractAbis).find([self._address], DecodingBudget())
+        contract = of_code.get(self._address, NO_CONTRACT)
+        is_proxy = contract.delegation is not proxy_contracts.NOT_DELEGATING
+        return not is_proxy and [layout.code_hash for layout in layouts] == [self._code_hash]
 
 
 def _read(

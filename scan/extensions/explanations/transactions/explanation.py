@@ -15,14 +15,21 @@ from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
 from scan.queries.reader import Reader
 
+# Of a sentence: what hashes prove.
+PROVEN_PARTS = {None, "coin", "address"}
+
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
-    """Return why a transaction failed, which nothing proves, and the sentence about it."""
+    """Return why a transaction failed, which nothing proves, and the sentence about it, which has
+    names and decimals of tokens and what else nothing proves."""
     failure = queries.located_failure(reader(), record)
+    sentence = queries.transaction_sentence(reader(), record, details, failure)
+    types = {part.type for part in sentence.parts}
+    is_proven = types <= PROVEN_PARTS and not (failure or details.unproven)
     return {
-        "unproven": [] if failure is None else ["error", "summary"],
+        "unproven": [*(["error"] if failure else []), *([] if is_proven else ["summary"])],
         "error": None if failure is None else failure.record(),
-        "summary": queries.transaction_sentence(reader(), record, details, failure).record(),
+        "summary": sentence.record(),
     }
 
 

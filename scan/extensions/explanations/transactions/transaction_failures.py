@@ -160,7 +160,8 @@ def _call(
 ) -> CallFailure | _Unknown:
     """Return the failure of the same call on the state of the block before, which is read by number
     where that is not indexed: the result is approximate."""
-    sent = reader.sources.transaction_contents.transaction(node, indexed)
+    contents = reader.sources.transaction_contents
+    sent = contents.transaction(node, indexed, with_receipts=False)
     call = {
         "from": record["fromAddress"],
         "gas": hex(sent.gas_limit),

@@ -269,6 +269,7 @@ def test_an_address_never_seen_has_an_empty_history(client):
         "complete": True,
         "reason": None,
         "unexplained": "0",
+        "unproven": ["complete", "reason", "unexplained"],
         "next": None,
     }
 

@@ -42,7 +42,12 @@ def test_a_sender_has_its_pending_transactions(explorer):
     sender, receiver = (account.lower() for account in anvil.accounts[8:10])
     path = f"/api/v1/addresses/{sender.upper().replace('X', 'x')}/pending-transactions"
     nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
-    assert client.get(path).json == {"pendingTransactions": [], "total": 0, "reason": None}
+    assert client.get(path).json == {
+        "pendingTransactions": [],
+        "total": 0,
+        "reason": None,
+        "unproven": ["pendingTransactions", "total"],
+    }
     anvil.call("evm_setAutomine", False)
     try:
         hashes = [
@@ -173,4 +178,6 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(i
         assert listed(gasPrice="0x1", maxFeePerBlobGas="0x1") == [true]
         [foreign] = listed(type="0x66", to=SENDER)
         assert {*foreign["unproven"]} == {*foreign} - {"unproven"}
-        assert "reported by the node alone" in client.get(f"/address/{SIGNER}?tab=pending").text
+        assert (
+            "not proven: pending transactions" in client.get(f"/address/{SIGNER}?tab=pending").text
+        )

@@ -7,7 +7,7 @@ from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
-NOT_PROVEN = ">reported by the node</span>"  # beside the balance
+NOT_PROVEN = ">not proven</span>"  # beside the balance
 ABSENT = "0x" + 20 * "ab"
 EMPTY_CODE = "0x" + keccak(b"").hex()
 
@@ -182,13 +182,16 @@ def test_the_page_says_whether_the_balance_is_proven(node, service, scenario):
 
 
 def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
-    def beside_the_hash(key):
+    def page_of(key):
         path = f"/address/{scenario.stage.contracts[key].address.lower()}?tab=bytecode"
-        return service.get(path).text.partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
+        return service.get(path).text
+
+    def beside_the_hash(key):
+        return page_of(key).partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
 
     assert ">proven</a>" in beside_the_hash("dollar")
     node.fault = faulty_node.refuse_method("eth_getProof")
-    assert "reported by the node" in beside_the_hash("harbor")
+    assert "not proven: balance, code hash" in page_of("harbor")
 
 
 def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):

@@ -1,0 +1,353 @@
+"""What a request reads of a node that lies: a proven field is never false, a false one is named by
+its record or its page, on every door that shows a node's word."""
+
+from collections import Counter, namedtuple
+from pathlib import Path
+
+import pytest
+from eth_utils import keccak
+
+from tests.support import many_functions
+from tests.support.explorer import behind
+from tests.support.faulty_node import altering
+from tests.support.serving import wait_until
+
+SOURCE = Path(__file__).with_name("Truth.sol").read_text()
+MOVE, MINT = (f"0x{keccak(text=text)[:4].hex()}" for text in ("move(uint256)", "mint()"))
+FALSE_WORD = "0x" + (10**7).to_bytes(32).hex()
+# Of why something is not known.
+REASONS = {"unavailable", "tokenUriUnavailable", "metadataUnavailable", "missing", "truncated"}
+
+
+class Lie(namedtuple("Lie", "door alters")):
+    """`alters` change the node's answers to a request of a door."""
+
+
+def says(method, change, when=lambda _call: True):
+    def alter(call, answer):
+        if call["method"] == method and when(call) and "result" in answer:
+            answer["result"] = change(answer["result"])
+
+    return alter
+
+
+def refuses(method):
+    def alter(call, answer):
+        if call["method"] == method:
+            answer.pop("result", None)
+            answer["error"] = {"code": -32601, "message": "the method does not exist"}
+
+    return alter
+
+
+def in_logs(change):
+    """Of receipts, one receipt or logs."""
+
+    def of_result(result):
+        if isinstance(result, dict):
+            result["logs"] = change(result["logs"])
+        elif result and "logs" in result[0]:
+            return [of_result(receipt) for receipt in result]
+        else:
+            return change(result)
+        return result
+
+    return of_result
+
+
+def each(**fields):
+    return lambda logs: [{**log, **fields} for log in logs]
+
+
+def tagged(tag):
+    return lambda call: call["params"][0] == tag
+
+
+def number(value, **more):
+    return lambda block: block and {**block, "number": value, **more}
+
+
+def in_proof(change):
+    def of_result(proof):
+        for slot in proof["storageProof"]:
+            change(slot)
+        return proof
+
+    return of_result
+
+
+def traced(change):
+    """The innermost call of a call tracer's answer."""
+
+    def of_result(frame):
+        change(frame)
+        return frame
+
+    return of_result
+
+
+RECEIPTS = ("eth_getBlockReceipts", "eth_getTransactionReceipt")
+LOGS = {
+    "another amount": each(data=FALSE_WORD),
+    "no logs": lambda _: [],
+    "another emitter": each(address="0x" + "99" * 20),
+    "another event": lambda logs: [
+        {**log, "topics": [FALSE_WORD, *log["topics"][1:]]} for log in logs
+    ],
+    "a log more": lambda logs: [*logs, *({**log, "logIndex": "0x9"} for log in logs[:1])],
+}
+BALANCE = says("eth_getBalance", lambda _: "0x7")
+NO_PROOF = refuses("eth_getProof")
+LIES = {
+    **{
+        f"receipts: {name}": Lie("transaction", [says(m, in_logs(change)) for m in RECEIPTS])
+        for name, change in LOGS.items()
+    },
+    **{
+        f"block's receipts: {name}": Lie("transaction", [says(RECEIPTS[0], in_logs(change))])
+        for name, change in LOGS.items()
+    },
+    **{
+        f"logs: {name}": Lie("logs", [says("eth_getLogs", in_logs(change))])
+        for name, change in LOGS.items()
+    },
+    "logs of a query": Lie("query", [says("eth_getLogs", in_logs(LOGS["another amount"]))]),
+    "no logs of a block": Lie("logs of a block", [says("eth_getLogs", lambda _: [])]),
+    "false logs of a block": Lie(
+        "logs of a block", [says("eth_getLogs", in_logs(LOGS["another amount"]))]
+    ),
+    "a header of another root": Lie(
+        "transaction",
+        [
+            says("eth_getBlockByHash", lambda block: {**block, "receiptsRoot": FALSE_WORD}),
+            *(says(m, in_logs(LOGS["another amount"])) for m in RECEIPTS),
+        ],
+    ),
+    "no receipts of a block": Lie(
+        "transaction", [refuses(RECEIPTS[0]), says(RECEIPTS[1], in_logs(LOGS["another amount"]))]
+    ),
+    "nothing is final": Lie(
+        "finality", [says("eth_getBlockByNumber", lambda _: None, tagged("finalized"))]
+    ),
+    "final above the head": Lie(
+        "finality", [says("eth_getBlockByNumber", number("0x7fffffff"), tagged("finalized"))]
+    ),
+    "final, all above the head": Lie(
+        "finality",
+        [
+            says("eth_getBlockByNumber", number("0x7fffffff"), tagged(tag))
+            for tag in ("safe", "finalized", "latest")
+        ],
+    ),
+    "final on another chain": Lie(
+        "finality",
+        [says("eth_getBlockByNumber", lambda b: {**b, "hash": FALSE_WORD}, tagged("safe"))],
+    ),
+    "a transaction that is final": Lie(
+        "transaction",
+        [
+            says("eth_getBlockByNumber", number("0x7fffffff"), tagged(tag))
+            for tag in ("safe", "finalized", "latest")
+        ],
+    ),
+    "slots": Lie("storage", [NO_PROOF, says("eth_getStorageAt", lambda _: FALSE_WORD)]),
+    "a slot": Lie("variable", [NO_PROOF, says("eth_getStorageAt", lambda _: FALSE_WORD)]),
+    "slots beside proofs": Lie("storage", [says("eth_getStorageAt", lambda _: FALSE_WORD)]),
+    "values beside proofs": Lie(
+        "storage", [says("eth_getProof", in_proof(lambda slot: slot.update(value="0x7")))]
+    ),
+    "proofs of other slots": Lie(
+        "storage",
+        [
+            says("eth_getProof", lambda p: {**p, "storageProof": p["storageProof"][::-1]}),
+            says("eth_getStorageAt", lambda _: FALSE_WORD),
+        ],
+    ),
+    "proofs without nodes": Lie(
+        "storage",
+        [
+            says("eth_getProof", in_proof(lambda slot: slot.update(proof=[]))),
+            says("eth_getStorageAt", lambda _: "0x0"),
+        ],
+    ),
+    "a proof of another account": Lie(
+        "proof", [says("eth_getProof", lambda p: {**p, "accountProof": []})]
+    ),
+    "balance beside the proof": Lie(
+        "proof", [says("eth_getProof", lambda p: {**p, "balance": "0x7"})]
+    ),
+    "values": Lie("values", [says("eth_call", lambda _: FALSE_WORD)]),
+    "no values": Lie("values", [says("eth_call", lambda _: "0x")]),
+    "a result": Lie("call", [says("eth_call", lambda _: FALSE_WORD)]),
+    "a URI": Lie("item", [says("eth_call", lambda text: text.replace("74727565", "6c696573"))]),
+    "no URI": Lie("item", [says("eth_call", lambda _: "0x" + 64 * "0")]),
+    "what a call would do": Lie(
+        "simulate",
+        [says("debug_traceCall", traced(lambda f: f.update(output=FALSE_WORD, gasUsed="0x7")))],
+    ),
+    "that a call fails": Lie(
+        "simulate",
+        [says("debug_traceCall", traced(lambda f: f.update(error="execution reverted")))],
+    ),
+    "an empty pool": Lie(
+        "pending",
+        [
+            says(m, lambda _: {"pending": {}, "queued": {}})
+            for m in ("txpool_contentFrom", "txpool_content")
+        ],
+    ),
+    "a balance": Lie("address", [BALANCE]),
+    "code": Lie("address", [says("eth_getCode", lambda _: "0x00")]),
+    "a history": Lie("history", [BALANCE]),
+    "balances of the coin": Lie("balances", [BALANCE]),
+    "calls": Lie(
+        "trace", [says("debug_traceTransaction", traced(lambda f: f.update(output="0x77")))]
+    ),
+}
+
+
+class Told(namedtuple("Told", "explorer contract sender moved head")):
+    """A chain whose blocks are not stored, with a contract and one of its transactions."""
+
+    def paths(self):
+        contract, at = f"/api/v1/contracts/{self.contract}", f"/api/v1/addresses/{self.sender}"
+        filters = {"address": self.contract}
+        call = {"from": self.sender, "to": self.contract, "data": MINT}
+        return {
+            "transaction": f"/api/v1/transactions/{self.moved}",
+            "trace": f"/api/v1/transactions/{self.moved}/trace",
+            "logs": f"/api/v1/logs?address={self.contract}",
+            "logs of a block": "/api/v1/logs?blockFrom=0&blockTo=1000",
+            "query": ("/api/v1/query", {"entity": "logs", "filter": filters}),
+            "finality": "/api/v1/stats/finality",
+            "storage": f"{contract}/storage",
+            "variable": f"{contract}/storage?variable=total",
+            "values": f"{contract}/values",
+            "call": (f"{contract}/call", {"functionName": "total"}),
+            "item": f"/api/v1/tokens/{self.contract}/items/1",
+            "simulate": ("/api/v1/simulate", {"calls": [call], "trace": True}),
+            "pending": f"{at}/pending-transactions",
+            "address": f"{at}?block={self.head}",
+            "proof": f"{at}/proof",
+            "history": f"{at}/history",
+            "balances": f"{at}/balances",
+        }
+
+    def pages(self):
+        """By door, the page that shows the same, and how its last line names it."""
+        address = f"/address/{self.contract}"
+        return {
+            "transaction": (f"/tx/{self.moved}", "logs"),
+            "finality": (f"/tx/{self.moved}", "finality"),
+            "logs": (f"{address}?tab=events", "logs"),
+            "storage": (f"{address}?tab=storage", "variables"),
+            "values": (f"{address}?tab=contract&view=read", "values"),
+            "item": (f"/nft/{self.contract}/1", "URI"),
+            "pending": (f"/address/{self.sender}?tab=pending", "pending transactions"),
+            "balances": (f"/address/{self.sender}?tab=chart", "balances"),
+            "history": (f"/address/{self.sender}?tab=history", "balance of the history"),
+            "trace": (f"/tx/{self.moved}?tab=calls", "calls"),
+        }
+
+
+@pytest.fixture(scope="module")
+def told(explorer):
+    contract = many_functions.verified(explorer, SOURCE, "Truth").lower()
+    explorer.send(contract, MINT)
+    moved = explorer.send(contract, MOVE + (1000).to_bytes(32).hex())
+    sender, head = explorer.anvil.accounts[0].lower(), explorer.anvil.head()
+    wait_until(lambda: explorer.client.get(f"/api/v1/tokens/{contract}/items/1").status_code == 200)
+    explorer.execute("DELETE FROM block_bodies")
+    explorer.execute("DELETE FROM bodies_from")
+    waiting = {"from": sender, "to": contract, "value": "0x1", "nonce": "0xffff"}
+    explorer.anvil.call("eth_sendTransaction", {**waiting, "gas": "0x5208"})
+    return Told(explorer, contract, sender, moved, head)
+
+
+def answer_of(client, path):
+    return client.get(path) if isinstance(path, str) else client.post(path[0], json=path[1])
+
+
+@pytest.fixture(scope="module")
+def truth(told):
+    with behind(told.explorer.settings) as (client, _):
+        answers = {door: answer_of(client, path) for door, path in told.paths().items()}
+    assert {door: answer.status_code for door, answer in answers.items()} == dict.fromkeys(
+        answers, 200
+    )
+    return {door: answer.json for door, answer in answers.items()}
+
+
+def false_fields(true, shown, names=frozenset(), at=""):
+    """Yield of the fields that differ from the truth their path, and whether one of `names`, those
+    that records around it call unproven, covers it. What is null is not said."""
+    if isinstance(shown, dict) and isinstance(true, dict):
+        own = {*shown.get("unproven", ()), *([*shown] if shown.get("proven") is False else [])}
+        below = {name.partition(".")[2] for name in names}
+        for name, value in shown.items():
+            if name not in REASONS | {"unproven"}:
+                is_marked = names == {"*"} or name in own or name in below
+                within = {n for n in own if n.startswith(f"{name}.")}
+                marks = {"*"} if is_marked else within
+                yield from false_fields(true.get(name), value, marks, f"{at}/{name}")
+    elif isinstance(shown, list) and isinstance(true, list) and len(shown) == len(true):
+        for n, pair in enumerate(zip(true, shown, strict=True)):
+            yield from false_fields(*pair, names, f"{at}/{n}")
+    elif shown != true and shown is not None:
+        yield at, names == {"*"}
+
+
+def test_no_lie_is_shown_without_a_mark(told, truth):
+    """Each lie is refused, is not shown since there is a proof, or is named."""
+    paths, outcomes, believed = told.paths(), Counter(), {}
+    for name, lie in LIES.items():
+        with behind(told.explorer.settings) as (client, node):
+            node.fault = altering(
+                lambda *of_call, lie=lie: [alter(*of_call) for alter in lie.alters]
+            )
+            answer = answer_of(client, paths[lie.door])
+        if answer.status_code >= 400:
+            outcomes["refused"] += 1
+            assert answer.status_code in (404, 422, 502, 503), (name, answer.text)
+            continue
+        fields = dict(false_fields(truth[lie.door], answer.json))
+        outcomes["named" if fields else "not shown"] += 1
+        if unmarked := [at for at, is_marked in fields.items() if not is_marked]:
+            believed[name] = unmarked
+    print(dict(outcomes))
+    assert not believed
+    assert len(LIES) >= 40 and outcomes["named"] >= 20 and outcomes["not shown"] >= 8
+
+
+def test_nothing_that_is_proven_is_called_unproven(truth):
+    assert truth["storage"]["unproven"] == truth["variable"]["unproven"] == []
+    assert {*truth["transaction"]["unproven"]} == {"finality", "summary"}
+    assert truth["transaction"]["logs"][0]["event"]["arguments"][2]["value"] == "1000"
+    assert truth["logs"]["unproven"] == ["logs", "total"]
+
+
+def test_pages_name_what_the_node_says_once(told):
+    for door, (path, name) in told.pages().items():
+        lies = [lie for lie in LIES.values() if lie.door == door]
+        with behind(told.explorer.settings) as (client, node):
+            alters = [alter for lie in lies[:1] for alter in lie.alters]
+            node.fault = altering(lambda *of_call, alters=alters: [a(*of_call) for a in alters])
+            page = client.get(path)
+        assert page.status_code == 200, path
+        last = page.text.partition("Reported by the node, and not proven: ")[2].partition(". ")[0]
+        assert name in last.split(", "), (path, last)
+        assert page.text.count("eported by the node") == 1, path
+
+
+def test_a_false_balance_does_not_replace_a_proven_one(told, truth):
+    """As an indexer beside a node that lied has stored it."""
+    own = bytes.fromhex(told.sender[2:])
+    sql = "UPDATE addresses SET balance = balance + %s, balance_stale = false WHERE address = %s"
+    told.explorer.execute(sql, 10**18, own)
+    try:
+        with behind(told.explorer.settings) as (client, _):
+            balances = client.get(told.paths()["balances"]).json
+    finally:
+        told.explorer.execute(sql, -(10**18), own)
+    assert balances["balances"][-1] == truth["balances"]["balances"][-1]
+    assert {"balances", "complete"} <= {*balances["unproven"]}
