@@ -51,6 +51,7 @@ OWN_THREADS = {
     ("scan.rate_limits.storage", "_probe"),
     ("scan.extensions.phoenix.broadcaster", "_run"),
     ("scan.extensions.phoenix.broadcaster", "_work"),
+    ("scan.extensions.phoenix.broadcaster", "next"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.verification_jobs.jobs", "_run"),
