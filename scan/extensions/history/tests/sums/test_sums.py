@@ -10,8 +10,7 @@ from html import unescape
 
 import pytest
 
-from scan.extensions.history import views
-from scan.extensions.history.sums import monthly_sums
+from scan.extensions.history.sums import monthly_sums, views
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import brute_force, database, explain
