@@ -179,7 +179,9 @@ def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
 def test_no_name_or_value_of_a_row_is_markup():
     """Cells are made without Jinja, which would escape what strangers write."""
     hostile, key = "\"><script>'&", "0x" + "ab" * 20
-    token = dict.fromkeys(("symbol", "name", "logoUrl", "largerNamesake"), hostile)
+    namesake = {"address": key, "sharedText": "symbol", "symbol": hostile, "holderCount": 7}
+    token = dict.fromkeys(("symbol", "name", "logoUrl"), hostile)
+    token["namesake"] = {**namesake, "firstSeen": "2026-01-02T00:00:00Z"}
     names = {key: {"name": hostile, "claim": hostile, "token": {**token, "decimals": 18}}}
     of_names = (
         cells.address(key, names),

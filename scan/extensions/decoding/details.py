@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan import registry
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
 from scan.ethereum.stored_blocks import Receipt, TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
-from scan.extensions.decoding.hooks import Explanation
 from scan.hex import data
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
@@ -81,6 +79,17 @@ class TransactionDetails(NamedTuple):
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 
 
+class TracedImplementations:
+    """The implementations of proxies in a transaction, by its trace: they may have had others
+    before it or after it in its block. Without an extension that reads traces, none."""
+
+    def of(
+        self, reader: Reader, sent: IndexedTransaction, *, may_read: bool
+    ) -> Mapping[bytes, tuple[bytes, ...]]:
+        """Return the implementations by proxy; `may_read`: also of a trace not known yet."""
+        return {}
+
+
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
     """Return the details of a transaction, with the logs of a window decoded. Where the node does
     not tell which implementations proxies had, calls and logs are decoded without, and the response
@@ -103,10 +112,10 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    ran = _implementations_in(reader, sent, may_read=False)
+    ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=False)
     contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget, ran)
     if any(contract.readings for contract in contracts.values()):
-        ran = _implementations_in(reader, sent, may_read=True)
+        ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=True)
         of_trace = [address for address, contract in contracts.items() if contract.readings]
         contracts |= abis.find_at_or_now(of_trace, block, node, budget, ran)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
@@ -146,13 +155,6 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         is_call,
         [*_unproven(receipt, contract, (contracts.get(log.address) for log in logs_in_window))],
     )
-
-
-def _implementations_in(
-    reader: Reader, sent: IndexedTransaction, *, may_read: bool
-) -> Mapping[bytes, tuple[bytes, ...]]:
-    parts = registry.parts(Explanation)
-    return registry.merged(part.implementations(reader, sent, may_read) for part in parts)
 
 
 def _unproven(

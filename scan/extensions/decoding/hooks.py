@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scan.ethereum.transaction_reader import IndexedTransaction
     from scan.extensions.decoding.details import TransactionDetails
     from scan.pages.hooks import Shown
     from scan.pages.records import Record
-    from scan.queries.reader import Reader
 
 from scan.registry import Part
 
@@ -22,7 +20,3 @@ class Explanation(Part, module="explanation"):
     """Further fields of its record; `unproven` names those that nothing proves."""
     head: Callable[[Record, TransactionDetails], Shown]
     """What the head of its page shows besides."""
-    implementations: Callable[[Reader, IndexedTransaction, bool], Mapping[bytes, tuple[bytes, ...]]]
-    """The implementations of proxies in a transaction, by its trace, where there is one: they may
-    have had others before it or after it in its block. The last says whether a trace may be read
-    that is not known yet."""

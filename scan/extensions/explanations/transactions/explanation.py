@@ -5,7 +5,7 @@ from typing import Any
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.decoding.details import TransactionDetails
+from scan.extensions.decoding.details import TracedImplementations, TransactionDetails
 from scan.extensions.decoding.hooks import Explanation
 from scan.extensions.explanations.transactions import queries
 from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
@@ -43,17 +43,18 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     return Shown({"sentence": summary.parts, "failure": failure}, addresses)
 
 
-def implementations(
-    reader: Reader, sent: IndexedTransaction, may_read: bool
-) -> Mapping[bytes, tuple[bytes, ...]]:
-    traces = reader.sources.get(TransactionTraces)
-    try:
-        trace = traces.calls(reader.node, sent) if may_read else traces.known_calls(sent)
-    except (TracesUnavailable, UpstreamFailed, Unavailable):
-        if reader.has_node_failed:
-            reader.do_not_cache()
-        return {}
-    return {} if trace is None else implementations_in(trace.frames)
+class ImplementationsInTraces(TracedImplementations):
+    def of(
+        self, reader: Reader, sent: IndexedTransaction, *, may_read: bool
+    ) -> Mapping[bytes, tuple[bytes, ...]]:
+        traces = reader.sources.get(TransactionTraces)
+        try:
+            trace = traces.calls(reader.node, sent) if may_read else traces.known_calls(sent)
+        except (TracesUnavailable, UpstreamFailed, Unavailable):
+            if reader.has_node_failed:
+                reader.do_not_cache()
+            return {}
+        return {} if trace is None else implementations_in(trace.frames)
 
 
-HOOKS = Explanation(fields=fields, head=head, implementations=implementations)
+HOOKS = Explanation(fields=fields, head=head)
