@@ -1,7 +1,7 @@
 """Metadata in bytecode: the CBOR that a compiler appends, with its version and a hash of the
 source, and that hash of a metadata file, IPFS or Swarm, as the compiler computes it.
 
-Of RFC 8949 only what the compilers write is read. solc: a map of text to byte strings, text,
+Of RFC 8949 only what the compilers write is taken. solc: a map of text to byte strings, text,
 integers, booleans, whose byte strings hash the metadata file. Vyper from 0.3.4 to 0.3.9, at the end
 of runtime code without immutables: a map with the version, in 0.3.4 without a length. Vyper since
 0.3.10, at the end of creation code: an array of a hash of the sources (since 0.4.1), the size of
@@ -9,8 +9,11 @@ the runtime code, the sizes of its data, the size of its immutables, and a map w
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+
+import cbor2
 
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -20,7 +23,7 @@ INTEGRITY = "integrity"  # Vyper's hash of the sources
 IMMUTABLE_SIZE = "immutableSize"
 VYPER = "vyper"
 _UNMEASURED_BYTES = 11  # of a version of three numbers below 24
-_MOST_DATA_SECTIONS, _MOST_KEYS, _MOST_DEPTH = 1000, 8, 3
+_MAX_DEPTH = 3
 
 
 class BytecodeMetadata(NamedTuple):
@@ -29,10 +32,6 @@ class BytecodeMetadata(NamedTuple):
 
     start: int
     values: Mapping[str, CborValue]
-
-
-class _NotCbor(ValueError):
-    pass
 
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
@@ -49,11 +48,10 @@ def read_metadata(code: bytes) -> BytecodeMetadata | None:
         if size <= 0 or start < 0:
             continue
         try:
-            item, end = _item(code[start : start + size], 0)
-        except _NotCbor:
+            values = values_of(_item(code[start : start + size]))
+        except cbor2.CBORError:
             continue
-        values = values_of(item)
-        if values is not None and end == size:
+        if values is not None:
             return BytecodeMetadata(start, values)
     return None
 
@@ -64,8 +62,8 @@ def _values_of_map(item: Any) -> dict[str, CborValue] | None:
     values: dict[str, Any] = {
         key: _version(value) if key == VYPER else value for key, value in item.items()
     }
-    is_flat = not any(value is None or isinstance(value, list | dict) for value in values.values())
-    return values if is_flat else None
+    is_flat = all(isinstance(value, bytes | str | int) for value in values.values())
+    return values if is_flat and all(isinstance(key, str) for key in values) else None
 
 
 def _values_of_unmeasured(item: Any) -> dict[str, CborValue] | None:
@@ -94,51 +92,23 @@ def _version(numbers: Any) -> str | None:
 
 
 def _are_numbers(*values: Any) -> bool:
-    return all(type(value) is int for value in values)
+    return all(type(value) is int and 0 <= value < 1 << 16 for value in values)
 
 
-def _item(data: bytes, position: int, depth: int = 0) -> tuple[Any, int]:
-    """Return an item and the position after it; raises _NotCbor for what compilers do not write."""
-    major, argument, position = _head(data, position)
-    if major == 0:
-        return argument, position
-    if major == 7 and argument in (20, 21):
-        return argument == 21, position
-    if major in (2, 3) and position + argument <= len(data):
-        content = data[position : position + argument]
-        try:
-            return content if major == 2 else content.decode(), position + argument
-        except UnicodeDecodeError:
-            raise _NotCbor from None
-    most = {4: _MOST_DATA_SECTIONS, 5: _MOST_KEYS}.get(major, -1)
-    if argument > most or depth == _MOST_DEPTH:
-        raise _NotCbor
-    items = []
-    for _ in range(argument if major == 4 else 2 * argument):
-        item, position = _item(data, position, depth + 1)
-        items.append(item)
-    if major == 4:
-        return items, position
-    if not all(isinstance(key, str) for key in items[::2]):
-        raise _NotCbor
-    values = dict(zip(items[::2], items[1::2], strict=True))
-    if len(values) < argument:
-        raise _NotCbor
-    return values, position
+def _item(data: bytes) -> Any:
+    """Return the item that these bytes are, in the shortest form, as compilers write it; raises
+    CBORError. Lengths allocate nothing; a tag has cbor2 make numbers, patterns and dates."""
+    tags: defaultdict[int, Any] = defaultdict(lambda: _refuse_tag)
+    item = cbor2.loads(
+        data, max_depth=_MAX_DEPTH, strict_hashable_types=True, semantic_decoders=tags
+    )
+    if cbor2.dumps(item) != data:
+        raise cbor2.CBORError
+    return item
 
 
-def _head(data: bytes, position: int) -> tuple[int, int, int]:
-    """Return the major type and argument of a CBOR item, and the position after them."""
-    if position >= len(data):
-        raise _NotCbor
-    major, argument = data[position] >> 5, data[position] & 31
-    position += 1
-    if argument < 24:
-        return major, argument, position
-    width = {24: 1, 25: 2}.get(argument)
-    if width is None or position + width > len(data) or major == 7:
-        raise _NotCbor
-    return major, int.from_bytes(data[position : position + width], "big"), position + width
+def _refuse_tag(_: object) -> NoReturn:
+    raise cbor2.CBORError
 
 
 def compiler_version(metadata: BytecodeMetadata | None) -> str | None:

@@ -1,5 +1,7 @@
 """The rules of matching, byte by byte."""
 
+import tracemalloc
+
 import pytest
 
 from scan.errors import VerificationFailed
@@ -178,6 +180,52 @@ NO_METADATA = [
     CODE + b"\xbf\xff\0\x02",
     CODE + b"\xa2aaA\0aaA\0\0\x0a",
 ]
+
+
+HOSTILE_CBOR = [
+    *(
+        bytes([major << 5 | 27]) + length.to_bytes(8, "big") + bytes(8)
+        for major in (2, 3, 4, 5)
+        for length in (2**63, 2**63 - 1, 2**40)
+    ),
+    b"\x81" * 65_000 + b"\0",
+    b"\xa1aa" * 20_000 + b"\0",
+    b"\xc1" * 65_000 + b"\0",
+    *(
+        b"\xa1dsolc" + tagged
+        for tagged in (
+            b"\xc2C\0\x08\x1a",  # a large number
+            b"\xc4\x82\x1b\x7f" + b"\xff" * 7 + b"\x01",  # with an exponent
+            b"\xc5\x82\x1b\x7f" + b"\xff" * 7 + b"\x01",
+            b"\xd8\x1cC\0\x08\x1a",  # shared
+            b"\xd8\x23d(a+)",  # a pattern
+            b"\xd9\x01\x02\x80",  # a set
+            b"\xd9\xd9\xf7C\0\x08\x1a",  # CBOR itself
+            b"\xdb" + b"\xff" * 8 + b"C\0\x08\x1a",
+        )
+    ),
+    b"\xa1dsolc\xf6",
+    b"\xa1dsolc\xf8\xff",
+    b"\xa1dsolc\xf9\x3c\0",
+    b"\xa1dsolcb\xff\xff",
+    b"\xa1DsolcC\0\x08\x1a",  # a key of bytes
+    b"\xa1\x81\0\0",
+    b"\xa2dsolcC\0\x08\x1adsolcC\0\x08\x1a",  # one key twice
+    b"\xbfdsolcC\0\x08\x1a\xff",
+    b"\xa1dsolcX\x03\0\x08\x1a",  # a length in two bytes that fits into one
+    b"\xa1evyper\x83\x20\0\0",
+]
+
+
+@pytest.mark.parametrize("item", HOSTILE_CBOR)
+def test_what_no_compiler_writes_is_no_metadata_and_allocates_nothing(item):
+    tracemalloc.start()
+    try:
+        measured = (len(item) + 2).to_bytes(2, "big"), len(item).to_bytes(2, "big")
+        assert [read_metadata(CODE + item + length) for length in measured] == [None, None]
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("code", NO_METADATA)
