@@ -11,7 +11,7 @@ from scan.api.openapi.schemas import declared
 from scan.database import lists, migrations
 from scan.database.statements import read_records, result_columns, tables_of
 from scan.ethereum import blocks, column_types
-from scan.queries.pages import PARSERS
+from scan.queries.filter_values import PARSERS
 from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
 from tests.audit.test_columns import NOT_COMPARED
 from tests.support.tables_document import names_of
@@ -137,7 +137,7 @@ def test_every_declared_column_has_a_type_and_a_source(table):
 
 @pytest.mark.parametrize(
     ("values", "place"),
-    [(PARSERS, "PARSERS of scan/queries/pages.py"), (declared("filters"), document.TABLE)],
+    [(PARSERS, "PARSERS of scan/queries/filter_values.py"), (declared("filters"), document.TABLE)],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(values, place):
     message = re.escape(f"the kind colour have no entry in {place}: add one")

@@ -10,8 +10,10 @@ from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http import requests
-from scan.queries import addresses, contracts, holdings, pages, tokens
+from scan.queries import addresses, contracts, holdings, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 
@@ -115,12 +117,12 @@ def list_tokens_held(address: str) -> requests.Response:
         return _list_by_worth(parameters.address(address), arguments)
     block, key = requests.block_argument(arguments), parameters.address(address)
 
-    def read(window: pages.Window) -> pages.Page:
+    def read(window: Window) -> Page:
         if block is None:
             return addresses.tokens_held(requests.reader(), key, window)
         return addresses.tokens_held_at(requests.reader(), key, window, block)
 
-    def read_for_file(window: pages.Window) -> pages.Page:
+    def read_for_file(window: Window) -> Page:
         if block is not None:
             raise InvalidParameter("A file has the newest state; leave out block.", field="block")
         return addresses.tokens_held(requests.reader(), key, window)

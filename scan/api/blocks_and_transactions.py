@@ -10,7 +10,9 @@ from flask import Blueprint
 from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.http import request_state, requests
-from scan.queries import blocks, entities, network, pages, tokens, transactions
+from scan.queries import blocks, entities, filter_values, network, tokens, transactions
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 
 blueprint = Blueprint("blocks_and_transactions", __name__)
 
@@ -43,12 +45,12 @@ def get_block(block: str) -> requests.Response:
 @blueprint.get("/blocks/<block>/transactions")
 def list_transactions_of_block(block: str) -> requests.Response:
     """Return a block's transactions; not of `latest`, whose pages would be of different blocks."""
-    keys = pages.FILTER_KEYS["transactions"]
+    keys = filter_values.FILTER_KEYS["transactions"]
     arguments = requests.query_arguments(*keys, *requests.LISTED, "orderBy")
     record = blocks.record(requests.reader(), parameters.block_number_or_hash(block))
     number = orjson.loads(record)["number"]
 
-    def read(window: pages.Window) -> pages.Page:
+    def read(window: Window) -> Page:
         window = window._replace(block_from=number, block_to=number)
         return entities.page(requests.reader(), "transactions", window, arguments)
 

@@ -16,7 +16,7 @@ from scan.hex import BadHex, data, to_hex
 from scan.http import credentials_and_limits, requests
 from scan.http.request_state import services
 from scan.outbound import allowed_urls
-from scan.queries.pages import Page
+from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook

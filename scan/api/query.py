@@ -11,8 +11,10 @@ from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.http import requests
 from scan.queries import cursors, entities
-from scan.queries.pages import FILTER_KEYS as KEYS_BY_ENTITY
-from scan.queries.pages import MAX_ENTRIES, QUERIED, Window
+from scan.queries.filter_values import FILTER_KEYS as KEYS_BY_ENTITY
+from scan.queries.filter_values import QUERIED
+from scan.queries.filtered_pages import MAX_ENTRIES
+from scan.queries.windows import Window
 
 blueprint = Blueprint("query", __name__)
 

@@ -6,7 +6,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from flask import Flask, Response
 
 from scan.http.request_state import Format, Interface, Services
-from scan.queries.pages import Page, Window
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 from scan.registry import Part
 from scan.settings import Settings
 

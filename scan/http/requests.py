@@ -29,8 +29,11 @@ from scan.ethereum.served_chain import BlockId
 from scan.http import hooks, request_state
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, entities
-from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
+from scan.queries.filter_values import FILTER_KEYS
+from scan.queries.filtered_pages import MAX_ENTRIES
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 from scan.rate_limits import concurrency
 from scan.server import connection, responses
 

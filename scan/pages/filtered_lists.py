@@ -19,7 +19,9 @@ from scan.http import request_state, requests
 from scan.pages import formatting, records
 from scan.pages.records import Record
 from scan.pages.site import page, site
-from scan.queries import entities, pages, reader, tokens
+from scan.queries import entities, filter_values, reader, tokens
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")
@@ -99,7 +101,7 @@ class FilteredList:
     is_ordered: bool = True
     is_by_size: bool = False
     has_numbers: bool = True
-    source: pages.Page | None = None
+    source: Page | None = None
     error: errors.ScanError | None = None
     missing: str = ""
     sizes: Sequence[str] = SIZES  # how many rows a page may have
@@ -206,7 +208,9 @@ def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
 
 def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
     """Return the fields of an entity's filters, without those that the path of a page fixes."""
-    filters = {filter_.param: filter_ for filter_ in pages.FILTERS[entity]}  # without synonyms
+    filters = {
+        filter_.param: filter_ for filter_ in filter_values.FILTERS[entity]
+    }  # without synonyms
     fields = []
     for filter_ in filters.values():
         if filter_.key in fixed:
@@ -215,7 +219,7 @@ def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
         if filter_.kind == "transaction_type":  # a chain may have more of its own
             choices, are_all = TRANSACTION_TYPES, False
         elif filter_.kind == "token_type":
-            choices = {name: site().chain().standard(name) for name in pages.TOKEN_TYPES}
+            choices = {name: site().chain().standard(name) for name in filter_values.TOKEN_TYPES}
         elif filter_.kind == "dex":
             names, are_all = tokens.exchanges(requests.reader())
             choices = {name: formatting.exchange_name(name) for name in names}
@@ -236,15 +240,14 @@ def entity_list(
     more: Collection[str] = (),
     fixed: Mapping[str, str] = MappingProxyType({}),
     paging: Collection[str] = PAGING,
-    page_of: Callable[[reader.Reader, str, pages.Window, Mapping[str, str]], pages.Page]
-    | None = None,
+    page_of: Callable[[reader.Reader, str, Window, Mapping[str, str]], Page] | None = None,
 ) -> FilteredList:
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
     `page_of` reads another page than the entity's own."""
     address = fixed.get("address")
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
-    def read(window: pages.Window, filters: Mapping[str, str]) -> pages.Page:
+    def read(window: Window, filters: Mapping[str, str]) -> Page:
         row = request.args["row"].strip() if has_ids and "row" in request.args else ""
         if row:
             position = records.position_of(row, entity, window.direction)
@@ -272,7 +275,7 @@ def filtered_list(
     path: str,
     api_path: str,
     fields: Sequence[Field],
-    read: Callable[[pages.Window, Mapping[str, str]], pages.Page],
+    read: Callable[[Window, Mapping[str, str]], Page],
     *,
     tab: str = "",
     address: str | None = None,

@@ -14,10 +14,11 @@ from scan.http.requests import reader
 from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page
-from scan.queries import blocks, network, pages
+from scan.queries import blocks, filtered_pages, network
+from scan.queries.windows import Window
 from scan.webhooks.registration import EVENT_TYPES
 
-NEWEST = pages.Window(limit=8, offset=0)
+NEWEST = Window(limit=8, offset=0)
 
 blueprint = Blueprint("pages_home", __name__)
 
@@ -41,7 +42,7 @@ def newest() -> Response:
 def _newest() -> dict[str, Any]:
     newest_blocks = orjson.loads(blocks.page(reader(), NEWEST).data)
     newest_transactions = orjson.loads(
-        pages.filtered_page(reader(), "transactions", {}, NEWEST).data
+        filtered_pages.filtered_page(reader(), "transactions", {}, NEWEST).data
     )
     hooks.complete_transactions(reader(), newest_transactions)
     of_extensions: dict[str, Any] = {}

@@ -15,7 +15,7 @@ import orjson
 from scan.contracts.account_state import ViewAt, ViewCall
 from scan.ethereum import served_chain, token_metadata
 from scan.hex import to_hex
-from scan.queries.pages import Page
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 
 MOST_READ = 300  # of one page; further balances are marked

@@ -7,8 +7,11 @@ from scan import registry
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
 from scan.queries import blocks, contracts, hooks, tokens
-from scan.queries.pages import FILTERS, PARSER_OF_KEY, Page, Value, Window, filtered_page
+from scan.queries.filter_values import FILTERS, PARSER_OF_KEY, Value
+from scan.queries.filtered_pages import filtered_page
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 

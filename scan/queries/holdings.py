@@ -13,8 +13,10 @@ import orjson
 
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.queries import balances, cursors, network, pages
+from scan.queries import balances, cursors, network
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 COIN = "coin"  # as an asset, beside tokens by their address in hex
 MIN_DEPTH = Decimal(1000)
@@ -149,7 +151,7 @@ class TooManyTokens(InvalidParameter):
 
 
 @dataclass
-class WorthPage(pages.Page):
+class WorthPage(Page):
     """A page of tokens by worth. `worth` has the `currency`, the `total` of those `counted` as an
     exact decimal number, and how many are `others` without a worth and how many `suspicious`."""
 
@@ -201,7 +203,7 @@ class _Held(NamedTuple):
 def tokens_by_worth(
     reader: Reader,
     address: bytes,
-    window: pages.Window,
+    window: Window,
     prices: UnitPrices | None,
     most: int | None = None,
 ) -> WorthPage:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from scan.queries.pages import Page
+from scan.queries.list_pages import Page
 from scan.registry import Part
 
 

@@ -13,17 +13,21 @@ from scan.errors import NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, pages
+from scan.queries import balances, filtered_pages
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
 from scan.queries.cursors import Value as Cursor
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import Form
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 UNKNOWN = "No token is known at this address."
 CHANGE_DAYS = 30
 MAX_CHANGES = 20_000  # transfers by which a change is counted: 5 microseconds each
 
 
-def page(reader: Reader, window: pages.Window) -> pages.Page:
+def page(reader: Reader, window: Window) -> Page:
     """Return tokens by the number of holders; ranges of blocks do not apply."""
     traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
@@ -35,7 +39,7 @@ def page(reader: Reader, window: pages.Window) -> pages.Page:
         after_count=after_count,
         after_address=after_address,
     )
-    token_page = pages.Page.keyed(traversal, row)
+    token_page = Page.keyed(traversal, row)
     return replace(token_page, data=balances.marked(reader, token_page.data))
 
 
@@ -59,7 +63,7 @@ def detail(reader: Reader, address: bytes) -> str:
 
 def holder_count(reader: Reader, address: bytes) -> int:
     """Return how many holders the list of a token has; raises NotFound for an unknown token."""
-    return cast(int, holders(reader, address, pages.Window(1, 0)).total)
+    return cast(int, holders(reader, address, Window(1, 0)).total)
 
 
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def type_of(reader: Reader, address: bytes) -> str | None:
     return None if record is None else str(orjson.loads(record)["type"])
 
 
-def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
+def holders(reader: Reader, address: bytes, window: Window) -> Page:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
     Where its events do not add up, these are first those of balances.ranking(); the cursor of such
@@ -115,7 +119,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         offset = min(cast(int, after[0]), BIGINT_MAX // 2)
         window, after = window._replace(offset=offset), (None, None)
 
-    def by_events(limit: int, offset: int) -> tuple[pages.Page, int | None]:
+    def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
         data, count, total, since, balance, holder = reader.row(
             "queries/tokens_list_holders",
             address=address,
@@ -126,7 +130,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         )
         if data is None:
             raise NotFound(UNKNOWN)
-        return pages.Page.keyed(traversal, (data, count, total, balance, holder)), since
+        return Page.keyed(traversal, (data, count, total, balance, holder)), since
 
     page, since = by_events(window.limit, window.offset)
     ranking = None
@@ -148,7 +152,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         records += following
     end = start + len(records)
     cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
-    return pages.Page(orjson.dumps(records).decode(), len(records), total, cursor)
+    return Page(orjson.dumps(records).decode(), len(records), total, cursor)
 
 
 def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:
@@ -160,8 +164,8 @@ def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]])
 
 
 def transfers_page(
-    reader: Reader, window: pages.Window, *, form: pages.Form = "api", **filters: pages.Value | None
-) -> pages.Page:
+    reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None
+) -> Page:
     """Return a page of transfers. A type beside a token matches all its transfers, or none, unless
     it moves items too, or has lived as another type.
 
@@ -174,10 +178,10 @@ def transfers_page(
         if types is None or token_type not in types:
             del filters["type"]
             window.traversal("token_transfers", filters)
-            return pages.Page("[]", 0, 0)
+            return Page("[]", 0, 0)
         if len(types) == 1:
             del filters["type"]
-    return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
+    return filtered_pages.filtered_page(reader, "token_transfers", filters, window, form=form)
 
 
 def transfers_in(
@@ -194,7 +198,7 @@ def transfers_in(
         transaction_index=record["transactionIndex"],
         batch_index=after[1] + 1,
     )
-    window = pages.Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
+    window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
     rows = orjson.loads(transfers_page(reader, window).data)
     trades = [row for row in rows if row["transactionHash"] == record["hash"]]
     return trades[:limit], len(trades) > limit

@@ -3,7 +3,7 @@
 import pytest
 
 from app import create_app
-from scan.queries.pages import QUERIED
+from scan.queries.filter_values import QUERIED
 from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import ZERO, Anvil
 from tests.support.value_names import shown

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from scan.queries.pages import QUERIED
+from scan.queries.filter_values import QUERIED
 from tests.support.value_names import shown
 
 ADDRESS = "0x" + 40 * "1"

@@ -8,7 +8,8 @@ from collections import namedtuple
 import pytest
 
 from scan.database.lists import all_entities
-from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
+from scan.queries.filter_values import FILTERS, QUERIED
+from scan.queries.filtered_pages import MAX_UNLISTED_ENTRIES
 from tests.support import brute_force, database, explain
 from tests.support.lists import post
 

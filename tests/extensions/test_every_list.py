@@ -18,7 +18,7 @@ from scan.database.connection import Database
 from scan.ethereum import column_types, sparse_tables
 from scan.extensions.retention.tests.test_retention import remove
 from scan.indexer.block_rows import TABLES
-from scan.queries.pages import FILTER_KEYS, FILTERS
+from scan.queries.filter_values import FILTER_KEYS, FILTERS
 from tests.support import auditing, brute_force
 from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import client_over, settings_for

@@ -10,7 +10,7 @@ import pytest
 
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
-from scan.queries.pages import FILTERS
+from scan.queries.filter_values import FILTERS
 from tests.support import database, derived_lists, lists
 
 ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')

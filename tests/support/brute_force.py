@@ -14,8 +14,8 @@ from operator import getitem
 import pytest
 
 from scan.database.lists import all_entities
-from scan.queries import entities, pages
-from scan.queries.pages import FILTER_KEYS, FILTERS, PARSERS, QUERIED
+from scan.queries import entities, filtered_pages
+from scan.queries.filter_values import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
 
 RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
@@ -111,7 +111,7 @@ def filter_keys():
     kinds = {*KINDS.values()}
     missing = {
         "LISTED_BY says not under which values a record is listed": keys - LISTED_BY.keys(),
-        "PARSERS of scan/queries/pages.py lacks the kind": kinds - PARSERS.keys(),
+        "PARSERS of scan/queries/filter_values.py lacks the kind": kinds - PARSERS.keys(),
         "ABSENT has no value of the kind that matches nothing": kinds - ABSENT.keys(),
         "in UNCOUNTED, though sql/lists.toml has a counter of it": UNCOUNTED & counted,
         "neither in UNCOUNTED nor counted by sql/lists.toml": filters - counted - UNCOUNTED,
@@ -230,9 +230,13 @@ def ranges(entity):
 def without_bounds():
     """Lists by several filters are read as where the index changes after their bounds are: what is
     in a range is told by a list's own statement."""
-    read = pages.bounds_of
+    read = filtered_pages.bounds_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "bounds_of", lambda *given: (*read(*given)[:2], pages.UNBOUNDED))
+        patch.setattr(
+            filtered_pages,
+            "bounds_of",
+            lambda *given: (*read(*given)[:2], filtered_pages.UNBOUNDED),
+        )
         yield
 
 

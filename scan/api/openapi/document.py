@@ -28,7 +28,7 @@ from scan.http.request_state import API, TYPES
 from scan.http.requests import LISTED, ORDERED, PAGED
 from scan.parameters import MAX_LIMIT
 from scan.queries.entities import RANGE
-from scan.queries.pages import FILTER_KEYS, FILTERS
+from scan.queries.filter_values import FILTER_KEYS, FILTERS
 
 TABLE = "[filters] of scan/api/openapi/shared.toml"
 

@@ -11,8 +11,9 @@ from scan.errors import InvalidParameter
 from scan.http.requests import LISTED, Response, list_response, query_arguments, reader
 from scan.pages import filtered_lists, hooks
 from scan.queries.cursors import ADDRESS, AMOUNT
-from scan.queries.pages import Page, Window
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 MOST_COUNTED = 10_000
 

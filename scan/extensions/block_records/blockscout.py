@@ -18,8 +18,10 @@ from scan.extensions.blockscout import blocks, hooks, paths, transactions
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries.pages import Value, Window, filtered_page
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import filtered_page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 

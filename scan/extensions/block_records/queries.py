@@ -11,13 +11,14 @@ import orjson
 from scan import parameters
 from scan.extensions.block_records.rows import ExecutionRequest, requests_hash, requests_in
 from scan.hex import data, to_hex
-from scan.queries import blocks, cursors, pages, transactions
+from scan.queries import blocks, cursors, filtered_pages, transactions
+from scan.queries.filter_values import Value
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 
-def authorizations_page(
-    reader: Reader, window: pages.Window, **filters: pages.Value | None
-) -> pages.Page:
+def authorizations_page(reader: Reader, window: Window, **filters: Value | None) -> Page:
     """Return a page; a transaction's authorizations are read from its block alone."""
     blocks = 0, parameters.BIGINT_MAX
     transaction_hash = filters.get("transaction")
@@ -25,14 +26,14 @@ def authorizations_page(
         record = transactions.get(reader, transaction_hash)
         block = parameters.BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
-    return pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
+    return filtered_pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
 
 
 MOST_DAYS = 31  # whose blocks one page reads; of one producer, an index has them apart
 MOST_DAYS_OF_MINER = 366
 
 
-def earnings_page(reader: Reader, window: pages.Window, arguments: Mapping[str, str]) -> pages.Page:
+def earnings_page(reader: Reader, window: Window, arguments: Mapping[str, str]) -> Page:
     """Return a page of days between two dates (UTC), both included, the newest first, by the
     parameters of a request. It may end before it is full; its cursor goes on. Raises
     InvalidParameter."""
@@ -56,7 +57,7 @@ def earnings_page(reader: Reader, window: pages.Window, arguments: Mapping[str, 
         most_days=MOST_DAYS if miner is None else MOST_DAYS_OF_MINER,
     )
     day, blocks, address = following
-    return pages.Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
+    return Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
 
 
 MOST_DEPOSITS = 8192  # of a block (EIP-6110)

@@ -22,7 +22,8 @@ from scan.http.requests import (
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.queries import hooks, pages
+from scan.queries import filtered_pages, hooks
+from scan.queries.windows import Window
 
 api_views = Blueprint("block_records", __name__)
 add_list(api_views, "/authorizations", "authorizations")
@@ -56,13 +57,11 @@ def transaction_authorizations(transaction: Record) -> Shown:
     return Shown({}, records=transaction.get("authorizations", ()))
 
 
-def rows_of(
-    entity: str, count: str, block: Record, window: pages.Window
-) -> dict[str, list[Record]]:
+def rows_of(entity: str, count: str, block: Record, window: Window) -> dict[str, list[Record]]:
     """Return the rows that a section of a block shows, of which its record has a `count`."""
     if not block.get(count):
         return {entity: []}
-    return {entity: json.loads(pages.filtered_page(reader(), entity, {}, window).data)}
+    return {entity: json.loads(filtered_pages.filtered_page(reader(), entity, {}, window).data)}
 
 
 page_views = Blueprint("pages_block_records", __name__)

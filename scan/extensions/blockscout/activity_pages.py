@@ -23,7 +23,8 @@ from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, 
 from scan.extensions.decoding.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.queries import cursors, entities, pages
+from scan.queries import cursors, entities
+from scan.queries.windows import Window
 
 COIN_TRANSFER, INTERACTION, CREATION = "coin_transfer", "contract_interaction", "contract_creation"
 OF_COIN = (COIN_TRANSFER, INTERACTION, CREATION)
@@ -271,7 +272,7 @@ def _rows(
     rank: int, activity_filter: ActivityFilter, place: tuple[int, ...] | None
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
-    window = pages.Window(
+    window = Window(
         AT_ONCE,
         0,
         position=_position(rank, place),

@@ -12,7 +12,7 @@ from scan.extensions.blockscout import paths
 from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
-from scan.queries import addresses, pages, tokens
+from scan.queries import addresses, filter_values, tokens
 
 KINDS = paths.NAMES["proxies"]
 # Proxies without code of their own, which are verified where their implementations are.
@@ -135,7 +135,9 @@ def token_object(record: Mapping[str, Any]) -> paths.Object:
     return {
         **paths.renamed("token", record),
         "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,
-        "total_supply": None if record["type"] in pages.WITH_AMOUNTS else record["totalSupply"],
+        "total_supply": None
+        if record["type"] in filter_values.WITH_AMOUNTS
+        else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 

@@ -18,7 +18,8 @@ from scan.extensions.logs.log_filter import having_all
 from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_object, json_value, reader
-from scan.queries import addresses, blocks, contracts, pages, tokens
+from scan.queries import addresses, blocks, contracts, tokens
+from scan.queries.windows import Window
 
 SIDES = ("to", "from")
 SORTS = ("value", "fee")
@@ -177,7 +178,7 @@ TOKEN = "token_contract_address_hash"
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
     page = addresses.tokens_held(
-        reader(), paths.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
+        reader(), paths.path_address(address_hash), Window(MOST_BALANCES, 0)
     )
     return json_value(_balances(orjson.loads(page.data)))
 

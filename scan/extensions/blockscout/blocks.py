@@ -26,7 +26,8 @@ from scan.extensions.blockscout.paths import (
     row_count,
 )
 from scan.http.requests import Response, json_value, reader
-from scan.queries import blocks, pages
+from scan.queries import blocks
+from scan.queries.windows import Window
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
 MERGES = {"1": 15_537_394}  # the first of those, by the chain's id
@@ -109,7 +110,7 @@ def _blob_fields(record: Record, transactions_count: int) -> Object:
     }
 
 
-def withdrawals_response(window: pages.Window, address: bytes | None = None) -> Response:
+def withdrawals_response(window: Window, address: bytes | None = None) -> Response:
     """Return a page of withdrawals. Its position is the index of the last one, which counts along
     the chain, and its block, which Blockscout's positions lack."""
     last_block = number("block_number")
@@ -202,7 +203,7 @@ def get_countdown(block: str) -> Response:
     return json_value(renamed("countdown", countdown._asdict() | {"target": target}))
 
 
-def window_of(block: str) -> pages.Window:
+def window_of(block: str) -> Window:
     """Return the window of the rows of a block; raises NotFound, InvalidParameter."""
     number = _indexed(block)["number"]
     return first_window()._replace(block_from=number, block_to=number)

@@ -18,8 +18,9 @@ from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http import csv_text
 from scan.http.requests import Response, json_value, reader
-from scan.queries import pages, tokens, transactions
+from scan.queries import tokens, transactions
 from scan.queries.entities import PAGES
+from scan.queries.windows import Window
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
@@ -118,7 +119,7 @@ def export_logs(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/holders/csv")
 def export_holders(address_hash: str) -> Response:
     token = token_of(address_hash)
-    page = tokens.holders(reader(), data(token["address"]), pages.Window(MOST_ROWS, 0))
+    page = tokens.holders(reader(), data(token["address"]), Window(MOST_ROWS, 0))
     rows = (
         {**r, "balance": in_units(int(r["balance"]), token["decimals"] or 0)}
         for r in orjson.loads(page.data)
@@ -142,9 +143,9 @@ def _rows(entity: str, **filters: bytes) -> list[paths.Record]:
     return records
 
 
-def _window() -> pages.Window:
+def _window() -> Window:
     first, last = (paths.parsed(name, _time) for name in PERIOD)
-    return pages.Window(MOST_ROWS, 0, time_from=first, time_to=last)
+    return Window(MOST_ROWS, 0, time_from=first, time_to=last)
 
 
 def _time(text: str, name: str) -> int:

@@ -19,7 +19,8 @@ from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_value, reader
-from scan.queries import blocks, holdings, network, pages, tokens, transactions
+from scan.queries import blocks, filtered_pages, holdings, network, tokens, transactions
+from scan.queries.windows import Window
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]
@@ -100,13 +101,13 @@ def get_market_chart() -> Response:
 
 @blueprint.path("/main-page/blocks")
 def list_newest_blocks() -> Response:
-    page = blocks.page(reader(), pages.Window(SHOWN_BLOCKS, 0))
+    page = blocks.page(reader(), Window(SHOWN_BLOCKS, 0))
     return json_value(block_objects(orjson.loads(page.data)))
 
 
 @blueprint.path("/main-page/transactions")
 def list_newest_transactions() -> Response:
-    page = pages.filtered_page(reader(), "transactions", {}, pages.Window(SHOWN_TRANSACTIONS, 0))
+    page = filtered_pages.filtered_page(reader(), "transactions", {}, Window(SHOWN_TRANSACTIONS, 0))
     return json_value(transaction_objects(orjson.loads(page.data)))
 
 

@@ -21,8 +21,11 @@ from scan.ethereum.display_text import checksummed
 from scan.extensions.decoding.decoding import contexts
 from scan.http import request_state
 from scan.http.requests import Response, json_value, reader
-from scan.queries import pages, tokens
+from scan.queries import filter_values, filtered_pages, tokens
 from scan.queries.cursors import ordinal_at
+from scan.queries.filter_values import Value
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 from scan.rate_limits.storage import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 
@@ -171,7 +174,7 @@ NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 
 # The names of Ethereum's standards, by the types of records.
-STANDARDS = {kind: tokens.token_standard(kind) for kind in pages.TOKEN_TYPES}
+STANDARDS = {kind: tokens.token_standard(kind) for kind in filter_values.TOKEN_TYPES}
 
 
 def timestamp(iso: str) -> str:
@@ -232,9 +235,9 @@ def row_count() -> int:
     return min(number("items_count", least=1) or ROWS, MOST_ROWS)
 
 
-def first_window() -> pages.Window:
+def first_window() -> Window:
     """Return the window of a list's first page."""
-    return pages.Window(row_count(), 0)
+    return Window(row_count(), 0)
 
 
 def amount(name: str) -> int | None:
@@ -288,7 +291,7 @@ def list_response(
 
 
 def read_page(
-    entity: str, read: Callable[[pages.Window], pages.Page], window: pages.Window | None = None
+    entity: str, read: Callable[[Window], Page], window: Window | None = None
 ) -> tuple[list[Record], Record | None]:
     """Return records of an entity in the order of the chain after the request's position, and the
     record after which the next page begins, None where no rows follow: the last one, or where the
@@ -296,28 +299,32 @@ def read_page(
     `*_position()` of the objects' modules return the position of a record."""
     window = window or first_window()
     block = window.block_from if window.block_from == window.block_to else None
-    window = window._replace(position=position(entity, block), max_entries=pages.MAX_ENTRIES)
+    window = window._replace(
+        position=position(entity, block), max_entries=filtered_pages.MAX_ENTRIES
+    )
     page = read(window)
     records = orjson.loads(page.data)
     if page.position is None:
         return records, None
     if len(records) == window.limit:
         return records, records[-1]
-    compared = pages.Window(1, 0, position=(page.position + 1,))
-    last = orjson.loads(pages.filtered_page(reader(), entity, {}, compared).data)
+    compared = Window(1, 0, position=(page.position + 1,))
+    last = orjson.loads(filtered_pages.filtered_page(reader(), entity, {}, compared).data)
     return records, last[0] if last else None
 
 
 def read_sparse_page(
-    entity: str, window: pages.Window | None = None, **filters: pages.Value
+    entity: str, window: Window | None = None, **filters: Value
 ) -> tuple[list[Record], Position | None]:
     """Return records of an entity with few rows after the request's `position`, the newest first,
     and the position of the next page; None where no rows follow. The page may end before it is
     full."""
     after = number("position")
     position = None if after is None else (after,)
-    window = (window or first_window())._replace(position=position, max_entries=pages.MAX_ENTRIES)
-    page = pages.filtered_page(reader(), entity, filters, window)
+    window = (window or first_window())._replace(
+        position=position, max_entries=filtered_pages.MAX_ENTRIES
+    )
+    page = filtered_pages.filtered_page(reader(), entity, filters, window)
     following = None if page.position is None else {"position": page.position}
     return orjson.loads(page.data), following
 
@@ -351,7 +358,7 @@ def require_block(expected: int) -> None:
         raise InvalidParameter("block_number is another block's.", field="block_number")
 
 
-def before_block() -> pages.Window:
+def before_block() -> Window:
     """Return the window of a list with at most one row a block, below the request's block."""
     block_number = number("block_number")
     last = parameters.BIGINT_MAX if block_number is None else block_number - 1

@@ -24,7 +24,9 @@ from scan.extensions.traces.traces import is_creation
 from scan.hex import data, to_hex
 from scan.http.requests import Response, reader
 from scan.queries import blocks, tokens, transactions
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.filtered_pages import filtered_page
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 
 OF_OP_STACK = NAMES["op_stack"]
 

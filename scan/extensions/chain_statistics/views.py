@@ -22,7 +22,8 @@ from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
-from scan.queries import pages, tokens
+from scan.queries import tokens
+from scan.queries.windows import Window
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 
@@ -191,7 +192,7 @@ def _activity_charts() -> list[Chart]:
 
 
 def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[str, Any]]:
-    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=key).data)
+    newest = json.loads(tokens.transfers_page(reader(), Window(1, 0), token=key).data)
     day = newest[0]["timestamp"].partition("T")[0] if newest else None
     largest = statistics.shown_day(day, key)
     return None, {

@@ -30,7 +30,8 @@ from scan.http.requests import Prerequisite, reader, requires
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
 from scan.queries.balances import note_sums
-from scan.queries.pages import Window, filtered_page
+from scan.queries.filtered_pages import filtered_page
+from scan.queries.windows import Window
 
 MOST_BALANCES = 20
 MOST_OWNED = 100_000  # items of an owner, looked through for those of one token: in 0.07 s

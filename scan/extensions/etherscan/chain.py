@@ -14,7 +14,8 @@ from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, blocks, pages, tokens, transactions
+from scan.queries import addresses, blocks, tokens, transactions
+from scan.queries.windows import Window
 
 MOST_TOP_HOLDERS = 1_000
 # Of tokeninfo: what the publishers of tokens say of them, which nobody gives here.
@@ -95,7 +96,7 @@ def token_holders(parameters: replies.Parameters) -> replies.Reply:
     limit, offset = parameters.limit_and_offset()
     address = parameters.address("contractaddress")
     try:
-        page = tokens.holders(reader(), address, pages.Window(limit, offset))
+        page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         return replies.rows_reply([], account.NO_DATA, 0)
     rows = replies.renamed_rows("holder", page.data)
@@ -109,7 +110,7 @@ def top_holders(parameters: replies.Parameters) -> replies.Reply:
     limit, _ = parameters.limit_and_offset(MOST_TOP_HOLDERS)
     try:
         decimals = orjson.loads(tokens.get(reader(), address))["decimals"] or 0
-        holders = orjson.loads(tokens.holders(reader(), address, pages.Window(limit, 0)).data)
+        holders = orjson.loads(tokens.holders(reader(), address, Window(limit, 0)).data)
     except NotFound:
         return replies.rows_reply([], account.NO_DATA)
     parties = addresses.parties(reader(), [data(holder["address"]) for holder in holders])

@@ -20,7 +20,8 @@ from scan.hex import to_hex
 from scan.http import request_state, requests
 from scan.json_bodies import parse_json
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks, pages
+from scan.queries import blocks
+from scan.queries.windows import Window
 
 MOST_GAS = 30_000_000
 # A call's fields, as JSON-RPC names them.
@@ -261,12 +262,12 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
     return replies.rows_reply(rows, NO_LOGS, kept_from=requests.reader().kept_from)
 
 
-def _window(parameters: replies.Parameters, limit: int, offset: int) -> pages.Window:
+def _window(parameters: replies.Parameters, limit: int, offset: int) -> Window:
     first, last = parameters.block("fromblock", 0), parameters.block("toblock", BIGINT_MAX)
-    return pages.Window(limit, offset, "asc", first, last)
+    return Window(limit, offset, "asc", first, last)
 
 
-def _log_filters(criteria: object) -> list[tuple[LogFilter, pages.Window]]:
+def _log_filters(criteria: object) -> list[tuple[LogFilter, Window]]:
     """Return the filters of eth_getLogs, one for each choice of its alternatives."""
     if not isinstance(criteria, dict):
         raise replies.Failure("Error! Invalid params")
@@ -296,7 +297,7 @@ def _log_filters(criteria: object) -> list[tuple[LogFilter, pages.Window]]:
     return [*filters.items()]
 
 
-def _logs_of_node(*filters: tuple[LogFilter, pages.Window]) -> list[object] | RpcError:
+def _logs_of_node(*filters: tuple[LogFilter, Window]) -> list[object] | RpcError:
     """Return the result of eth_getLogs by _log_filters(): at most MOST_ROWS logs, of which several
     filters may match one."""
     records: dict[tuple[int, int], logs.Record] = {}

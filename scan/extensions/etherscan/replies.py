@@ -23,8 +23,9 @@ from scan.ethereum.request_node import TAGS
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
 from scan.http.requests import reader
-from scan.queries import blocks, pages, tokens
+from scan.queries import blocks, tokens
 from scan.queries.reader import KeptFrom
+from scan.queries.windows import Window
 from scan.server.responses import Environ, WsgiResponse, json_response
 
 PATHS = ("/api", "/v2/api")
@@ -194,12 +195,12 @@ class Parameters:
             raise Failure(None, PAGE_TOO_LARGE.format(most))
         return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
-    def window(self) -> pages.Window:
+    def window(self) -> Window:
         """Return the window of a list: its page, order and range of blocks, which has no end where
         `endblock` is missing or `latest`."""
         limit, offset = self.limit_and_offset()
         last = self.block("endblock", parameters.BIGINT_MAX)
-        return pages.Window(limit, offset, self.direction(), self.block("startblock", 0), last)
+        return Window(limit, offset, self.direction(), self.block("startblock", 0), last)
 
     def day(self, name: str) -> date:
         try:

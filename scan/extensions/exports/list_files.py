@@ -25,7 +25,8 @@ from scan.http import csv_text, hooks, requests
 from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
 from scan.http.requests import client_address, reader
-from scan.queries import holdings, network, pages, tokens
+from scan.queries import holdings, network, tokens, windows
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.rate_limits.storage import Window
@@ -47,16 +48,16 @@ class ListFile(NamedTuple):
 
     file: IO[bytes]
     name: str
-    last: pages.Page
+    last: Page
 
 
 def write_list(
     reader: Reader,
     kind: str,
-    read: Callable[[pages.Window], pages.Page],
+    read: Callable[[windows.Window], Page],
     own: str | None,
     file_format: Format,
-    window: pages.Window,
+    window: windows.Window,
     folder: Path,
 ) -> ListFile:
     """Write the list into a file: `kind` is its key in [csv], `own` the address in its path. Raises
@@ -84,11 +85,11 @@ def write_list(
 
 
 def _write(
-    read: Callable[[pages.Window], pages.Page],
+    read: Callable[[windows.Window], Page],
     csv: "_CsvRows | None",
-    window: pages.Window,
+    window: windows.Window,
     file: IO[bytes],
-) -> pages.Page:
+) -> Page:
     """Write all pages, and return the last one without its records."""
     until = time.monotonic() + MAX_WRITING_S
     if csv is not None:
@@ -184,9 +185,9 @@ FOLDER = "files"  # in SCAN_DATA_DIR
 
 def send(
     kind: str,
-    read: Callable[[pages.Window], pages.Page],
+    read: Callable[[windows.Window], Page],
     chosen: Format,
-    window: pages.Window,
+    window: windows.Window,
     arguments: Mapping[str, str],
     own: bytes | None,
 ) -> flask.Response:

@@ -20,9 +20,11 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history import genesis_balances, sql_values
-from scan.queries import addresses, cursors, network, pages
+from scan.queries import addresses, cursors, network, windows
 from scan.queries.addresses import Balance
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 TYPES = LazySequence(
     lambda: (
@@ -81,7 +83,7 @@ class HistoryFilter(NamedTuple):
 
 
 @dataclass
-class HistoryPage(pages.Page):
+class HistoryPage(Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
     The rows are those of the coin, or of the token in the filter. `unexplained` is the balance less
@@ -128,7 +130,7 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
 def page(
     reader: Reader,
     address: bytes,
-    window: pages.Window,
+    window: Window,
     filters: HistoryFilter,
     *,
     is_grouped: bool = False,
@@ -140,7 +142,7 @@ def page(
     """
     scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
     traversal = window.traversal("history", scope, POSITION)
-    window = pages.in_kept_blocks(reader, window)
+    window = windows.in_kept_blocks(reader, window)
     entries = window.limit
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
@@ -254,7 +256,7 @@ def _bounds(reader: Reader, of_page: Mapping[str, Any], *, is_filtered: bool) ->
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
 
 
-def read_by(reader: Reader, address: bytes, window: pages.Window, filters: HistoryFilter) -> str:
+def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
     """Return the list that rows are read from: `token` where that is the shorter one, `address`, or
     `any` for a history by counterparty."""
     if filters.counterparty is not None:

@@ -22,7 +22,7 @@ from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import addresses, entities
-from scan.queries.pages import Window
+from scan.queries.windows import Window
 
 DEFAULT_POINTS = 40
 

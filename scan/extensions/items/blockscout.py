@@ -13,7 +13,7 @@ from scan.extensions.items import queries as items
 from scan.extensions.items.item_metadata import Metadata
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries.pages import Window
+from scan.queries.windows import Window
 
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
 SHOWN_ITEMS = 15  # in a collection

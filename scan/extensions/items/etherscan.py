@@ -7,7 +7,8 @@ from scan.extensions.etherscan.replies import Parameters, Reply, renamed, rows_r
 from scan.extensions.items import queries as items
 from scan.http.requests import reader
 from scan.queries.addresses import tokens_held
-from scan.queries.pages import WITH_AMOUNTS, Window
+from scan.queries.filter_values import WITH_AMOUNTS
+from scan.queries.windows import Window
 
 
 def token_list(parameters: Parameters) -> Reply:

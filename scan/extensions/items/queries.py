@@ -16,8 +16,10 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.items.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances, blocks, pages, tokens
+from scan.queries import balances, blocks, filter_values, tokens
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 GAS = 30_000_000
 LIST_GAS = 4_000_000  # for each item of a list: a page of 25 may take the gas of three single items
@@ -129,7 +131,7 @@ class Item(NamedTuple):
     media: Media
 
 
-def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
+def page(reader: Reader, token: bytes, window: Window) -> Page:
     """Return a token's items in descending order of their first transfers; raises NotFound for a
     BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
@@ -141,20 +143,20 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
         records = orjson.loads(data)
         balances.correct_owners(reader, records, token)
         data = orjson.dumps(records).decode()
-    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
+    return Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
-def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
+def held_by(reader: Reader, address: bytes, window: Window) -> Page:
     """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
     data, count, total, first_ordinal = reader.row(
         "queries/addresses_list_items", address=address, **window.page(traversal)
     )
     data = _corrected(reader, data, holder=address)
-    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
+    return Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
-def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
+def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) -> Page:
     """Return the items of a token that an address holds, in descending order of their first
     transfers, with how many of each; raises NotFound as page() does."""
     filters = {"token": token, "address": address}
@@ -168,7 +170,7 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Wi
     )
     _require_items(token_type)
     data = _corrected(reader, data, token, address)
-    return pages.Page.keyed(traversal, (data, count, None, first_ordinal))
+    return Page.keyed(traversal, (data, count, None, first_ordinal))
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
@@ -187,7 +189,7 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
-    if token_type in pages.WITH_AMOUNTS:
+    if token_type in filter_values.WITH_AMOUNTS:
         owners = _corrected(reader, owners, token, item=token_id)
     else:
         item = orjson.loads(record)
@@ -281,7 +283,7 @@ def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
     return int(first or 0)
 
 
-def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window) -> pages.Page:
+def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
     """Return an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
     data, count, total, token_type, *edges = reader.row(
@@ -296,7 +298,7 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window)
         _unlisted(reader, token, token_type, token_id)
         total = 0
     row = data, count, total, *edges
-    return pages.Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
+    return Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
 
 def _require_items(token_type: str | None) -> None:

@@ -23,8 +23,10 @@ from scan.http.requests import LISTED, Response, json_value, list_response, quer
 from scan.outbound import https_client
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import address_of, names_of
-from scan.queries import pages, tokens
+from scan.queries import tokens
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 from scan.server.responses import Kept
 from scan.settings import Settings
 
@@ -176,7 +178,7 @@ def show_item(address: str, token_id: str) -> Response:
 
 
 def _tab_of(
-    page: str, api_path: str, read: Callable[[Reader, bytes, pages.Window], pages.Page]
+    page: str, api_path: str, read: Callable[[Reader, bytes, Window], Page]
 ) -> Callable[[bytes], tuple[filtered_lists.FilteredList, Mapping[str, Any]]]:
     """Return the reader of a tab with items; the paths are those of its page and in the API."""
 

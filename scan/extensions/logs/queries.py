@@ -21,8 +21,11 @@ from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.hex import data, to_hex
 from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
-from scan.queries.pages import Page, Value, Window, filtered_page, in_kept_blocks
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import filtered_page
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window, in_kept_blocks
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5

@@ -16,9 +16,10 @@ from scan.hex import to_hex
 from scan.http.requests import ORDERED, Response, list_response, query_arguments, reader
 from scan.pages import addresses_and_tokens, filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, names_of
+from scan.queries.filter_values import FILTER_KEYS
 from scan.queries.hooks import Entities
-from scan.queries.pages import FILTER_KEYS, Window
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 api_views = Blueprint("logs", __name__)
 

@@ -10,9 +10,11 @@ from scan import parameters
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, served_chain, token_metadata
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances, pages
+from scan.queries import balances, filter_values, windows
 from scan.queries.cursors import ORDINAL, POOL
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 HOUR_S = 3_600
 # Candles of whole hours are made of stored ones, the others of the pool's trades.
@@ -42,15 +44,15 @@ def read_filters(arguments: Mapping[str, str]) -> PoolFilters:
     """Return the filters of a query string; raises InvalidParameter."""
     filters: PoolFilters = {}
     if "dex" in arguments:
-        filters["dex"] = parameters.text(arguments["dex"], "dex", most=pages.MAX_DEX_NAME)
+        filters["dex"] = parameters.text(arguments["dex"], "dex", most=filter_values.MAX_DEX_NAME)
     if "tokenAddress" in arguments:
         filters["token"] = parameters.address(arguments["tokenAddress"], "tokenAddress")
     return filters
 
 
 def page(
-    reader: Reader, window: pages.Window, *, dex: str | None = None, token: bytes | None = None
-) -> pages.Page:
+    reader: Reader, window: Window, *, dex: str | None = None, token: bytes | None = None
+) -> Page:
     """Return pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, POOL), has_blocks=False)
@@ -66,7 +68,7 @@ def page(
         after_count=after_count,
         after_address=after_address,
     )
-    return pages.Page.keyed(traversal, row)
+    return Page.keyed(traversal, row)
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -129,7 +131,7 @@ def _from_trades(
     while spans > 0:
         start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
         end_s = last_start_s + span_s - 1
-        window = pages.in_kept_blocks(reader, pages.Window(1, 0, time_from=start_s, time_to=end_s))
+        window = windows.in_kept_blocks(reader, Window(1, 0, time_from=start_s, time_to=end_s))
         count, data = reader.row(
             "queries/pool_candles_list_by_block",
             address=address,

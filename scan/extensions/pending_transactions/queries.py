@@ -16,8 +16,9 @@ from scan.extensions.decoding import contract_abis, decoding
 from scan.hex import BadHex, data, json_object, quantity, quantity_or_none, to_hex
 from scan.parameters import BIGINT_MAX, MAX_TYPE
 from scan.queries import entities
-from scan.queries.pages import MAX_ENTRIES, Window
+from scan.queries.filtered_pages import MAX_ENTRIES
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 recorded = recording(__file__)
 

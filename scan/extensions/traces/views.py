@@ -16,10 +16,13 @@ from scan.http.requests import LISTED, Response, add_list, list_response, query_
 from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import Form, filtered_page
 from scan.queries.holdings import unit_prices
 from scan.queries.hooks import Entities
-from scan.queries.pages import Form, Page, Value, Window, filtered_page
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 
 def page(reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None) -> Page:

@@ -16,8 +16,9 @@ from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import pages
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 FILTERS = ("sender", "paymaster", "bundler", "entry_point")
 PATH = "/proxy/account-abstraction"
@@ -31,7 +32,7 @@ blueprint = paths.routes("user_operations")
 def list_operations() -> Response:
     sizes = [paths.number(name, least=1) for name in ("items_count", "page_size")]
     size = min(sizes[0] or sizes[1] or paths.ROWS, paths.MOST_ROWS)
-    window = pages.Window(size, 0, cursor=paths.text("page_token"))
+    window = Window(size, 0, cursor=paths.text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
@@ -46,11 +47,11 @@ def list_operations() -> Response:
     return paths.list_response(items, following)
 
 
-def _page(window: pages.Window) -> pages.Page:
+def _page(window: Window) -> Page:
     key = paths.parsed("transaction_hash", parameters.hash32)
     if key is not None:
         page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
-        return page or pages.Page("[]", 0, 0)
+        return page or Page("[]", 0, 0)
     block = paths.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
@@ -67,7 +68,7 @@ def get_status() -> Response:
 def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
     account = _party(address_hash, "sender")
-    window = pages.Window(1, 0, direction="asc")
+    window = Window(1, 0, direction="asc")
     page = user_operations.page(reader(), window, sender=paths.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
@@ -83,7 +84,7 @@ def get_paymaster(address_hash: str) -> Response:
 def _party(address_hash: str, side: str) -> dict[str, Any]:
     """Return who took part in operations, and how many there are; raises NotFound."""
     key = paths.path_address(address_hash)
-    count = user_operations.page(reader(), pages.Window(1, 0), **{side: key}).total
+    count = user_operations.page(reader(), Window(1, 0), **{side: key}).total
     if not count:
         raise NotFound("No user operation of this address is indexed.")
     return {"address": AddressObjects([to_hex(key)]).of(to_hex(key)), "total_ops": count}

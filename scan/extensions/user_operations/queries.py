@@ -23,8 +23,11 @@ from scan.extensions.user_operations.calls import (
 from scan.extensions.user_operations.rows import ENTRY_POINTS
 from scan.hex import data
 from scan.queries import transactions
-from scan.queries.pages import Page, Value, Window, filtered_page
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import filtered_page
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 TIMEOUT_S = 4.0
 NOT_IN_CALLDATA = "No call of the entry point with this operation is known."

@@ -14,7 +14,8 @@ from scan.http import requests
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
-from scan.queries.pages import Page, Window
+from scan.queries.list_pages import Page
+from scan.queries.windows import Window
 
 api_views = Blueprint("user_operations", __name__)
 requests.add_list(api_views, "/user-operations", "user_operations")

@@ -77,7 +77,7 @@ def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
     seeded_service, path, whole_list, monkeypatch
 ):
     """A page without a match ends there, and the next one goes on to the end of the list."""
-    monkeypatch.setattr("scan.queries.pages.MAX_ENTRIES", 1024)
+    monkeypatch.setattr("scan.queries.filtered_pages.MAX_ENTRIES", 1024)
     compared = 0
     place = {}
     while place is not None:

@@ -161,7 +161,7 @@ def test_lists_of_the_busiest_have_each_row_once(ask, truth):
 
 def test_pages_by_type_that_end_early_have_every_row_once(ask, monkeypatch):
     every = ask.rows("/token-transfers")
-    monkeypatch.setattr("scan.queries.pages.MAX_UNLISTED_ENTRIES", 10)
+    monkeypatch.setattr("scan.queries.filtered_pages.MAX_UNLISTED_ENTRIES", 10)
     for standard in ("ERC-20", "ERC-721", "ERC-1155"):
         pages = [*ask.pages("/token-transfers", type=standard)]
         assert len(pages) > len(every) / 11 - 1

@@ -27,8 +27,9 @@ from scan.extensions.traces import views as internal_transfers
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.hex import data
-from scan.queries import addresses, blocks, network, pages, transactions
+from scan.queries import addresses, blocks, network, transactions
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 MAX_INTERNAL = 200  # internal transfers that are read
 
@@ -162,7 +163,7 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     if not record["status"]:
         return facts
     key = data(record["hash"], 32)
-    window = pages.Window(MAX_INTERNAL, 0, "asc")
+    window = Window(MAX_INTERNAL, 0, "asc")
     internal, is_traced = internal_transfers.transaction_page(reader, key, window)
     count = internal.total or 0
     facts = facts._replace(internal_count=count)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scan.api.renamed_fields import recording
 from scan.ethereum.display_text import COIN_DECIMALS, clean, in_units, short
 from scan.pages.formatting import exchange_name
-from scan.queries.pages import WITH_AMOUNTS
+from scan.queries.filter_values import WITH_AMOUNTS
 
 recorded = recording(__file__)
 

@@ -15,9 +15,12 @@ from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.traces import views as internal_transfers
 from scan.http.requests import reader
 from scan.queries import cursors, entities, holdings
+from scan.queries.filter_values import Value
+from scan.queries.filtered_pages import MAX_ENTRIES, bounds_of, list_by
 from scan.queries.holdings import UnitPrices, exact_worth
-from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, bounds_of, in_kept_blocks, list_by
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window, in_kept_blocks
 
 STATEMENTS = {
     "transactions": "queries/transactions_sum",

@@ -17,9 +17,10 @@ from scan.http import request_state, requests
 from scan.http.requests import Response, query_arguments, reader
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import address_of, names_of
-from scan.queries import entities, holdings, pages, tokens
-from scan.queries.pages import Page, Window
+from scan.queries import entities, filter_values, holdings, list_pages, tokens, windows
+from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
+from scan.queries.windows import Window
 
 blueprint = Blueprint("sums", __name__)
 
@@ -53,16 +54,16 @@ def list_sums(summed: Summed, address: str) -> Response:
     """Return the sums of a list by month."""
     if summed.key == "tokenAddress":
         tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
-    keys = [name for name in pages.FILTER_KEYS[summed.entity] if name != summed.key]
+    keys = [name for name in filter_values.FILTER_KEYS[summed.entity] if name != summed.key]
     arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
     filters = {**arguments, summed.key: address}
     party = parameters.optional_address(filters, "address")
 
-    def read(window: pages.Window) -> pages.Page:
+    def read(window: windows.Window) -> list_pages.Page:
         page = monthly_sums.page(reader(), summed.entity, window, filters, party)
         return monthly_sums.valued_page(page)
 
-    def of_months(window: pages.Window) -> pages.Page:
+    def of_months(window: windows.Window) -> list_pages.Page:
         # Without the sums of all rows, which a spreadsheet would add to the months'.
         page = read(window)
         sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]

@@ -5,7 +5,8 @@ import pytest
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
-from scan.queries import cursors, pages
+from scan.queries import cursors
+from scan.queries.windows import Window
 from tests.api.test_query_plans import seeded
 from tests.support.explain import DEEPER
 
@@ -33,7 +34,7 @@ def history_cursor(seeded, address, direction, wanted, blocks_left):
     first, last = ends.get("block_from", 0), ends.get("block_to", LAST_BLOCK)
     block = first + blocks_left if direction == "desc" else last - blocks_left
     filters = {"address": address, **history_filter._asdict()}
-    window = pages.Window(25, 0, direction, **ends)
+    window = Window(25, 0, direction, **ends)
     traversal = window.traversal("history", filters, history.POSITION)
     database = seeded.service.database
     newest, here = (

@@ -28,7 +28,8 @@ from scan.pages.formatting import (
 from scan.pages.hooks import AddressTab, Pages, tabs_of
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
-from scan.queries import contracts, entities, pages, tokens, transactions
+from scan.queries import contracts, entities, tokens, transactions
+from scan.queries.windows import Window
 
 EntryRecord = Mapping[str, Any]
 Names = Mapping[str, Any]
@@ -155,7 +156,7 @@ def _text(value: object) -> str:
     return short_name(text, MAX_VALUE) if text else "“”"
 
 
-WINDOW = pages.Window(50, 0)
+WINDOW = Window(50, 0)
 ATTEMPTS = 3  # a block may be indexed between two statements
 ATOM = "application/atom+xml; charset=utf-8"
 
