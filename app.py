@@ -29,8 +29,8 @@ from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
 from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
 from scan.http.middleware import Middleware
+from scan.http.request_bodies import USUAL_BODY_BYTES
 from scan.http.request_state import REST, Interface, Mark, Services, connect, paths_marked
-from scan.http.requests import USUAL_BODY_BYTES
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
 from scan.pages import home

@@ -6,7 +6,7 @@ import pytest
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.http.requests import window_of
+from scan.http.list_responses import window_of
 
 pytestmark = pytest.mark.check
 

@@ -9,7 +9,9 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, json_responses, list_responses, prerequisites
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.queries import addresses, contracts, holdings, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
 from scan.queries.list_pages import Page
@@ -27,13 +29,13 @@ OF_TOKEN = tuple(
 
 
 @blueprint.get("/addresses")
-def list_addresses() -> requests.Response:
-    arguments = requests.query_arguments("addresses", "include")
+def list_addresses() -> Response:
+    arguments = current_request.query_arguments("addresses", "include")
     keys = _addresses(arguments)
     included: dict[str, Any] = {}
     if "include" in arguments:
         parameters.one_of(arguments["include"], "include", INCLUDED)
-        included = tokens.records_of(requests.reader(), keys)
+        included = tokens.records_of(current_request.reader(), keys)
     rows = [
         {
             "address": to_hex(key),
@@ -46,10 +48,10 @@ def list_addresses() -> requests.Response:
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary, more in zip(
-            keys, addresses.get_many(requests.reader(), keys), _names(keys), strict=True
+            keys, addresses.get_many(current_request.reader(), keys), _names(keys), strict=True
         )
     ]
-    return requests.json_value({"addresses": rows})
+    return json_responses.json_value({"addresses": rows})
 
 
 def _amount(balance: Balance) -> dict[str, Any]:
@@ -63,7 +65,11 @@ def _unproven(names: Mapping[str, Any]) -> Sequence[str]:
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
     """Return the fields of addresses that have their names; none without a name service."""
-    names = requests.reader().sources.get(AddressNames).of_addresses(requests.reader(), keys)
+    names = (
+        current_request.reader()
+        .sources.get(AddressNames)
+        .of_addresses(current_request.reader(), keys)
+    )
     if names is None:
         return [{} for _ in keys]
     of_keys = (names.get(key, AddressName()) for key in keys)
@@ -86,11 +92,11 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 
 @blueprint.get("/addresses/<address>")
-@requests.requires(requests.Prerequisite.NODE_FIELDS)
-def get_address(address: str) -> requests.Response:
-    block = requests.block_argument(requests.query_arguments("block"))
+@prerequisites.requires(Prerequisite.NODE_FIELDS)
+def get_address(address: str) -> Response:
+    block = current_request.block_argument(current_request.query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(requests.reader(), key, block, has_recent=True)
+    account = addresses.get(current_request.reader(), key, block, has_recent=True)
     [names] = _names([key])
     detail = {
         "address": to_hex(key),
@@ -101,81 +107,83 @@ def get_address(address: str) -> requests.Response:
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
-        "recentTxs": requests.json_fragment(account.recent),
+        "recentTxs": json_responses.json_fragment(account.recent),
         "creation": None,
     }
     detail |= {**account.more, **names}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = contracts.creation_record(account.creation)
-    return requests.json_value(detail)
+    return json_responses.json_value(detail)
 
 
 @blueprint.get("/addresses/<address>/tokens")
-def list_tokens_held(address: str) -> requests.Response:
-    arguments = requests.query_arguments(*requests.LISTED, "block", "sort")
+def list_tokens_held(address: str) -> Response:
+    arguments = current_request.query_arguments(*list_responses.LISTED, "block", "sort")
     if "sort" in arguments:
         return _list_by_worth(parameters.address(address), arguments)
-    block, key = requests.block_argument(arguments), parameters.address(address)
+    block, key = current_request.block_argument(arguments), parameters.address(address)
 
     def read(window: Window) -> Page:
         if block is None:
-            return addresses.tokens_held(requests.reader(), key, window)
-        return addresses.tokens_held_at(requests.reader(), key, window, block)
+            return addresses.tokens_held(current_request.reader(), key, window)
+        return addresses.tokens_held_at(current_request.reader(), key, window, block)
 
     def read_for_file(window: Window) -> Page:
         if block is not None:
             raise InvalidParameter("A file has the newest state; leave out block.", field="block")
-        return addresses.tokens_held(requests.reader(), key, window)
+        return addresses.tokens_held(current_request.reader(), key, window)
 
-    return requests.list_response(
+    return list_responses.list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", address=key
     )
 
 
-def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
+def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = holdings.unit_prices(requests.reader())
-    return requests.list_response(
+    prices = holdings.unit_prices(current_request.reader())
+    return list_responses.list_response(
         "tokens",
         arguments,
-        lambda window: holdings.tokens_by_worth(requests.reader(), key, window, prices),
+        lambda window: holdings.tokens_by_worth(current_request.reader(), key, window, prices),
         kind="tokensByWorth",
         address=key,
     )
 
 
 @blueprint.get("/tokens")
-def list_tokens() -> requests.Response:
-    return requests.list_response(
+def list_tokens() -> Response:
+    return list_responses.list_response(
         "tokens",
-        requests.query_arguments(*requests.LISTED),
-        lambda window: tokens.page(requests.reader(), window),
+        current_request.query_arguments(*list_responses.LISTED),
+        lambda window: tokens.page(current_request.reader(), window),
     )
 
 
 @blueprint.get("/tokens/<address>")
-def get_token(address: str) -> requests.Response:
-    requests.query_arguments()
-    return requests.json_body(tokens.detail(requests.reader(), parameters.address(address)))
+def get_token(address: str) -> Response:
+    current_request.query_arguments()
+    return json_responses.json_body(
+        tokens.detail(current_request.reader(), parameters.address(address))
+    )
 
 
 @blueprint.get("/tokens/<address>/holders/change")
-def get_holder_change(address: str) -> requests.Response:
-    requests.query_arguments()
+def get_holder_change(address: str) -> Response:
+    current_request.query_arguments()
     key = parameters.address(address)
-    if tokens.type_of(requests.reader(), key) is None:
+    if tokens.type_of(current_request.reader(), key) is None:
         raise NotFound(tokens.UNKNOWN)
-    return requests.json_value(tokens.holder_change(requests.reader(), key))
+    return json_responses.json_value(tokens.holder_change(current_request.reader(), key))
 
 
 @blueprint.get("/tokens/<address>/holders")
-def list_holders(address: str) -> requests.Response:
+def list_holders(address: str) -> Response:
     key = parameters.address(address)
-    return requests.list_response(
+    return list_responses.list_response(
         "holders",
-        requests.query_arguments(*requests.LISTED),
-        lambda window: tokens.holders(requests.reader(), key, window),
+        current_request.query_arguments(*list_responses.LISTED),
+        lambda window: tokens.holders(current_request.reader(), key, window),
         address=key,
     )

@@ -8,7 +8,16 @@ from scan.contracts.abi_decoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import request_state, requests
+from scan.http import (
+    current_request,
+    json_responses,
+    list_responses,
+    prerequisites,
+    request_bodies,
+    request_state,
+)
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.queries import contracts
 from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
@@ -20,21 +29,23 @@ from scan.verification.verifier import Verified, message, verify
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 blueprint = Blueprint("contracts", __name__)
-requests.add_list(blueprint, "/contract-creations", "contract_creations")
+list_responses.add_list(blueprint, "/contract-creations", "contract_creations")
 
 
 @blueprint.post("/verify")
-@requests.requires(requests.Prerequisite.LONG_WAIT)
-def verify_contract() -> requests.Response:
-    requests.query_arguments()
+@prerequisites.requires(Prerequisite.LONG_WAIT)
+def verify_contract() -> Response:
+    current_request.query_arguments()
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
-    submission = parse(requests.json_object())
-    contracts.get_or_index(requests.reader(), submission.address, ())
-    with request_state.services().waiting_threads.place_for_long(requests.client_address()):
-        verified = verify(request_state.services().verifier, submission, requests.client_address())
+    submission = parse(request_bodies.json_object())
+    contracts.get_or_index(current_request.reader(), submission.address, ())
+    with request_state.services().waiting_threads.place_for_long(current_request.client_address()):
+        verified = verify(
+            request_state.services().verifier, submission, current_request.client_address()
+        )
     if verified.stored:
-        requests.note_changed_index()
-    return requests.json_value(_verified(verified))
+        current_request.note_changed_index()
+    return json_responses.json_value(_verified(verified))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -55,25 +66,25 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 
 @blueprint.get("/contracts")
-def list_contracts() -> requests.Response:
-    return requests.list_response(
+def list_contracts() -> Response:
+    return list_responses.list_response(
         "contracts",
-        requests.query_arguments(*requests.LISTED),
-        lambda window: contracts.verified_page(requests.reader(), window),
+        current_request.query_arguments(*list_responses.LISTED),
+        lambda window: contracts.verified_page(current_request.reader(), window),
     )
 
 
 @blueprint.get("/contracts/<address>")
-def get_contract(address: str) -> requests.Response:
-    requests.query_arguments()
+def get_contract(address: str) -> Response:
+    current_request.query_arguments()
     key = parameters.address(address)
-    contract, lookup = contracts.get_with_proxy(requests.reader(), key, STORED)
+    contract, lookup = contracts.get_with_proxy(current_request.reader(), key, STORED)
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
     if not contract.has_source:
         raise NotFound(contract.not_verified)
-    created = contracts.indexed(requests.reader(), key)
-    return requests.json_value(
+    created = contracts.indexed(current_request.reader(), key)
+    return json_responses.json_value(
         {**_record(key, contract, lookup.proxy), **_creation(contract, created)}
     )
 
@@ -97,9 +108,9 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "contractName": contract.name,
         "filePath": contract.path,
         "compilerVersion": contract.compiler_version,
-        "settings": requests.json_fragment(contract.settings),
-        "abi": requests.json_fragment(contract.abi),
-        "sources": requests.json_fragment(contract.sources),
+        "settings": json_responses.json_fragment(contract.settings),
+        "abi": json_responses.json_fragment(contract.abi),
+        "sources": json_responses.json_fragment(contract.sources),
         "license": contract.license,
         "constructorArguments": hex_or_none(contract.constructor_arguments),
         "codeHash": hex_or_none(contract.code_hash),
@@ -115,15 +126,19 @@ def hex_or_none(content: bytes | None) -> str | None:
 
 
 @blueprint.post("/contracts/<address>/call")
-@requests.requires(requests.Prerequisite.NODE)
-def call_contract(address: str) -> requests.Response:
-    sent = requests.query_arguments("block")
+@prerequisites.requires(Prerequisite.NODE)
+def call_contract(address: str) -> Response:
+    sent = current_request.query_arguments("block")
     contract = parameters.address(address)
-    body = requests.json_object()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, ("functionName", "args"), "field")
     function, arguments = function_and_arguments(body)
     result = contracts.call(
-        requests.reader(), contract, function, arguments, requests.block_argument(sent)
+        current_request.reader(),
+        contract,
+        function,
+        arguments,
+        current_request.block_argument(sent),
     )
     value: dict[str, object] = {"result": result.value, "unproven": ["result"]}
     if result.proxy is not None:
@@ -131,15 +146,15 @@ def call_contract(address: str) -> requests.Response:
             "implementation": to_hex(result.proxy.implementation),
             "unproven": ["result", "implementation"],
         }
-    return requests.json_value(value)
+    return json_responses.json_value(value)
 
 
 @blueprint.get("/compilers")
-def list_compilers() -> requests.Response:
-    requests.query_arguments()
-    requests.reader().do_not_cache()
+def list_compilers() -> Response:
+    current_request.query_arguments()
+    current_request.reader().do_not_cache()
     compilers = request_state.services().verifier.compilers
-    return requests.json_value(
+    return json_responses.json_value(
         {
             language.name.lower(): [
                 {"version": dotted(version), "installed": is_installed}

@@ -9,7 +9,8 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import background_threads, request_state, requests
+from scan.http import background_threads, current_request, json_responses, request_state
+from scan.http.json_responses import Response
 from scan.rate_limits.storage import probe_window
 
 blueprint = Blueprint("health", __name__)
@@ -17,12 +18,12 @@ root_blueprint = Blueprint("root", __name__)
 
 
 @blueprint.get("/healthz")
-def alive() -> requests.Response:
-    return requests.json_value({"status": "alive"})
+def alive() -> Response:
+    return json_responses.json_value({"status": "alive"})
 
 
 @blueprint.get("/readyz")
-def ready() -> requests.Response:
+def ready() -> Response:
     """Return the lag behind the node, with status 200 where the service can serve, else 503.
 
     Limits have to be counted, the database has to answer with the current schema, and a replica
@@ -35,22 +36,22 @@ def ready() -> requests.Response:
         newest = request_state.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = background_threads.read_status(request_state.services(), requests.reader())
+        status = background_threads.read_status(request_state.services(), current_request.reader())
         behind = status.get("replicaLagBlocks", 0)
         if behind > request_state.services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
-        response = requests.json_value({**status, **problem}, 503)
+        response = json_responses.json_value({**status, **problem}, 503)
         response.headers.update(error.headers)
         return response
-    return requests.json_value(status)
+    return json_responses.json_value(status)
 
 
 @root_blueprint.get("/")
-def root() -> requests.Response:
+def root() -> Response:
     base_path = request_state.services().settings.base_path
-    return requests.json_value(
+    return json_responses.json_value(
         {
             "name": "Scan",
             "version": VERSION,

@@ -13,7 +13,14 @@ from scan.accounts import api_keys, wallet_signatures
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
-from scan.http import credentials_and_limits, requests
+from scan.http import (
+    credentials_and_limits,
+    current_request,
+    json_responses,
+    list_responses,
+    request_bodies,
+)
+from scan.http.json_responses import Response
 from scan.http.request_state import services
 from scan.outbound import allowed_urls
 from scan.queries.list_pages import Page
@@ -25,23 +32,23 @@ blueprint = Blueprint("keys_and_webhooks", __name__)
 
 
 @blueprint.get("/keys")
-def list_keys() -> requests.Response:
-    owner = parameters.address(requests.query_arguments("owner").get("owner"), "owner")
+def list_keys() -> Response:
+    owner = parameters.address(current_request.query_arguments("owner").get("owner"), "owner")
     if services().settings.owner_auth == "always":
-        wallet_signatures.require_key_of(owner, requests.api_key())
-    return requests.json_body(services().writes.value("accounts/api_keys_list", owner=owner))
+        wallet_signatures.require_key_of(owner, current_request.api_key())
+    return json_responses.json_body(services().writes.value("accounts/api_keys_list", owner=owner))
 
 
 @blueprint.post("/keys")
-def create_key() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
+def create_key() -> Response:
+    current_request.query_arguments()
+    body = request_bodies.json_object()
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp_ms(body.get("timestamp"))
     wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
-    wallet_signatures.require_signed(owner, timestamp_ms, signature, requests.reader().node)
+    wallet_signatures.require_signed(owner, timestamp_ms, signature, current_request.reader().node)
     key = api_keys.create(
         services().writes,
         services().limiter,
@@ -49,7 +56,7 @@ def create_key() -> requests.Response:
         owner=owner,
         signed_at_ms=timestamp_ms,
         label=label,
-        client_address=requests.client_address(),
+        client_address=current_request.client_address(),
     )
     created = {
         "id": key.id,
@@ -57,19 +64,19 @@ def create_key() -> requests.Response:
         "keyPrefix": key.prefix,
         "message": "Keep this key now: it is shown only here. Send it as X-API-Key.",
     }
-    return requests.json_value(created, 201)
+    return json_responses.json_value(created, 201)
 
 
 @blueprint.delete("/keys/<key_id>")
-def delete_key(key_id: str) -> requests.Response:
-    requests.query_arguments()
+def delete_key(key_id: str) -> Response:
+    current_request.query_arguments()
     number = _id(key_id)
-    key = requests.api_key()
+    key = current_request.api_key()
     if key is None:
         raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")
     api_keys.deactivate(services().writes, number, key.owner)
     services().key_lookup.clear_cache()
-    return requests.json_value({"success": True, "id": number})
+    return json_responses.json_value({"success": True, "id": number})
 
 
 def _signature(value: object) -> bytes:
@@ -99,17 +106,17 @@ CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
 
 
 @blueprint.get("/webhooks")
-def list_webhooks() -> requests.Response:
-    owner = parameters.address(requests.query_arguments("owner").get("owner"), "owner")
-    return requests.json_body(
+def list_webhooks() -> Response:
+    owner = parameters.address(current_request.query_arguments("owner").get("owner"), "owner")
+    return json_responses.json_body(
         registration.webhooks_of(services().writes, services().settings, _requester(), owner)
     )
 
 
 @blueprint.post("/webhooks")
-def create_webhook() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
+def create_webhook() -> Response:
+    current_request.query_arguments()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address = owner
@@ -135,22 +142,22 @@ def create_webhook() -> requests.Response:
         "secret": registered.secret,
         "message": "Keep this secret now: it is shown only here. It verifies X-Scan-Signature.",
     }
-    return requests.json_value(created, 201)
+    return json_responses.json_value(created, 201)
 
 
 @blueprint.delete("/webhooks/<webhook_id>")
-def delete_webhook(webhook_id: str) -> requests.Response:
-    requests.query_arguments()
+def delete_webhook(webhook_id: str) -> Response:
+    current_request.query_arguments()
     webhook = _managed(webhook_id)
     registration.delete(services().writes, webhook)
-    return requests.json_value({"success": True, "id": webhook.id})
+    return json_responses.json_value({"success": True, "id": webhook.id})
 
 
 @blueprint.patch("/webhooks/<webhook_id>")
-def change_webhook(webhook_id: str) -> requests.Response:
+def change_webhook(webhook_id: str) -> Response:
     """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
-    requests.query_arguments()
-    body = requests.json_object()
+    current_request.query_arguments()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
@@ -159,40 +166,40 @@ def change_webhook(webhook_id: str) -> requests.Response:
         registration.activate(services().writes, services().settings, _requester(), webhook)
     else:
         registration.stop(services().writes, webhook)
-    return requests.json_body(
+    return json_responses.json_body(
         services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id)
     )
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
-def list_deliveries(webhook_id: str) -> requests.Response:
-    arguments = requests.query_arguments(*requests.PAGED)
-    window = requests.window_of(arguments)
+def list_deliveries(webhook_id: str) -> Response:
+    arguments = current_request.query_arguments(*list_responses.PAGED)
+    window = list_responses.window_of(arguments)
     webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
         "webhooks/deliveries_list", webhook_id=webhook.id, **window.page(traversal)
     )
     assert row is not None
-    return requests.list_body("deliveries", Page.keyed(traversal, row), arguments)
+    return list_responses.list_body("deliveries", Page.keyed(traversal, row), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
-def send_test(webhook_id: str) -> requests.Response:
-    requests.query_arguments()
+def send_test(webhook_id: str) -> Response:
+    current_request.query_arguments()
     created = {
         "deliveryId": registration.send_test(services().writes, _managed(webhook_id)),
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
-    return requests.json_value(created, 201)
+    return json_responses.json_value(created, 201)
 
 
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
-def retry_delivery(webhook_id: str, delivery_id: str) -> requests.Response:
-    requests.query_arguments()
+def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
+    current_request.query_arguments()
     number = _id(delivery_id, "deliveryId")
     registration.retry(services().writes, _managed(webhook_id), number)
-    return requests.json_value({"success": True, "deliveryId": number}, 202)
+    return json_responses.json_value({"success": True, "deliveryId": number}, 202)
 
 
 def _managed(webhook_id: str) -> Webhook:
@@ -204,8 +211,8 @@ def _managed(webhook_id: str) -> Webhook:
 def _requester() -> wallet_signatures.Requester:
     proxies = services().settings.trusted_proxies
     return wallet_signatures.Requester(
-        requests.api_key(),
-        requests.client_address(),
+        current_request.api_key(),
+        current_request.client_address(),
         request.headers.get("X-Webhook-Secret"),
         is_of_one_client(request.environ, proxies),
     )

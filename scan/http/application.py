@@ -16,7 +16,8 @@ from werkzeug.routing import Map, Rule
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http import request_state, requests
+from scan.http import current_request, request_state
+from scan.http.json_responses import JsonResponse
 from scan.server.responses import Environ, Headers, Kept
 
 LEAST_LIKENESS = 0.7
@@ -142,7 +143,7 @@ class Application(Flask):
                 response: Any = self.view_functions[served.rule.endpoint](**served.arguments)
             except Exception as error:
                 response = self.handle_user_exception(error)
-            if isinstance(response, requests.JsonResponse):
+            if isinstance(response, JsonResponse):
                 return response.status, [*response.headers.items()], (response.body,)
             made = self.make_response(response)
             if environ["REQUEST_METHOD"] == "HEAD" and not made.is_streamed:
@@ -166,7 +167,7 @@ def handle_errors(app: Flask) -> None:
 
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
-    requests.reader().do_not_cache()
+    current_request.reader().do_not_cache()
     refusal = request_state.current_request().refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 

@@ -20,7 +20,7 @@ from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import application, credentials_and_limits, request_state, response_cache
 from scan.http import index_version as index
-from scan.http.requests import Prerequisite, prerequisite_of
+from scan.http.prerequisites import Prerequisite, prerequisite_of
 from scan.observability import logs, metrics
 from scan.parameters import without_ignored
 from scan.queries.reader import Reader, Sources

@@ -22,7 +22,8 @@ from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.display_text import checksummed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import data, to_hex
-from scan.http.requests import Prerequisite, reader, requires
+from scan.http.current_request import reader
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
 from scan.pages.records import NAMELESS, Record, address_of, names_of

@@ -10,7 +10,8 @@ from flask import Blueprint, Response
 from scan import parameters, registry
 from scan.database.statements import read_records
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.http.requests import reader, requires
+from scan.http.current_request import reader
+from scan.http.prerequisites import requires
 from scan.pages import hooks, records, tabs
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page

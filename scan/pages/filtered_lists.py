@@ -15,7 +15,7 @@ import orjson
 from flask import Response, request
 
 from scan import errors, parameters
-from scan.http import request_state, requests
+from scan.http import current_request, list_responses, request_state
 from scan.pages import formatting, records
 from scan.pages.records import Record
 from scan.pages.site import page, site
@@ -175,7 +175,7 @@ class FilteredList:
         """Return the page, with the error's status where there is one."""
         if self.error is None:
             return page(template, **values)
-        requests.reader().do_not_cache()
+        current_request.reader().do_not_cache()
         request_state.current_request().refusal = self.error
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
@@ -221,7 +221,7 @@ def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
         elif filter_.kind == "token_type":
             choices = {name: site().chain().standard(name) for name in filter_values.TOKEN_TYPES}
         elif filter_.kind == "dex":
-            names, are_all = tokens.exchanges(requests.reader())
+            names, are_all = tokens.exchanges(current_request.reader())
             choices = {name: formatting.exchange_name(name) for name in names}
         fields.append(Field(filter_.key, filter_.label, filter_.kind, choices, are_all))
     if "address" in fixed and {"from", "to"} <= filters.keys():
@@ -257,7 +257,7 @@ def entity_list(
         arguments = {**fixed, **filters}
         if address in (arguments.get("from", ""), arguments.get("to", "")):
             del arguments["address"]  # `from` or `to` implies it, and their lists have counters
-        return (page_of or entities.page)(requests.reader(), entity, window, arguments)
+        return (page_of or entities.page)(current_request.reader(), entity, window, arguments)
 
     return filtered_list(
         path,
@@ -295,7 +295,7 @@ def filtered_list(
     synonyms = {name: key for name, key in SYNONYMS.items() if key in parameter_names}
     names = (*paging, *keys, *(("tab",) if tab else ()), *more)
     try:
-        arguments = requests.query_arguments(*names, *synonyms)
+        arguments = current_request.query_arguments(*names, *synonyms)
     except errors.InvalidParameter as error:
         if error.field is None or error.field in (*names, *synonyms):
             raise
@@ -325,7 +325,7 @@ def filtered_list(
             raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in page_arguments:
             parameters.one_of(page_arguments["limit"], "limit", SIZES)
-        window = requests.window_of(
+        window = list_responses.window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
         for kind, first, last in (

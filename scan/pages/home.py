@@ -9,8 +9,8 @@ import orjson
 from flask import Blueprint, Response
 
 from scan.http.background_threads import read_status
+from scan.http.current_request import reader
 from scan.http.request_state import services
-from scan.http.requests import reader
 from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page

@@ -14,7 +14,7 @@ from scan import parameters
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.pages import formatting
 from scan.pages.formatting import amount, as_json, grouped, short_amount
 from scan.queries import addresses, blocks, cursors, transactions

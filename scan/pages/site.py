@@ -20,7 +20,7 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
 from scan.hex import to_hex
-from scan.http import request_state, requests
+from scan.http import current_request, request_state
 from scan.http.application import TYPES, StaticFile, static_file
 from scan.http.index_version import IndexedBlock, Position
 from scan.pages import cells, formatting, hooks, records
@@ -270,9 +270,9 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     if "tab" not in values and "tab" in request.args:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
-    newest = site().indexed_block.position_of(requests.reader().versions)
-    requests.reader().staleness = newest.staleness
-    reported = requests.reader().reported
+    newest = site().indexed_block.position_of(current_request.reader().versions)
+    current_request.reader().staleness = newest.staleness
+    reported = current_request.reader().reported
     body = site().render(template, site().chain(), path, newest=newest, reported=reported, **values)
     return Response(body, status_code, headers=HEADERS)
 

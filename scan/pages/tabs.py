@@ -9,7 +9,7 @@ from flask import request
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.requests import Prerequisite
+from scan.http.prerequisites import Prerequisite
 from scan.pages import filtered_lists, formatting, records
 from scan.pages.hooks import GROUPS, Shown, Tab, TransactionTab, tabs_of
 

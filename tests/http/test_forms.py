@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scan.errors import InvalidParameter
 from scan.http.credentials_and_limits import key_in_form
-from scan.http.requests import _large_urlencoded
+from scan.http.request_bodies import _large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import http_client, serving, source_address
 

@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
-from scan.http import application, request_state, requests
+from scan.http import application, current_request, json_responses, request_state
+from scan.http.json_responses import Response
 
 DOCUMENT = f"{request_state.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
@@ -62,7 +63,7 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
 
     @blueprint.get("/")
     @blueprint.get("/index.html")
-    def index() -> requests.Response:
+    def index() -> Response:
         settings = request_state.services().settings
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
@@ -72,13 +73,13 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
         return flask.Response(text, headers=PROTECTION)
 
     @blueprint.get("/<name>")
-    def file(name: str) -> requests.Response:
+    def file(name: str) -> Response:
         response = send_from_directory(SWAGGER_UI if (SWAGGER_UI / name).is_file() else PAGE, name)
         response.headers.update(PROTECTION)
         return response
 
     @blueprint.get("/<version>/<name>")
-    def file_of_version(version: str, name: str) -> requests.Response:
+    def file_of_version(version: str, name: str) -> Response:
         if name not in files():
             raise NotFound("File not found.")
         return files()[name].response(version)
@@ -103,9 +104,9 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
     body = functools.cache(lambda: orjson.dumps(read()))
 
     @blueprint.get(DOCUMENT)
-    def openapi() -> requests.Response:
-        requests.query_arguments()
-        return requests.json_body(body())
+    def openapi() -> Response:
+        current_request.query_arguments()
+        return json_responses.json_body(body())
 
     return blueprint
 

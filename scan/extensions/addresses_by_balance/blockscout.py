@@ -4,7 +4,8 @@ import orjson
 
 from scan.extensions.addresses_by_balance import views
 from scan.extensions.blockscout import address_and_token_objects, hooks, paths
-from scan.http.requests import Response, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response
 
 blueprint = paths.routes("addresses_by_balance")
 

@@ -8,7 +8,9 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
-from scan.http.requests import LISTED, Response, list_response, query_arguments, reader
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response
+from scan.http.list_responses import LISTED, list_response
 from scan.pages import filtered_lists, hooks
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.list_pages import Page

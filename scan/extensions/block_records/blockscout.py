@@ -17,7 +17,8 @@ from scan.extensions.block_records.rows import DEPOSIT
 from scan.extensions.blockscout import blocks, hooks, paths, transactions
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.hex import to_hex
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
 from scan.queries.reader import Reader

@@ -22,7 +22,7 @@ from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
 from scan.extensions.decoding.decoding import contexts
 from scan.hex import to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries import cursors, entities
 from scan.queries.windows import Window
 

@@ -11,7 +11,7 @@ from scan.ethereum.display_text import checksummed
 from scan.extensions.blockscout import paths
 from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries import addresses, filter_values, tokens
 
 KINDS = paths.NAMES["proxies"]

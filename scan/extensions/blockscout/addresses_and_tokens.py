@@ -17,7 +17,9 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.extensions.search import views as search
 from scan.hex import data, to_hex
-from scan.http.requests import Response, json_object, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
+from scan.http.request_bodies import json_object
 from scan.queries import addresses, blocks, contracts, tokens
 from scan.queries.windows import Window
 

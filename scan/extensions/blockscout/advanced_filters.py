@@ -29,7 +29,8 @@ from scan.extensions.blockscout.address_and_token_objects import (
 from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http import csv_text
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import contracts, tokens
 
 MOST_IN_FILE = 1000

@@ -25,7 +25,8 @@ from scan.extensions.blockscout.paths import (
     routes,
     row_count,
 )
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import blocks
 from scan.queries.windows import Window
 

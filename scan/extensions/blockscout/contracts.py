@@ -23,8 +23,9 @@ from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, rout
 from scan.extensions.search import views as search
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
-from scan.http import request_state, requests
-from scan.http.requests import Response, json_value, reader
+from scan.http import current_request, json_responses, request_bodies, request_state
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import addresses, blocks, contracts, network
 from scan.verification.creation_comparison import preamble_of
@@ -217,13 +218,13 @@ class AlreadyVerified(ScanError):
 
 
 @verification_views.path("/smart-contracts/verification/config")
-def get_config() -> requests.Response:
+def get_config() -> json_responses.Response:
     compilers = request_state.services().verifier.compilers
     versions = {
         language.name: [f"v{dotted(version)}" for version in compilers.of(language.kind).releases()]
         for language in (SOLIDITY, VYPER)
     }
-    requests.reader().do_not_cache()
+    current_request.reader().do_not_cache()
     fields = {
         "solidity_compiler_versions": versions[SOLIDITY.name],
         "solidity_evm_versions": [*EVM_VERSIONS, "default"],
@@ -233,16 +234,16 @@ def get_config() -> requests.Response:
         "is_rust_verifier_microservice_enabled": True,  # which has the methods of several files
         "license_types": {name: int(number) for number, name in LICENSE_NUMBERS.items()},
     }
-    return requests.json_value(fields)
+    return json_responses.json_value(fields)
 
 
 @verification_views.path("/smart-contracts/<address_hash>/verification/via/<method>")
-def verify(address_hash: str, method: str) -> requests.Response:
+def verify(address_hash: str, method: str) -> json_responses.Response:
     """Submit a verification. Its id is that of Etherscan's and Sourcify's interfaces, which say why
     one failed."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
-    stored = contracts.get_or_index(requests.reader(), address, ())
+    stored = contracts.get_or_index(current_request.reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()
@@ -251,8 +252,8 @@ def verify(address_hash: str, method: str) -> requests.Response:
         raise InvalidParameter("Yul is not compiled here.", field="is_yul_contract")
     submission = {"address": address_hash, "sourceCode": source, **_compilation(way, fields)}
     jobs = request_state.services().sources.get(VerificationJobs)
-    job_id = jobs.submit(submission, requests.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
-    return requests.json_value({"message": STARTED, "verification_id": job_id})
+    job_id = jobs.submit(submission, current_request.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    return json_responses.json_value({"message": STARTED, "verification_id": job_id})
 
 
 def _fields() -> Mapping[str, Any]:
@@ -260,8 +261,8 @@ def _fields() -> Mapping[str, Any]:
     empty."""
     if request.mimetype == "application/json":
         request.max_content_length = MAX_SOURCES_BYTES
-        return requests.json_object()
-    fields = requests.form(max_fields=MAX_FILES + 50).items()
+        return request_bodies.json_object()
+    fields = request_bodies.form(max_fields=MAX_FILES + 50).items()
     return {name: value for name, value in fields if value not in LEFT_EMPTY}
 
 

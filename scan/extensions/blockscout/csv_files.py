@@ -17,7 +17,8 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http import csv_text
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import tokens, transactions
 from scan.queries.entities import PAGES
 from scan.queries.windows import Window

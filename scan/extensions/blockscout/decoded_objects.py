@@ -23,7 +23,7 @@ from scan.extensions.explanations.transactions import state_changes, transaction
 from scan.extensions.explanations.transactions.transaction_failures import TransactionFailure
 from scan.extensions.traces import traces, transaction_traces
 from scan.hex import data, to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 
 
 def call_object(decoded: Decoded | None, calldata: bytes) -> Object | None:

@@ -18,7 +18,8 @@ from scan.extensions.blockscout.transaction_lists import transaction_objects
 from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.search import views as search
 from scan.hex import data
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import blocks, filtered_pages, holdings, network, tokens, transactions
 from scan.queries.windows import Window
 

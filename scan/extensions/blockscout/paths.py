@@ -20,7 +20,8 @@ from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
 from scan.extensions.decoding.decoding import contexts
 from scan.http import request_state
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import filter_values, filtered_pages, tokens
 from scan.queries.cursors import ordinal_at
 from scan.queries.filter_values import Value

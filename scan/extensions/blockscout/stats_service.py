@@ -16,7 +16,8 @@ from scan.errors import NotFound
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout import paths
 from scan.extensions.chain_statistics import statistics
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries import network
 
 SPANS = {"DAY": "day", "WEEK": "week", "MONTH": "month", "YEAR": "year"}

@@ -22,7 +22,8 @@ from scan.extensions.decoding.decoding import (
 from scan.extensions.traces import views as internal_transfers
 from scan.extensions.traces.traces import is_creation
 from scan.hex import data, to_hex
-from scan.http.requests import Response, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response
 from scan.queries import blocks, tokens, transactions
 from scan.queries.filtered_pages import filtered_page
 from scan.queries.list_pages import Page

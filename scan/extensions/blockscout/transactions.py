@@ -22,7 +22,9 @@ from scan.extensions.decoding.decoding import contexts
 from scan.extensions.decoding.details import NO_LOGS, LogWindow, TransactionDetails
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
-from scan.http.requests import Prerequisite, Response, json_value, reader, requires
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.queries import blocks, contracts, network, tokens, transactions
 
 MOST_MOVED = 1000  # transfers whose tokens changed the state

@@ -5,7 +5,8 @@ from typing import Any
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout import address_and_token_objects, hooks, paths
 from scan.extensions.chain_statistics import statistics
-from scan.http.requests import Response, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response
 
 # What lists can be sorted by, and the spans of time, in seconds.
 SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}

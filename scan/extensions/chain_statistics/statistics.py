@@ -13,7 +13,7 @@ from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.queries.windows import Window, in_kept_blocks

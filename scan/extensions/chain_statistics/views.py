@@ -17,8 +17,9 @@ from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.hex import to_hex
 from scan.http import csv_text
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_value
 from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
-from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds

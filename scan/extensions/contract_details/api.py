@@ -16,7 +16,9 @@ from scan.extensions.contract_details import (
 )
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, json_responses, list_responses, prerequisites, request_bodies
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
 STANDARD_JSON = "standard-json"
@@ -27,23 +29,23 @@ blueprint = Blueprint("contract_details", __name__)
 
 
 @blueprint.get("/contracts/<address>/claims")
-def get_claims(address: str) -> requests.Response:
-    requests.query_arguments()
-    claims = contract_page.of(requests.reader(), parameters.address(address))
-    return requests.json_value({"claims": claims})
+def get_claims(address: str) -> Response:
+    current_request.query_arguments()
+    claims = contract_page.of(current_request.reader(), parameters.address(address))
+    return json_responses.json_value({"claims": claims})
 
 
 @blueprint.get("/contracts/<address>/bytecode")
-def get_bytecode(address: str) -> requests.Response:
-    arguments = requests.query_arguments("disassembly")
+def get_bytecode(address: str) -> Response:
+    arguments = current_request.query_arguments("disassembly")
     is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
     key = parameters.address(address)
-    held = bytecode.get(requests.reader(), key)
+    held = bytecode.get(current_request.reader(), key)
     record: dict[str, object] = {"address": to_hex(key), **recorded("bytecode", held)}
     record |= {"size": len(held.code), "metadata": _metadata(held)}
     record["unproven"] = ["codeHash", "bytecode"]
     if is_disassembled:
-        requests.reader().do_not_cache()  # it is a hundred times as large as the code
+        current_request.reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
             {
                 "offset": instruction.offset,
@@ -52,7 +54,7 @@ def get_bytecode(address: str) -> requests.Response:
             }
             for instruction in bytecode.disassemble(held.code[: held.instructions_end])
         ]
-    return requests.json_value(record)
+    return json_responses.json_value(record)
 
 
 def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
@@ -70,32 +72,32 @@ def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
 
 
 @blueprint.get("/contracts/<address>/values")
-@requests.requires(requests.Prerequisite.NODE)
-def get_values(address: str) -> requests.Response:
-    requests.query_arguments()
-    values = contract_values.get(requests.reader(), parameters.address(address))
+@prerequisites.requires(Prerequisite.NODE)
+def get_values(address: str) -> Response:
+    current_request.query_arguments()
+    values = contract_values.get(current_request.reader(), parameters.address(address))
     value_records = [
         recorded("value", value) | {"outputs": [output._asdict() for output in value.outputs]}
         for value in values.values
     ]
     record = {"address": address.lower(), **recorded("values", values), "values": value_records}
     record["unproven"] = ["implementation", "values"]
-    return requests.json_value(record)
+    return json_responses.json_value(record)
 
 
 @blueprint.post("/contracts/<address>/encode")
-def encode_call(address: str) -> requests.Response:
+def encode_call(address: str) -> Response:
     """Return a transaction for the client's own wallet to sign; nothing is sent from here."""
-    requests.query_arguments()
+    current_request.query_arguments()
     key = parameters.address(address)
-    body = requests.json_object()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
     function, arguments = contracts.function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
     encoded = contract_functions.encode(
-        requests.reader(), key, function, arguments, body.get("value", 0), sender
+        current_request.reader(), key, function, arguments, body.get("value", 0), sender
     )
-    chain_id = requests.reader().sources.chain_id.read()
+    chain_id = current_request.reader().sources.chain_id.read()
     value: dict[str, object] = {"to": to_hex(key), **recorded("call_to_sign", encoded)}
     value["chainId"] = None if chain_id is None else int(chain_id)
     value["unproven"] = []
@@ -104,39 +106,41 @@ def encode_call(address: str) -> requests.Response:
             "implementation": to_hex(encoded.proxy.implementation),
             "unproven": ["implementation"],
         }
-    return requests.json_value(value)
+    return json_responses.json_value(value)
 
 
 @blueprint.get("/contracts/<address>/source")
-def get_source(address: str) -> requests.Response:
-    arguments = requests.query_arguments("format")
+def get_source(address: str) -> Response:
+    arguments = current_request.query_arguments("format")
     form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
     key = parameters.address(address)
-    contract = source_files.get(requests.reader(), key)
+    contract = source_files.get(current_request.reader(), key)
     if form == STANDARD_JSON:
-        return requests.json_body(source_files.standard_input(contract))
+        return json_responses.json_body(source_files.standard_input(contract))
     headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
     return flask.Response(source_files.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
 @blueprint.get("/contracts/<address>/same-code")
-def list_same_code(address: str) -> requests.Response:
+def list_same_code(address: str) -> Response:
     key = parameters.address(address)
-    return requests.list_response(
+    return list_responses.list_response(
         "sameCode",
-        requests.query_arguments(*requests.LISTED),
-        lambda window: comparison.page(requests.reader(), key, window),
+        current_request.query_arguments(*list_responses.LISTED),
+        lambda window: comparison.page(current_request.reader(), key, window),
         address=key,
     )
 
 
 @blueprint.get("/contracts/<address>/compare/<other>")
-def compare_sources(address: str, other: str) -> requests.Response:
-    requests.query_arguments()
+def compare_sources(address: str, other: str) -> Response:
+    current_request.query_arguments()
     key, other_key = parameters.address(address), parameters.address(other, "other")
-    pairs = comparison.of(requests.reader(), key, other_key)
+    pairs = comparison.of(current_request.reader(), key, other_key)
     files = [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs]
-    return requests.json_value({"address": to_hex(key), "other": to_hex(other_key), "files": files})
+    return json_responses.json_value(
+        {"address": to_hex(key), "other": to_hex(other_key), "files": files}
+    )
 
 
 HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -16,7 +16,7 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.pages import addresses_and_tokens, records
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts

@@ -33,7 +33,8 @@ from scan.extensions.contract_details.contract_page import (
 )
 from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, prerequisites, request_bodies
+from scan.http.prerequisites import Prerequisite
 from scan.http.request_state import services
 from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
@@ -69,11 +70,11 @@ def list_verified_contracts() -> Response:
         "/verified-contracts",
         "/contracts",
         (),
-        lambda window, _: contracts.verified_page(requests.reader(), window),
+        lambda window, _: contracts.verified_page(current_request.reader(), window),
         paging=filtered_lists.UNORDERED,
     )
     listed = [bytes.fromhex(record["address"][2:]) for record in verified.records]
-    proxies = contracts.proxies_among(requests.reader(), listed)
+    proxies = contracts.proxies_among(current_request.reader(), listed)
     return verified.response("verified_contracts.html", contracts=verified, proxies=proxies)
 
 
@@ -90,8 +91,10 @@ def choose_contract() -> Response:
 @blueprint.get("/address/<address>/abi")
 def get_abi(address: str) -> Response:
     """Return the ABI of a verified contract, as JSON."""
-    requests.reader().do_not_cache()  # large ABIs would evict everything else
-    contract, _ = contracts.get_with_proxy(requests.reader(), records.address_of(address), {"abi"})
+    current_request.reader().do_not_cache()  # large ABIs would evict everything else
+    contract, _ = contracts.get_with_proxy(
+        current_request.reader(), records.address_of(address), {"abi"}
+    )
     if contract.abi is None:
         raise NotFound(contract.not_verified)
     return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
@@ -105,7 +108,7 @@ def get_source_file(address: str) -> Response:
 
 
 @blueprint.post("/address/<address>/call")
-@requests.requires(requests.Prerequisite.NODE)
+@prerequisites.requires(Prerequisite.NODE)
 def call_function(address: str) -> Response:
     """Return the contract's page with the result of a view function."""
     key = records.address_of(address)
@@ -119,7 +122,7 @@ def call_function(address: str) -> Response:
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
         values = [*map(argument_of, call["sent"])]
-        value = contracts.call(requests.reader(), key, name, values).value
+        value = contracts.call(current_request.reader(), key, name, values).value
         outputs = function.outputs if function else ()
         call["value"] = Value(name, [Output(o.name, o.type) for o in outputs], value)
         status = 200
@@ -150,7 +153,7 @@ def _in_words(error: ScanError) -> str:
 
 
 @blueprint.post("/address/<address>/verify")
-@requests.requires(requests.Prerequisite.LONG_WAIT)
+@prerequisites.requires(Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
     """Redirect to the contract after a match that was stored, otherwise show the form again."""
     key = records.address_of(address)
@@ -158,11 +161,11 @@ def verify_source(address: str) -> Response:
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
-        contracts.get_or_index(requests.reader(), key, ())
-        with services().waiting_threads.place_for_long(requests.client_address()):
-            verified = verify(services().verifier, submission, requests.client_address())
+        contracts.get_or_index(current_request.reader(), key, ())
+        with services().waiting_threads.place_for_long(current_request.client_address()):
+            verified = verify(services().verifier, submission, current_request.client_address())
         if verified.stored:
-            requests.note_changed_index()
+            current_request.note_changed_index()
     except ScanError as error:
         return contract_page(
             key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
@@ -174,8 +177,8 @@ def verify_source(address: str) -> Response:
 
 
 def _form() -> MultiDict[str, str]:
-    requests.reader().do_not_cache()
-    return requests.form(max_fields=MAX_FILES + 50)
+    current_request.reader().do_not_cache()
+    return request_bodies.form(max_fields=MAX_FILES + 50)
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
@@ -239,7 +242,7 @@ def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, An
         f"/address/{address}",
         f"/contracts/{address}/same-code",
         (),
-        lambda window, _: comparison.page(requests.reader(), key, window),
+        lambda window, _: comparison.page(current_request.reader(), key, window),
         tab="same-code",
         paging=filtered_lists.UNORDERED,
         is_by_size=True,
@@ -265,7 +268,7 @@ def choose_other(address: str) -> Response:
 @comparison_views.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = records.address_of(address), records.address_of(other)
-    pairs = comparison.of(requests.reader(), key, other_key)
+    pairs = comparison.of(current_request.reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

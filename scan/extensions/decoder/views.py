@@ -22,8 +22,9 @@ from scan.extensions.contract_details import contract_functions, contract_values
 from scan.extensions.decoder.decoding import KINDS, MAX_BYTES, Decoding, Encoded, decode, recorded
 from scan.extensions.decoder.typed_data import FIELD
 from scan.hex import to_hex
-from scan.http import requests
-from scan.http.requests import form, reader
+from scan.http import current_request, json_responses, request_bodies
+from scan.http.current_request import reader
+from scan.http.request_bodies import form
 from scan.pages import hooks, records
 from scan.pages.site import page, site
 from scan.queries import contracts
@@ -129,19 +130,19 @@ api_views = Blueprint("decoder", __name__)
 
 
 @api_views.get("/decode")
-def decode_query() -> requests.Response:
-    return _decoded(encoded_of_query(requests.query_arguments(*NAMES)))
+def decode_query() -> json_responses.Response:
+    return _decoded(encoded_of_query(current_request.query_arguments(*NAMES)))
 
 
 @api_views.post("/decode")
-def decode_body() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
+def decode_body() -> json_responses.Response:
+    current_request.query_arguments()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, NAMES, "field")
     return _decoded(encoded_of(body))
 
 
-def _decoded(encoded: Encoded) -> requests.Response:
+def _decoded(encoded: Encoded) -> json_responses.Response:
     address, decoding = encoded.address, decode(reader(), encoded)
     encoded_record = {
         "data": to_hex(decoding.signed or encoded.data),
@@ -150,19 +151,21 @@ def _decoded(encoded: Encoded) -> requests.Response:
     }
     # The code at an address, and a proxy's implementation, choose the ABI.
     unproven = [] if address is None else ["candidates", "calls"]
-    return requests.json_value({**encoded_record, **decoding.record(), "unproven": unproven})
+    return json_responses.json_value({**encoded_record, **decoding.record(), "unproven": unproven})
 
 
 @api_views.post("/encode")
-def encode_any_call() -> requests.Response:
-    requests.query_arguments()
-    body = requests.json_object()
+def encode_any_call() -> json_responses.Response:
+    current_request.query_arguments()
+    body = request_bodies.json_object()
     json_bodies.only_known(body, ("functionName", "args", "address"), "field")
     reader().do_not_cache()
     function, arguments = function_and_arguments(body)
     address = parameters.optional_address(body, "address")
     encoded = recorded("encoded_call", encode(reader(), function, arguments, address))
-    return requests.json_value({"to": None if address is None else to_hex(address), **encoded})
+    return json_responses.json_value(
+        {"to": None if address is None else to_hex(address), **encoded}
+    )
 
 
 LONGEST_LINK = 6000  # characters; the server reads 8 kB of a request's first line

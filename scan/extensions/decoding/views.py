@@ -11,8 +11,8 @@ from scan.extensions.decoding.contract_abis import ContractAbis
 from scan.extensions.decoding.details import ALL_LOGS, LogWindow, details
 from scan.extensions.decoding.hooks import Explanation
 from scan.hex import to_hex
+from scan.http.current_request import reader
 from scan.http.hooks import Service
-from scan.http.requests import reader
 from scan.pages import hooks
 from scan.pages.records import Record, addresses_in
 

@@ -26,7 +26,8 @@ from scan.extensions.etherscan.replies import (
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
 from scan.extensions.traces import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.http.requests import Prerequisite, reader, requires
+from scan.http.current_request import reader
+from scan.http.prerequisites import Prerequisite, requires
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
 from scan.queries.balances import note_sums

@@ -12,7 +12,7 @@ from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.etherscan import account, replies
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.hex import data
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens, transactions
 from scan.queries.windows import Window

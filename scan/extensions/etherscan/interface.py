@@ -17,7 +17,9 @@ from scan.cached_values import LazyMapping, LazySequence
 from scan.extensions.etherscan import account, chain, contract, proxy, replies, transactions
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import public_url
-from scan.http import hooks, requests
+from scan.http import current_request, hooks, json_responses, prerequisites, request_bodies
+from scan.http.json_responses import JsonResponse
+from scan.http.prerequisites import Prerequisite
 from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
 from scan.settings import Settings
@@ -154,24 +156,24 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(replies.Failure)
 def _failure_response(failure: replies.Failure) -> Response:
-    requests.reader().do_not_cache()  # the node may have failed, and answer the next request
+    current_request.reader().do_not_cache()  # the node may have failed, and answer the next request
     return _response(failure.reply)
 
 
-def _prerequisite(query: str) -> requests.Prerequisite | None:
+def _prerequisite(query: str) -> Prerequisite | None:
     """Return the prerequisite of the action that a query names; an unknown one has none."""
     try:
         action = find_action(replies.Parameters(parse_qsl(query)))
     except replies.Failure:
         return None
-    return requests.prerequisite_of(action)
+    return prerequisites.prerequisite_of(action)
 
 
-@requests.requires(_prerequisite)
+@prerequisites.requires(_prerequisite)
 def _respond() -> Response:
     # The form's value counts if a name is in both.
     parameters = replies.Parameters(
-        [*request.args.items(multi=True), *requests.form().items(multi=True)]
+        [*request.args.items(multi=True), *request_bodies.form().items(multi=True)]
     )
     _require_own_chain(parameters)
     return _response(find_action(parameters)(parameters))
@@ -186,11 +188,11 @@ blueprint.add_url_rule(replies.ETH_RPC, view_func=proxy.respond_to_rpc, methods=
 
 
 @blueprint.get(replies.CHAIN_LIST)
-def list_own_chain() -> requests.JsonResponse:
+def list_own_chain() -> JsonResponse:
     """Return the chain of this service; none before the first block."""
-    requests.query_arguments()
-    settings, chain_id = services().settings, requests.reader().sources.chain_id.read()
-    requests.reader().do_not_cache()  # it names the host that the client has used
+    current_request.query_arguments()
+    settings, chain_id = services().settings, current_request.reader().sources.chain_id.read()
+    current_request.reader().do_not_cache()  # it names the host that the client has used
     base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
     chain = {
         "chainname": name_of(chain_id or "", settings.chain_name),
@@ -202,21 +204,23 @@ def list_own_chain() -> requests.JsonResponse:
     }
     chains = [] if chain_id is None else [chain]
     comments = "status: 1 the chain's service answers, 0 it does not"
-    return requests.json_value({"comments": comments, "totalcount": len(chains), "result": chains})
+    return json_responses.json_value(
+        {"comments": comments, "totalcount": len(chains), "result": chains}
+    )
 
 
 def _require_own_chain(parameters: replies.Parameters) -> None:
     """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
     if not parameters.text("chainid"):
         return
-    chain_id = requests.reader().sources.chain_id.read()
+    chain_id = current_request.reader().sources.chain_id.read()
     if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
         raise replies.Failure(WRONG_CHAIN.format(chain_id))
 
 
 def _response(reply: replies.Reply | replies.RpcReply) -> Response:
     if isinstance(reply, replies.Reply) and reply.message == "OK":
-        for name, block in requests.reader().notes.items():
+        for name, block in current_request.reader().notes.items():
             reply = reply._replace(message=f"OK-{NOTES[name]} since block {block}")
     response = Response(reply.body(), mimetype="application/json")
     if isinstance(reply, replies.Reply) and reply.total is not None:

@@ -17,7 +17,9 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
-from scan.http import request_state, requests
+from scan.http import current_request, json_responses, prerequisites, request_bodies, request_state
+from scan.http.json_responses import JsonResponse
+from scan.http.prerequisites import Prerequisite
 from scan.json_bodies import parse_json
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks
@@ -33,7 +35,7 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     """Return the action of a JSON-RPC method: what is stored, or the node's own result or error."""
 
-    @requests.requires(None if name in transactions.MADE else requests.Prerequisite.NODE)
+    @prerequisites.requires(None if name in transactions.MADE else Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
         [result] = _results([_call(name, METHODS[name], parameters)])
         return _reply(result)
@@ -46,8 +48,8 @@ def _results(calls: Sequence[Call]) -> list[Any]:
     made = [MADE[call.method](*call.params) if call.method in MADE else None for call in calls]
     missing = [_at_hash(call) for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
-        requests.reader().do_not_cache()
-    of_node = iter(requests.reader().node.results(missing))
+        current_request.reader().do_not_cache()
+    of_node = iter(current_request.reader().node.results(missing))
     return [next(of_node) if result is None else result for result in made]
 
 
@@ -58,7 +60,7 @@ def _at_hash(call: Call) -> Call:
     if call.method not in OF_STATE or not str(tag).startswith("0x"):
         return call
     number = min(int(str(tag), 16), BIGINT_MAX)
-    block = BlockId.of(number, blocks.hash_at(requests.reader(), number))
+    block = BlockId.of(number, blocks.hash_at(current_request.reader(), number))
     return Call(call.method, (*params, block)) if block else call
 
 
@@ -175,18 +177,18 @@ MOST_CALLS = 5  # of a batch, as at Blockscout
 MOST_FILTERS = 8  # that the alternatives of a filter make
 
 
-def respond_to_rpc() -> requests.JsonResponse:
+def respond_to_rpc() -> JsonResponse:
     """Answer a JSON-RPC request or a batch of them, as Blockscout does: what is refused here has a
     text as its error, and what the node refuses the node's object."""
     try:
-        body = parse_json(requests.whole_body(InvalidJson, is_kept=False).decode())
+        body = parse_json(request_bodies.whole_body(InvalidJson, is_kept=False).decode())
     except (ValueError, RecursionError):
         raise InvalidJson("The body must be a JSON-RPC request, or a list of them.") from None
     calls = body if isinstance(body, list) else [body]
     if len(calls) > MOST_CALLS:
         raise TooLarge(f"Payload Too Large. Max batch size is {MOST_CALLS}")
     answers = [reply.body() for reply in _rpc_replies(calls)]
-    return requests.json_body(b"[%b]" % b",".join(answers) if calls is body else answers[0])
+    return json_responses.json_body(b"[%b]" % b",".join(answers) if calls is body else answers[0])
 
 
 def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
@@ -255,11 +257,11 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure("Error! Missing address or topics")
     window = _window(parameters, *parameters.limit_and_offset(MOST_ROWS))
     try:
-        records = logs.records(requests.reader(), window, log_filter).records
+        records = logs.records(current_request.reader(), window, log_filter).records
     except TooManyLogs:
         raise replies.Failure(TOO_MUCH) from None
     rows = _rows(records, "log") if records else []
-    return replies.rows_reply(rows, NO_LOGS, kept_from=requests.reader().kept_from)
+    return replies.rows_reply(rows, NO_LOGS, kept_from=current_request.reader().kept_from)
 
 
 def _window(parameters: replies.Parameters, limit: int, offset: int) -> Window:
@@ -278,7 +280,7 @@ def _log_filters(criteria: object) -> list[tuple[LogFilter, Window]]:
     ]
     if block_hash is not None:
         key = replies.Parameters(_named(["blockhash"], [block_hash])).hash32("blockhash")
-        block = json.loads(blocks.get(requests.reader(), key) or "null")
+        block = json.loads(blocks.get(current_request.reader(), key) or "null")
         if block is None:
             raise replies.Failure("unknown block")
         bounds = [("fromblock", block["number"]), ("toblock", block["number"])]
@@ -303,9 +305,9 @@ def _logs_of_node(*filters: tuple[LogFilter, Window]) -> list[object] | RpcError
     records: dict[tuple[int, int], logs.Record] = {}
     try:
         for log_filter, window in filters:
-            if requests.reader().node.left_s() <= 0:  # of the time that a batch has
+            if current_request.reader().node.left_s() <= 0:  # of the time that a batch has
                 return RpcError(-32005, TOO_MUCH)
-            page = logs.records(requests.reader(), window, log_filter)
+            page = logs.records(current_request.reader(), window, log_filter)
             records |= {(log["blockNumber"], log["logIndex"]): log for log in page.records}
             if page.next or len(records) > MOST_ROWS:
                 return RpcError(-32005, f"query returned more than {MOST_ROWS} results")
@@ -341,7 +343,7 @@ def _rows(records: list[logs.Record], form: str) -> list[object]:
     """Return the logs in a form of objects.toml; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
     places = [(log["blockNumber"], log["transactionIndex"]) for log in records]
-    sent = logs.transactions_at(requests.reader(), places)
+    sent = logs.transactions_at(current_request.reader(), places)
     rows: list[object] = []
     for log, transaction in zip(records, sent, strict=True):
         if transaction["hash"] != log["transactionHash"]:

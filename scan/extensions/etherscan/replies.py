@@ -21,8 +21,8 @@ from scan.errors import InvalidParameter, RateLimited, ScanError
 from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.ethereum.request_node import TAGS
 from scan.hex import BadHex, data
+from scan.http.current_request import reader
 from scan.http.request_state import Interface
-from scan.http.requests import reader
 from scan.queries import blocks, tokens
 from scan.queries.reader import KeptFrom
 from scan.queries.windows import Window

@@ -34,7 +34,7 @@ from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rename
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.extensions.logs import queries as logs
 from scan.hex import data, to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.parameters import unix_seconds
 from scan.queries import blocks, transactions
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from scan.extensions.blockscout import hooks, paths
 from scan.extensions.history import balance_history
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 
 DAYS = 10
 CHANGES_OF_DAYS = 1000

@@ -15,9 +15,11 @@ from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import list_responses
+from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
-from scan.http.requests import Response, json_value, query_arguments, reader, window_of
+from scan.http.json_responses import Response, json_value
+from scan.http.list_responses import window_of
 from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
@@ -46,7 +48,7 @@ def list_history(address: str) -> Response:
         parameters.one_of(arguments["group"], "group", history.GROUPS)
     read = partial(history.page, reader(), key, filters=filters, is_grouped=is_grouped)
     kind = "historyEntries" if is_grouped else ""
-    return requests.list_response("history", arguments, read, kind=kind, address=key)
+    return list_responses.list_response("history", arguments, read, kind=kind, address=key)
 
 
 @blueprint.get("/addresses/<address>/balances")
@@ -57,7 +59,7 @@ def list_balances(address: str) -> Response:
     )
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
-    read = balance_history.page(reader(), key, points, token, requests.window_of(arguments))
+    read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
     unexplained = read.check.unexplained
     history = {
         "balances": read.points,
@@ -71,7 +73,7 @@ def list_balances(address: str) -> Response:
     }
     response = json_value(history if read.at is None else {**history, "at": read.at})
     if read.next is not None:
-        response.headers["Link"] = requests.next_link(read.next, arguments)
+        response.headers["Link"] = list_responses.next_link(read.next, arguments)
     return response
 
 

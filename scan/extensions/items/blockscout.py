@@ -12,7 +12,8 @@ from scan.extensions.blockscout.addresses_and_tokens import TOKEN, tokens_held
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_metadata import Metadata
 from scan.hex import data, to_hex
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries.windows import Window
 
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for

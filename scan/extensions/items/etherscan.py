@@ -5,7 +5,7 @@ import orjson
 from scan.extensions.etherscan import account, hooks
 from scan.extensions.etherscan.replies import Parameters, Reply, renamed, rows_reply
 from scan.extensions.items import queries as items
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries.addresses import tokens_held
 from scan.queries.filter_values import WITH_AMOUNTS
 from scan.queries.windows import Window

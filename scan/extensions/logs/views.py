@@ -13,7 +13,9 @@ from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries as logs
 from scan.hex import to_hex
-from scan.http.requests import ORDERED, Response, list_response, query_arguments, reader
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response
+from scan.http.list_responses import ORDERED, list_response
 from scan.pages import addresses_and_tokens, filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, names_of
 from scan.queries.filter_values import FILTER_KEYS

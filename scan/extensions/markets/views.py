@@ -17,7 +17,8 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, json_responses, list_responses
+from scan.http.json_responses import Response
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
@@ -27,24 +28,26 @@ api_views = Blueprint("markets", __name__)
 
 
 @api_views.get("/pools")
-def list_pools() -> requests.Response:
-    arguments = requests.query_arguments("dex", "tokenAddress", "orderBy", *requests.LISTED)
+def list_pools() -> Response:
+    arguments = current_request.query_arguments(
+        "dex", "tokenAddress", "orderBy", *list_responses.LISTED
+    )
     filters = pools.read_filters(arguments)
-    return requests.list_response(
-        "pools", arguments, lambda window: pools.page(requests.reader(), window, **filters)
+    return list_responses.list_response(
+        "pools", arguments, lambda window: pools.page(current_request.reader(), window, **filters)
     )
 
 
 @api_views.get("/pools/<address>")
-def get_pool(address: str) -> requests.Response:
-    requests.query_arguments()
-    return requests.json_body(pools.get(requests.reader(), parameters.pool(address)))
+def get_pool(address: str) -> Response:
+    current_request.query_arguments()
+    return json_responses.json_body(pools.get(current_request.reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/candles")
-def list_candles(address: str) -> requests.Response:
+def list_candles(address: str) -> Response:
     key = parameters.pool(address)
-    arguments = requests.query_arguments("interval", "timeFrom", "timeTo", "limit")
+    arguments = current_request.query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
     first_s, last_s = (
         parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
@@ -55,21 +58,25 @@ def list_candles(address: str) -> requests.Response:
     limit = parameters.integer_text(
         arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
     )
-    candles = pools.candles(requests.reader(), key, interval, first_s, last_s, limit)
+    candles = pools.candles(current_request.reader(), key, interval, first_s, last_s, limit)
     ends = {"interval": interval, "nextTimeTo": candles.next_s}
-    return requests.json_value({**ends, "candles": orjson.Fragment(candles.data)})
+    return json_responses.json_value({**ends, "candles": orjson.Fragment(candles.data)})
 
 
 @api_views.get("/pools/<address>/state")
-def get_state(address: str) -> requests.Response:
-    requests.query_arguments()
-    return requests.json_value(pools.state(requests.reader(), parameters.pool(address)))
+def get_state(address: str) -> Response:
+    current_request.query_arguments()
+    return json_responses.json_value(
+        pools.state(current_request.reader(), parameters.pool(address))
+    )
 
 
 @api_views.get("/pools/<address>/volume")
-def get_volume(address: str) -> requests.Response:
-    requests.query_arguments()
-    return requests.json_body(pools.volume(requests.reader(), parameters.pool(address)))
+def get_volume(address: str) -> Response:
+    current_request.query_arguments()
+    return json_responses.json_body(
+        pools.volume(current_request.reader(), parameters.pool(address))
+    )
 
 
 ISO = "2026-01-31T23:59:59Z"
@@ -128,13 +135,13 @@ page_views = Blueprint("pages_markets", __name__)
 
 
 @page_views.get("/dex")
-def show_pools() -> requests.Response:
+def show_pools() -> Response:
     pool_list = filtered_list(
         "/dex",
         "/pools",
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
         lambda window, filters: pools.page(
-            requests.reader(), window, **pools.read_filters(filters)
+            current_request.reader(), window, **pools.read_filters(filters)
         ),
         paging=UNORDERED,
         is_by_size=True,
@@ -143,7 +150,7 @@ def show_pools() -> requests.Response:
 
 
 @page_views.get("/pool/<address>")
-def show_pool(address: str) -> requests.Response:
+def show_pool(address: str) -> Response:
     key = records.address_of(address, parameters.pool)
     trade_list = entity_list(
         "dex_trades",
@@ -155,14 +162,14 @@ def show_pool(address: str) -> requests.Response:
     )
     interval = request.args.get("interval", "1h")
     interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
-    pool = json.loads(pools.get(requests.reader(), key))
-    volume = json.loads(pools.volume(requests.reader(), key))
+    pool = json.loads(pools.get(current_request.reader(), key))
+    volume = json.loads(pools.volume(current_request.reader(), key))
     try:
-        read = pools.candles(requests.reader(), key, interval)
+        read = pools.candles(current_request.reader(), key, interval)
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state = pools.state(requests.reader(), key)
+    state = pools.state(current_request.reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",
@@ -176,7 +183,7 @@ def show_pool(address: str) -> requests.Response:
         state=state,
         price=None if state["price"] is None else Decimal(state["price"]),
         fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
-        prices=unit_prices(requests.reader()),
+        prices=unit_prices(current_request.reader()),
         trades=trade_list,
         names=records.names_of([*trade_list.records, pool], pool["token0"], pool["token1"]),
     )
@@ -189,7 +196,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         f"/token/{token}",
         f"/pools?tokenAddress={token}",
         (),
-        lambda window, _: pools.page(requests.reader(), window, token=key),
+        lambda window, _: pools.page(current_request.reader(), window, token=key),
         tab="pools",
         paging=UNORDERED,
         is_by_size=True,

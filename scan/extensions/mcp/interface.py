@@ -12,7 +12,8 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp import is_installed, tools
-from scan.http import hooks, request_state, requests
+from scan.http import current_request, hooks, prerequisites, request_bodies, request_state
+from scan.http.prerequisites import Prerequisite
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
@@ -47,7 +48,7 @@ def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
-    @requests.requires(requests.Prerequisite.NODE_FIELDS)
+    @prerequisites.requires(Prerequisite.NODE_FIELDS)
     def message() -> Response:
         # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
         # extra `mcp` they are not installed.
@@ -58,7 +59,7 @@ def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
         if not request.is_json:
             raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
         environ, api = request.environ, current_app.wsgi_app
-        body = requests.whole_body(InvalidJson, is_kept=False)
+        body = request_bodies.whole_body(InvalidJson, is_kept=False)
         try:  # before the protocol's packages parse the message, and report its other faults
             check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
         except ValueError as error:
@@ -69,7 +70,9 @@ def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
 
         server = make_server(document(), send)
         # What it requests of the API shares its place at the node: inside it must not wait.
-        with requests.reader().sources.gateway.place(requests.client_address(), is_optional=False):
+        with current_request.reader().sources.gateway.place(
+            current_request.client_address(), is_optional=False
+        ):
             response = anyio.run(respond, serving(server), environ, body)
         headers = Headers(response.headers)
         headers.setdefault("Content-Type", "text/plain")

@@ -12,7 +12,9 @@ from scan.ethereum.request_node import NodeGateway
 from scan.extensions.names import gateways, node_names, normalization, primary_names, settings
 from scan.extensions.names.gateways import Gateways
 from scan.hex import to_hex
-from scan.http import hooks, request_state, requests
+from scan.http import current_request, hooks, json_responses, prerequisites, request_state
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries.addresses import Address, AddressName, AddressNames
@@ -26,15 +28,15 @@ blueprint = Blueprint("names", __name__)
 
 
 @blueprint.get("/names/<name>")
-@requests.requires(requests.Prerequisite.NODE)
-def get_name(name: str) -> requests.Response:
-    requests.query_arguments()
-    names = requests.reader().sources.get(primary_names.Names)
-    service = names.service(requests.reader())
+@prerequisites.requires(Prerequisite.NODE)
+def get_name(name: str) -> Response:
+    current_request.query_arguments()
+    names = current_request.reader().sources.get(primary_names.Names)
+    service = names.service(current_request.reader())
     if service is None:
         raise NotFound(NO_SERVICE)
     try:
-        resolved = names.resolve(requests.reader(), service, name)
+        resolved = names.resolve(current_request.reader(), service, name)
     except normalization.NotNormalizable as error:
         message = f"This is not a valid name (ENSIP-15): {error}."
         raise InvalidParameter(message, field="name") from None
@@ -46,7 +48,7 @@ def get_name(name: str) -> requests.Response:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    claims = names.primary(requests.reader(), [resolved.address])
+    claims = names.primary(current_request.reader(), [resolved.address])
     primary = claims.get(resolved.address, AddressName())
     record = {
         "name": resolved.name,
@@ -57,7 +59,7 @@ def get_name(name: str) -> requests.Response:
         "blockNumber": resolved.block,
         "unproven": ("address", "primaryName"),
     }
-    return requests.json_value(record)
+    return json_responses.json_value(record)
 
 
 def names_of_settings(core: request_state.Services) -> primary_names.Names:
@@ -73,8 +75,8 @@ def names_of_settings(core: request_state.Services) -> primary_names.Names:
 
 def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
     """Return the values of primary_name.html."""
-    names = requests.reader().sources.get(primary_names.Names)
-    primary = names.primary(requests.reader(), [key])
+    names = current_request.reader().sources.get(primary_names.Names)
+    primary = names.primary(current_request.reader(), [key])
     return {"primary": primary.get(key, AddressName())}
 
 

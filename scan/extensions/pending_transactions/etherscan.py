@@ -5,7 +5,8 @@ from scan.ethereum.transaction_checks import Proof
 from scan.extensions.etherscan import account, hooks, replies
 from scan.extensions.pending_transactions import queries
 from scan.hex import to_hex
-from scan.http.requests import Prerequisite, reader, requires
+from scan.http.current_request import reader
+from scan.http.prerequisites import Prerequisite, requires
 
 
 @requires(Prerequisite.NODE)

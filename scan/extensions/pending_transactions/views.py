@@ -13,8 +13,9 @@ from scan.extensions.decoding import decoding
 from scan.extensions.pending_transactions import queries as pending_transactions
 from scan.extensions.pending_transactions.queries import MAX_UINT64, Fate
 from scan.hex import to_hex
-from scan.http import requests
-from scan.http.requests import query_arguments, reader
+from scan.http import json_responses, prerequisites
+from scan.http.current_request import query_arguments, reader
+from scan.http.prerequisites import Prerequisite
 from scan.pages import hooks, tabs
 from scan.pages.records import address_of, addresses_in, names_of
 from scan.pages.site import page
@@ -23,13 +24,13 @@ blueprint = Blueprint("pending_transactions", __name__)
 
 
 @blueprint.get("/addresses/<address>/pending-transactions")
-@requests.requires(requests.Prerequisite.NODE)
-def list_pending(address: str) -> requests.Response:
+@prerequisites.requires(Prerequisite.NODE)
+def list_pending(address: str) -> json_responses.Response:
     query_arguments()
     sender = parameters.address(address)
     listed = pending_transactions.sender_transactions(reader(), sender)
     value = {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
-    return requests.json_value({**value, "unproven": ("pendingTransactions", "total")})
+    return json_responses.json_value({**value, "unproven": ("pendingTransactions", "total")})
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:

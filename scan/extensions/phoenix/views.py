@@ -9,7 +9,7 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.paths import refuse
 from scan.extensions.phoenix.broadcaster import Sockets
 from scan.extensions.phoenix.channels import SocketResponse
-from scan.http import hooks, request_state, requests
+from scan.http import current_request, hooks, request_state
 from scan.server.responses import OPEN_RESPONSE
 from scan.settings import Settings
 
@@ -24,10 +24,14 @@ def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interfac
     @blueprint.get(PATH)
     def open_socket() -> Response:
         """Raises InvalidParameter for what is no handshake, RateLimited, Unavailable."""
-        requests.reader().do_not_cache()
+        current_request.reader().do_not_cache()
         if request.args.get("vsn") != VERSION:
             raise InvalidParameter(f"vsn must be {VERSION}.", field="vsn")
-        socket = requests.reader().sources.get(Sockets).open(requests.client_address(), app)
+        socket = (
+            current_request.reader()
+            .sources.get(Sockets)
+            .open(current_request.client_address(), app)
+        )
         try:
             accepted = socket.accept(request.environ)
         except InvalidParameter:

@@ -18,7 +18,8 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter, Unavailable
 from scan.extensions.search.hooks import MAX_NAME, Results, Search
 from scan.hex import to_hex
-from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_value
 from scan.pages.hooks import Pages
 from scan.pages.site import page
 from scan.queries.reader import Reader

@@ -17,7 +17,7 @@ from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify import fields
 from scan.hex import to_hex
-from scan.http.requests import json_fragment
+from scan.http.json_responses import json_fragment
 from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.verification import verifier

@@ -11,8 +11,10 @@ from scan.api.hooks import Api
 from scan.database.lists import all_entities
 from scan.errors import NotFound
 from scan.extensions.traces.transaction_traces import TransactionTraces
+from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
-from scan.http.requests import LISTED, Response, add_list, list_response, query_arguments, reader
+from scan.http.json_responses import Response
+from scan.http.list_responses import LISTED, add_list, list_response
 from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of

@@ -15,7 +15,8 @@ from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
-from scan.http.requests import Response, json_value, reader
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 from scan.queries.windows import Window

@@ -10,7 +10,8 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, json_responses, list_responses
+from scan.http.json_responses import Response
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
@@ -18,40 +19,43 @@ from scan.queries.list_pages import Page
 from scan.queries.windows import Window
 
 api_views = Blueprint("user_operations", __name__)
-requests.add_list(api_views, "/user-operations", "user_operations")
+list_responses.add_list(api_views, "/user-operations", "user_operations")
 
 
 def _with_hash(operation_hash: bytes) -> list[dict[str, Any]]:
-    records = user_operations.operations_with_hash(requests.reader(), operation_hash)
+    records = user_operations.operations_with_hash(current_request.reader(), operation_hash)
     what = "No user operation with this hash is indexed."
-    return requests.reader().indexed(records or None, what)
+    return current_request.reader().indexed(records or None, what)
 
 
 @api_views.get("/user-operations/<operation_hash>")
-def get_user_operation(operation_hash: str) -> requests.Response:
+def get_user_operation(operation_hash: str) -> Response:
     """Return the newest user operation with the hash, and as `others` the older ones."""
-    requests.query_arguments()
+    current_request.query_arguments()
     record, *others = _with_hash(parameters.hash32(operation_hash))
     operation = {
         **record,
         "entryPointVersion": user_operations.version(record),
-        **user_operations.details(requests.reader(), record).record(),
+        **user_operations.details(current_request.reader(), record).record(),
         "others": others,
     }
-    return requests.json_value(operation)
+    return json_responses.json_value(operation)
 
 
 @api_views.get("/transactions/<transaction_hash>/user-operations")
-def list_user_operations_of_transaction(transaction_hash: str) -> requests.Response:
+def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        return requests.reader().indexed(
-            user_operations.transaction_page(requests.reader(), key, window)
+        return current_request.reader().indexed(
+            user_operations.transaction_page(current_request.reader(), key, window)
         )
 
-    return requests.list_response(
-        "userOperations", requests.query_arguments(*requests.LISTED), read, direction="asc"
+    return list_responses.list_response(
+        "userOperations",
+        current_request.query_arguments(*list_responses.LISTED),
+        read,
+        direction="asc",
     )
 
 
@@ -66,16 +70,16 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 
 
 @page_views.get("/user-operations")
-def list_user_operations() -> requests.Response:
+def list_user_operations() -> Response:
     path = "/user-operations"
     return filtered_lists.entity_list("user_operations", path, path).show("user_operations.html")
 
 
 @page_views.get("/user-operation/<operation_hash>")
-def show_user_operation(operation_hash: str) -> requests.Response:
+def show_user_operation(operation_hash: str) -> Response:
     records = _with_hash(hash_of(operation_hash))
     record, *others = records
-    details = user_operations.details(requests.reader(), record)
+    details = user_operations.details(current_request.reader(), record)
     decoded = [function for _, function in details.calls]
     reason = details.error and details.error.decoded
     return page(

@@ -13,8 +13,10 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.explanations.gas_use import gas_of_calls
 from scan.extensions.explanations.transactions.views import of_trace
 from scan.hex import data, to_hex
-from scan.http import requests
-from scan.http.requests import reader
+from scan.http import current_request, json_responses, prerequisites
+from scan.http.current_request import reader
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.pages import hooks
 from scan.pages.records import Record
 
@@ -23,8 +25,8 @@ blueprint = Blueprint("gas_use", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
-@requests.requires(requests.Prerequisite.NODE)
-def get_gas(transaction_hash: str) -> requests.Response:
+@prerequisites.requires(Prerequisite.NODE)
+def get_gas(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, calls = gas_of_calls.transaction_gas(reader(), record)
     functions = [function.record() for function in gas_of_calls.gas_by_function(calls)]
@@ -33,8 +35,8 @@ def get_gas(transaction_hash: str) -> requests.Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
-@requests.requires(requests.Prerequisite.NODE)
-def get_gas_by_line(transaction_hash: str) -> requests.Response:
+@prerequisites.requires(Prerequisite.NODE)
+def get_gas_by_line(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     gas = gas_of_calls.lines_of_transaction(reader(), record)
     gas_record, is_truncated = recorded("gas_by_line", gas), gas.is_truncated
@@ -42,10 +44,10 @@ def get_gas_by_line(transaction_hash: str) -> requests.Response:
 
 
 @blueprint.get("/contracts/<address>/gas")
-def get_gas_of_methods(address: str) -> requests.Response:
-    requests.query_arguments()
+def get_gas_of_methods(address: str) -> Response:
+    current_request.query_arguments()
     methods = gas_of_calls.contract_gas(reader(), parameters.address(address))
-    return requests.json_value({"methods": [method.record() for method in methods]})
+    return json_responses.json_value({"methods": [method.record() for method in methods]})
 
 
 def read_gas(transaction: Record) -> hooks.Shown:

@@ -12,9 +12,11 @@ from scan.api.renamed_fields import recording
 from scan.errors import ScanError
 from scan.extensions.explanations.storage import layout, slots, variable_values
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import current_request, json_responses, prerequisites
+from scan.http.current_request import block_argument, reader
 from scan.http.hooks import Service
-from scan.http.requests import block_argument, reader
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.pages import addresses_and_tokens, hooks
 from scan.pages.records import names_of
 
@@ -23,9 +25,9 @@ blueprint = Blueprint("storage", __name__)
 
 
 @blueprint.get("/contracts/<address>/storage")
-@requests.requires(requests.Prerequisite.NODE)
-def get_storage(address: str) -> requests.Response:
-    arguments = requests.query_arguments("block", "variable", "compare")
+@prerequisites.requires(Prerequisite.NODE)
+def get_storage(address: str) -> Response:
+    arguments = current_request.query_arguments("block", "variable", "compare")
     key = parameters.address(address)
     variable = arguments.get("variable")
     other = None
@@ -36,7 +38,7 @@ def get_storage(address: str) -> requests.Response:
     block = block_argument(arguments)
     storage = variable_values.get(reader(), key, block, variable, other)
     record = recorded("storage", storage)
-    return requests.json_value({"address": to_hex(key), **record})
+    return json_responses.json_value({"address": to_hex(key), **record})
 
 
 FIELDS = ("variable", "block")

@@ -10,7 +10,7 @@ from scan.extensions.decoding.hooks import Explanation
 from scan.extensions.explanations.transactions import queries
 from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
 from scan.hex import to_hex
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
 from scan.queries.reader import Reader

@@ -22,9 +22,11 @@ from scan.extensions.explanations.transactions.trace_decoding import DecodedFram
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TransactionTrace
 from scan.hex import to_hex
-from scan.http import requests
+from scan.http import json_responses, prerequisites
+from scan.http.current_request import reader
 from scan.http.hooks import Service
-from scan.http.requests import reader
+from scan.http.json_responses import Response
+from scan.http.prerequisites import Prerequisite
 from scan.pages.hooks import Pages, Section, Shown, TransactionTab
 from scan.pages.records import Record, addresses_in
 
@@ -33,8 +35,8 @@ blueprint = Blueprint("explanations", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
-@requests.requires(requests.Prerequisite.NODE)
-def get_trace(transaction_hash: str) -> requests.Response:
+@prerequisites.requires(Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(reader(), record)
     trace_record = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
@@ -42,8 +44,8 @@ def get_trace(transaction_hash: str) -> requests.Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
-@requests.requires(requests.Prerequisite.NODE)
-def get_state_changes(transaction_hash: str) -> requests.Response:
+@prerequisites.requires(Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(reader(), record)
     changes_record = recorded("state_changes", changes)
@@ -52,9 +54,9 @@ def get_state_changes(transaction_hash: str) -> requests.Response:
 
 def of_trace(
     record: Mapping[str, Any], of_trace: Mapping[str, Any], *, is_truncated: bool, **more: Any
-) -> requests.Response:
+) -> Response:
     """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
-    return requests.json_value(
+    return json_responses.json_value(
         {
             "transactionHash": record["hash"],
             "blockNumber": record["blockNumber"],

@@ -13,7 +13,7 @@ from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.display_text import COIN_DECIMALS
 from scan.extensions.traces import views as internal_transfers
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries import cursors, entities, holdings
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import MAX_ENTRIES, bounds_of, list_by

@@ -5,7 +5,7 @@ from functools import partial
 
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply
-from scan.http.requests import reader
+from scan.http.current_request import reader
 from scan.queries.holdings import coin_in_usd
 
 NO_PRICE = (

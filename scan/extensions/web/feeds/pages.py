@@ -15,7 +15,7 @@ from flask import Blueprint, Response, request
 from scan.errors import NotFound, Unavailable
 from scan.extensions.decoding.decoding import add_methods, contexts
 from scan.hex import to_hex
-from scan.http.requests import query_arguments, reader
+from scan.http.current_request import query_arguments, reader
 from scan.pages.formatting import (
     amount,
     as_json,
