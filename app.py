@@ -28,9 +28,11 @@ from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
 from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
+from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.request_bodies import USUAL_BODY_BYTES
-from scan.http.request_state import REST, Interface, Mark, Services, connect, paths_marked
+from scan.http.services import Services, connect
+from scan.http.view_marks import Mark, paths_marked
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
 from scan.pages import home

@@ -9,7 +9,7 @@ from flask import Blueprint
 
 from scan import parameters, registry
 from scan.api.hooks import Api
-from scan.http import current_request, json_responses, list_responses, request_state
+from scan.http import current_request, json_responses, list_responses, services
 from scan.http.json_responses import Response
 from scan.queries import blocks, entities, filter_values, network, tokens, transactions
 from scan.queries.list_pages import Page
@@ -109,7 +109,7 @@ def list_transfers_of_token(address: str) -> Response:
 def stats() -> Response:
     current_request.query_arguments()
     record = network.stats(
-        current_request.reader(), request_state.services().settings.chain_name or None
+        current_request.reader(), services.services().settings.chain_name or None
     )
     kept_from = current_request.reader().kept_from
     if kept_from is not None:

@@ -14,7 +14,7 @@ from scan.http import (
     list_responses,
     prerequisites,
     request_bodies,
-    request_state,
+    services,
 )
 from scan.http.json_responses import Response
 from scan.http.prerequisites import Prerequisite
@@ -39,9 +39,9 @@ def verify_contract() -> Response:
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
     submission = parse(request_bodies.json_object())
     contracts.get_or_index(current_request.reader(), submission.address, ())
-    with request_state.services().waiting_threads.place_for_long(current_request.client_address()):
+    with services.services().waiting_threads.place_for_long(current_request.client_address()):
         verified = verify(
-            request_state.services().verifier, submission, current_request.client_address()
+            services.services().verifier, submission, current_request.client_address()
         )
     if verified.stored:
         current_request.note_changed_index()
@@ -153,7 +153,7 @@ def call_contract(address: str) -> Response:
 def list_compilers() -> Response:
     current_request.query_arguments()
     current_request.reader().do_not_cache()
-    compilers = request_state.services().verifier.compilers
+    compilers = services.services().verifier.compilers
     return json_responses.json_value(
         {
             language.name.lower(): [

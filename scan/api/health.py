@@ -9,7 +9,7 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import background_threads, current_request, json_responses, request_state
+from scan.http import background_threads, current_request, json_responses, services
 from scan.http.json_responses import Response
 from scan.rate_limits.storage import probe_window
 
@@ -31,14 +31,14 @@ def ready() -> Response:
     """
     status: dict[str, Any] = {}
     try:
-        request_state.services().limiter.store.charge(probe_window())
+        services.services().limiter.store.charge(probe_window())
         # A newer schema is current, too: while instances are replaced, the old ones serve.
-        newest = request_state.services().reads.value("database/migrations_get_newest")
+        newest = services.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = background_threads.read_status(request_state.services(), current_request.reader())
+        status = background_threads.read_status(services.services(), current_request.reader())
         behind = status.get("replicaLagBlocks", 0)
-        if behind > request_state.services().settings.max_lag_blocks:
+        if behind > services.services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
@@ -50,7 +50,7 @@ def ready() -> Response:
 
 @root_blueprint.get("/")
 def root() -> Response:
-    base_path = request_state.services().settings.base_path
+    base_path = services.services().settings.base_path
     return json_responses.json_value(
         {
             "name": "Scan",

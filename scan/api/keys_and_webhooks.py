@@ -21,7 +21,7 @@ from scan.http import (
     request_bodies,
 )
 from scan.http.json_responses import Response
-from scan.http.request_state import services
+from scan.http.services import services
 from scan.outbound import allowed_urls
 from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client

@@ -16,8 +16,9 @@ from werkzeug.routing import Map, Rule
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http import current_request, request_state
+from scan.http import current_request, interfaces, request_state
 from scan.http.json_responses import JsonResponse
+from scan.http.request_state import RequestState
 from scan.server.responses import Environ, Headers, Kept
 
 LEAST_LIKENESS = 0.7
@@ -80,8 +81,8 @@ class Routes:
 
 def _likeness(path: str, rule: str) -> float:
     """Return a likeness from 0 to 1; the prefix and the values of variables do not count."""
-    segments = path.removeprefix(request_state.API).rstrip("/").split("/")
-    rule_segments = rule.removeprefix(request_state.API).split("/")
+    segments = path.removeprefix(interfaces.API).rstrip("/").split("/")
+    rule_segments = rule.removeprefix(interfaces.API).split("/")
     for index in range(1, min(len(segments), len(rule_segments))):
         if _VARIABLE.fullmatch(rule_segments[-index]):
             segments[-index] = rule_segments[-index] = ":"
@@ -129,7 +130,7 @@ class Application(Flask):
     def answer(self, environ: Environ) -> tuple[str, Headers, Iterable[bytes]]:
         """Return the status, the headers and the body of a request's view, also of HEAD unless it
         is streamed, and note its route, by which requests are counted."""
-        state: request_state.RequestState = environ[request_state.REQUEST_STATE]
+        state: RequestState = environ[request_state.REQUEST_STATE]
         served: Any = Served(self, environ)
         app_token, token = globals._cv_app.set(served), globals._cv_request.set(served)
         state_token = request_state.begin_serving(state)

@@ -14,7 +14,7 @@ from scan.database import connection, errors
 from scan.errors import ScanError, Unavailable
 from scan.ethereum import node_errors, request_node
 from scan.hex import BadHex, quantity
-from scan.http.request_state import Services
+from scan.http.services import Services
 from scan.queries import network
 from scan.queries.reader import Reader
 from scan.verification.creations import EqualCreations

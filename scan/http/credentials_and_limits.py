@@ -16,7 +16,9 @@ from urllib.parse import parse_qsl
 
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
 from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanError, Unavailable
-from scan.http import request_state
+from scan.http import interfaces, request_state, services
+from scan.http.interfaces import Interface
+from scan.http.request_state import Charged, ChargeSteps, RequestState, Wait, WaitsFor
 from scan.rate_limits.client_address import OF_PROXIES
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.storage import RateLimitResult, Window
@@ -50,7 +52,7 @@ def advise(error: ScanError, setting: str) -> None:
 
 def is_own_machine() -> bool:
     """Return whether the client may be told which setting lifts a bound."""
-    return serves_own_machine(request_state.services().settings) and is_from_own_machine(
+    return serves_own_machine(services.services().settings) and is_from_own_machine(
         request_state.current_request().environ
     )
 
@@ -120,7 +122,7 @@ def over_limit(result: RateLimitResult, what: str, advice: str = "") -> RateLimi
     )
 
 
-KEYS = f"{request_state.API}/keys"
+KEYS = f"{interfaces.API}/keys"
 # A caller with its key, None for an unknown one, and whether its address's ceiling was charged.
 Identified = tuple[Caller, ApiKey | None, bool]
 
@@ -137,9 +139,7 @@ class RateLimit:
     is_one_of_several: bool
     serves_own_machine: bool
 
-    def charge(
-        self, state: request_state.RequestState, interface: request_state.Interface
-    ) -> request_state.ChargeSteps:
+    def charge(self, state: RequestState, interface: Interface) -> ChargeSteps:
         """Charge a request once, by its interface's limit: to its key, or to its client's address
         where it has none, is creating one, or keys do not count."""
         if state.is_open:
@@ -148,12 +148,12 @@ class RateLimit:
         caller, key, is_admitted = caller_of(state.environ, parameter), None, False
         if caller.api_key is not None or (parameter is not None and state.has_body):
             identified = yield from self._identify(state, interface, caller)
-            if isinstance(identified, request_state.Charged):
+            if isinstance(identified, Charged):
                 return identified
             caller, key, is_admitted = identified
         counted_by = None if state.page == KEYS and state.method == "POST" else key
         if self.is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
-            return request_state.Charged(self._nothing_left(counted_by), refusal=elsewhere)
+            return Charged(self._nothing_left(counted_by), refusal=elsewhere)
         if interface.has_page_limit or interface.has_address_limit:
             rate = limiter.page_rate if interface.has_page_limit else limiter.address_rate
             return (yield from self._count(state, interface, [Window(rate, client)]))
@@ -172,18 +172,18 @@ class RateLimit:
         unknown = InvalidApiKey("The API key is unknown or inactive.")
         return charged if caller.is_lenient else charged._replace(refusal=unknown)
 
-    def peek(self, state: request_state.RequestState) -> request_state.ChargeSteps:
+    def peek(self, state: RequestState) -> ChargeSteps:
         """Read what the client's address has left, and charge nothing."""
         if self.limiter.store.waits:
-            yield request_state.Wait.THREAD
+            yield Wait.THREAD
         try:
-            return request_state.Charged(self.limiter.peek_address(state.client))
+            return Charged(self.limiter.peek_address(state.client))
         except Unavailable:
-            return request_state.Charged(self._nothing_left(None))
+            return Charged(self._nothing_left(None))
 
     def _identify(
-        self, state: request_state.RequestState, interface: request_state.Interface, caller: Caller
-    ) -> Generator[request_state.WaitsFor, None, Identified | request_state.Charged]:
+        self, state: RequestState, interface: Interface, caller: Caller
+    ) -> Generator[WaitsFor, None, Identified | Charged]:
         """Find the caller's key, or return the refusal.
 
         Before a thread looks it up, or searches a form for it, the request is charged to the
@@ -200,7 +200,7 @@ class RateLimit:
         admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
         if admission.refusal is not None:
             return admission
-        yield request_state.Wait.THREAD
+        yield Wait.THREAD
         if caller.api_key is None:
             body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
             api_key = key_in_form(body)
@@ -208,18 +208,18 @@ class RateLimit:
         try:
             key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
-            return request_state.Charged(self._nothing_left(None), refusal=unavailable)
+            return Charged(self._nothing_left(None), refusal=unavailable)
         return caller, key, True
 
     def _count(
         self,
-        state: request_state.RequestState,
-        interface: request_state.Interface,
+        state: RequestState,
+        interface: Interface,
         windows: Sequence[Window],
         key: ApiKey | None = None,
         *,
         advice: str = "",
-    ) -> request_state.ChargeSteps:
+    ) -> ChargeSteps:
         """Count a request in windows; refuse it where one is full, or cannot be counted."""
         store = self.limiter.store
         try:
@@ -230,9 +230,9 @@ class RateLimit:
             else:
                 result = store.charge(*windows)
         except Unavailable as unavailable:
-            return request_state.Charged(self._nothing_left(key), refusal=unavailable)
+            return Charged(self._nothing_left(key), refusal=unavailable)
         if result.allowed:
-            return request_state.Charged(result)
+            return Charged(result)
         is_page = interface.has_page_limit
         refusal = over_limit(result, "pages" if is_page else "requests", advice)
         if (
@@ -243,7 +243,7 @@ class RateLimit:
         ):
             setting = RAISE_PAGES if is_page else RAISE_REQUESTS
             advise(refusal, setting)
-        return request_state.Charged(result, refusal=refusal)
+        return Charged(result, refusal=refusal)
 
     def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
         limit = key.requests_per_minute if key else self.limiter.anonymous_rate.amount

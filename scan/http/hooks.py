@@ -5,7 +5,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from flask import Flask, Response
 
-from scan.http.request_state import Format, Interface, Services
+from scan.http.interfaces import Interface
+from scan.http.list_formats import Format
+from scan.http.services import Services
 from scan.queries.list_pages import Page
 from scan.queries.windows import Window
 from scan.registry import Part

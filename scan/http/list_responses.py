@@ -11,9 +11,10 @@ from flask import Blueprint
 from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
-from scan.http import hooks, request_state
+from scan.http import hooks, list_formats, request_state
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import JsonResponse, Response
+from scan.http.list_formats import Format
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.filter_values import FILTER_KEYS
@@ -23,7 +24,7 @@ from scan.queries.windows import Window
 
 PAGED = ("page", "limit", "cursor")
 # Parameters of a list, and of one that is ordered along the chain.
-LISTED = (*PAGED, request_state.PARAMETER)
+LISTED = (*PAGED, list_formats.PARAMETER)
 ORDERED = (*LISTED, *entities.RANGE, "orderBy")
 ReadPage = Callable[[Window], Page]
 
@@ -139,11 +140,11 @@ def list_response(
     that in its path. `read_for_file` reads a file's rows where `read` cannot.
     """
     file = request_state.current_request().accepted_file
-    if request_state.PARAMETER in arguments:  # it takes precedence over Accept
+    if list_formats.PARAMETER in arguments:  # it takes precedence over Accept
         chosen = parameters.one_of(
-            arguments[request_state.PARAMETER], request_state.PARAMETER, request_state.FORMATS
+            arguments[list_formats.PARAMETER], list_formats.PARAMETER, list_formats.FORMATS
         )
-        file = None if chosen == request_state.JSON else request_state.Format(chosen)
+        file = None if chosen == list_formats.JSON else Format(chosen)
     if file is None:
         return list_body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):

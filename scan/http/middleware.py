@@ -18,9 +18,18 @@ from werkzeug.routing.exceptions import RoutingException
 from scan import VERSION
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
-from scan.http import application, credentials_and_limits, request_state, response_cache
+from scan.http import (
+    application,
+    credentials_and_limits,
+    interfaces,
+    list_formats,
+    request_state,
+    response_cache,
+)
 from scan.http import index_version as index
+from scan.http.interfaces import Interface
 from scan.http.prerequisites import Prerequisite, prerequisite_of
+from scan.http.request_state import RequestState, Steps, Wait
 from scan.observability import logs, metrics
 from scan.parameters import without_ignored
 from scan.queries.reader import Reader, Sources
@@ -51,8 +60,8 @@ class Middleware:
     index_version: index.IndexVersion
     indexed_block: index.IndexedBlock
     replica_poller: index.ReplicaPoller | None  # None where no replica is read
-    interfaces: Sequence[request_state.Interface]
-    pages: request_state.Interface | None
+    interfaces: Sequence[Interface]
+    pages: Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
     routes: application.Routes
     waiting_threads: concurrency.WaitingThreads
@@ -62,7 +71,7 @@ class Middleware:
 
     def __post_init__(self) -> None:
         self.cache = response_cache.ResponseCache(self.index_version)
-        self._in_threads: set[request_state.RequestState] = set()
+        self._in_threads: set[RequestState] = set()
         metrics.HTTP_BUSY.set_function(lambda: len(self._in_threads))
 
     def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
@@ -115,16 +124,14 @@ class Middleware:
         is done, or where there is none, when the body has been received.
         """
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        if (
-            self.logs_requests and state.places is None
-        ) or state.waits_for is request_state.Wait.THREAD:
+        if (self.logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
         if response is not None:
             return self._send(state, response, start_response, is_in_loop=True)
         return state.waits_for if isinstance(state.waits_for, Future) else None
 
-    def _begin(self, environ: responses.Environ) -> request_state.RequestState:
+    def _begin(self, environ: responses.Environ) -> RequestState:
         """Put the state of a new request into `environ`, whose path is then without the base path,
         and whose query is without parameters that are ignored."""
         if self.base_path and environ["PATH_INFO"].startswith(f"{self.base_path}/"):
@@ -141,11 +148,9 @@ class Middleware:
         client = client_address(environ, self.trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
-        state = request_state.RequestState(
-            environ, method, path, str(request_id), began, client, has_body
-        )
+        state = RequestState(environ, method, path, str(request_id), began, client, has_body)
         page = state.page
-        is_api = path.startswith(f"{request_state.API}/")
+        is_api = path.startswith(f"{interfaces.API}/")
         state.is_open = (
             page in self.open_paths
             and method in ("GET", "HEAD")
@@ -156,9 +161,9 @@ class Middleware:
             page, response_cache.FILE_CACHED_FOR_S if state.is_open else None
         )
         if not state.is_open or is_api:  # the API's responses show the limit
-            state.interface = request_state.interface_of(path, environ, self.interfaces, self.pages)
+            state.interface = interfaces.interface_of(path, environ, self.interfaces, self.pages)
             state.is_page = state.interface.has_page_limit
-        state.accepted_file = request_state.accepted_file(environ.get("HTTP_ACCEPT", ""))
+        state.accepted_file = list_formats.accepted_file(environ.get("HTTP_ACCEPT", ""))
         state.accepts_gzip = response_cache.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         query = environ.get("QUERY_STRING", "")
         environ["QUERY_STRING"] = without_ignored(query, is_page=state.is_page)
@@ -166,7 +171,7 @@ class Middleware:
         environ[request_state.REQUEST_STATE] = state
         return state
 
-    def _steps(self, state: request_state.RequestState) -> request_state.Steps:
+    def _steps(self, state: RequestState) -> Steps:
         """Return the response, or None where Flask has to make it."""
         if state.path == "/healthz" and state.method in ("GET", "HEAD"):
             return responses.ALIVE
@@ -187,7 +192,7 @@ class Middleware:
         if state.has_body:
             if refusal is not None:
                 return state.refuse(refusal)
-            yield request_state.Wait.BODY
+            yield Wait.BODY
         key = response_cache.cache_key(state)
         if key is not None and state.is_page:
             key = key._replace(staleness=self.indexed_block.newest.staleness)
@@ -198,17 +203,17 @@ class Middleware:
             response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
-                yield request_state.Wait.THREAD
+                yield Wait.THREAD
                 compressed = response_cache.add_compressed(response, is_file=state.is_open)
                 self.cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
         if refusal is not None:
             return state.refuse(refusal)
-        yield request_state.Wait.THREAD
+        yield Wait.THREAD
         return None
 
-    def _missing_prerequisite(self, state: request_state.RequestState) -> Unavailable | None:
+    def _missing_prerequisite(self, state: RequestState) -> Unavailable | None:
         """Return the error with which a thread would refuse the request while others wait, else
         None."""
         if state.interface is None:
@@ -228,7 +233,7 @@ class Middleware:
         view = self.routes.views[rule.endpoint]
         return refusals.get(prerequisite_of(view, state.environ.get("QUERY_STRING", "")))
 
-    def _preflight(self, state: request_state.RequestState) -> request_state.Steps:
+    def _preflight(self, state: RequestState) -> Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""
         if state.interface is not None and not state.is_page:
             state.charged = yield from self.rate_limit.peek(state)
@@ -239,7 +244,7 @@ class Middleware:
             "204 No Content", responses.preflight_headers(allow, requested), b""
         )
 
-    def _ask_flask(self, state: request_state.RequestState, start_response: Any) -> Iterable[bytes]:
+    def _ask_flask(self, state: RequestState, start_response: Any) -> Iterable[bytes]:
         """Return Flask's response, cached where it may be, else passed on piece by piece."""
         least_version = 0
         if state.required_block is not None:
@@ -312,7 +317,7 @@ class Middleware:
 
     def _send(
         self,
-        state: request_state.RequestState,
+        state: RequestState,
         response: responses.WsgiResponse,
         start_response: Any,
         stream: Iterable[bytes] | None = None,

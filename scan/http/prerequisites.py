@@ -5,7 +5,8 @@ requests in the loop, instead of having a thread find out.
 from collections.abc import Callable
 from enum import Enum
 
-from scan.http import request_state
+from scan.http import view_marks
+from scan.http.view_marks import View
 
 _ATTRIBUTE = "scan_prerequisite"  # of a view
 
@@ -19,10 +20,10 @@ class Prerequisite(Enum):
 Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
-def requires(prerequisite: Of) -> Callable[[request_state.View], request_state.View]:
+def requires(prerequisite: Of) -> Callable[[View], View]:
     """Decorate a view with its prerequisite, or with a function that returns it for a query. The
     view waits for its turn where it first needs the node, as caches may have what it needs."""
-    return request_state.attributed(_ATTRIBUTE, prerequisite)
+    return view_marks.attributed(_ATTRIBUTE, prerequisite)
 
 
 def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:

@@ -10,7 +10,7 @@ from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from scan import json_bodies
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
-from scan.http import request_state
+from scan.http import services
 from scan.http.current_request import client_address, reader
 from scan.rate_limits import concurrency
 from scan.server import connection
@@ -88,7 +88,7 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
         return request.form
     client = client_address()
     with (
-        request_state.services().waiting_threads.place_in_turn(client),
+        services.services().waiting_threads.place_in_turn(client),
         reader().sources.get(LargeForms).place(client, wait_s=WAIT_S),
     ):
         if request.mimetype == URLENCODED:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from werkzeug.http import parse_accept_header
 
 from scan.http.index_version import IndexVersion
-from scan.http.request_state import API, CacheKey, RequestState, read_body
+from scan.http.interfaces import API
+from scan.http.request_state import CacheKey, RequestState, read_body
 from scan.queries.reader import Reader
 from scan.server.responses import Environ, Headers, WsgiResponse
 

@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 
 from scan.http.background_threads import read_status
 from scan.http.current_request import reader
-from scan.http.request_state import services
+from scan.http.services import services
 from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page

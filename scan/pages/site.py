@@ -20,9 +20,11 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
 from scan.hex import to_hex
-from scan.http import current_request, request_state
+from scan.http import current_request, list_formats, services, view_marks
 from scan.http.application import TYPES, StaticFile, static_file
 from scan.http.index_version import IndexedBlock, Position
+from scan.http.interfaces import Interface, SameOrigin
+from scan.http.view_marks import Mark
 from scan.pages import cells, formatting, hooks, records
 from scan.queries import network, reader, tokens, transactions
 from scan.server.responses import Kept, WsgiResponse
@@ -68,7 +70,7 @@ def paths(brand: Brand) -> frozenset[str]:
 
 @blueprint.get(f"{PREFIX}/<version>/<name>")
 def file_of_version(version: str, name: str) -> Response:
-    file = files(request_state.services().settings.brand).get(name)
+    file = files(services.services().settings.brand).get(name)
     if file is None:
         raise NotFound("File not found.")
     return _confined(file.response(version))
@@ -76,7 +78,7 @@ def file_of_version(version: str, name: str) -> Response:
 
 @blueprint.get(FAVICON)
 def favicon() -> Response:
-    brand = request_state.services().settings.brand
+    brand = services.services().settings.brand
     return _confined(files(brand)[icon_of(brand)].cached(Kept.A_DAY))
 
 
@@ -106,7 +108,7 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
     return PagePaths(
         frozenset(path.rstrip("/") for path, argument, _ in parts if not argument),
         frozenset(path.rstrip("/") for path, argument, _ in parts if argument),
-        request_state.paths_marked(request_state.Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
+        view_marks.paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
     )
 
 
@@ -192,12 +194,12 @@ class Site:
             "preview": None if preview.endswith(".svg") else url_of(preview, brand),
         }
 
-    def interface(self) -> request_state.Interface:
-        return request_state.Interface(
+    def interface(self) -> Interface:
+        return Interface(
             self.refuse,
             paths=self._paths.single,
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
-            same_origin=request_state.SameOrigin(self._settings.brand.url, self._paths.with_token),
+            same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
             unknown_path="There is no page at this address.",
         )
@@ -315,7 +317,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
+        "most_file_rows": list_formats.MAX_FILE_ROWS if list_formats.has_files() else 0,
         "shown_value": records.shown_value,
         "suggestions": records.suggestions,
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},

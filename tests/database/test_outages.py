@@ -114,11 +114,11 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
 
 
 def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
-    monkeypatch.setattr("scan.http.request_state.STATEMENT_TIMEOUT_MS", 100)
+    monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
     settings = settings_for(url, NOBODY)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
     assert hasty.get("/api/v1/blocks").status_code == 200
-    monkeypatch.setattr("scan.http.request_state.LOCK_WAIT_SHARE", 2)
+    monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)
     client = create_app(settings).test_client()
     assert client.get("/api/v1/blocks").status_code == 200
     locker = psycopg2.connect(url)

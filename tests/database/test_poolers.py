@@ -10,7 +10,7 @@ import pytest
 
 from scan.database import errors, notifications, sessions
 from scan.database.connection import Database
-from scan.http.request_state import SESSION
+from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support import http_client, indexing, serving

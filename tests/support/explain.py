@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from app import create_app, renew
 from scan.database.connection import Database
 from scan.database.statements import read_statement
-from scan.http.request_state import SESSION
+from scan.http.services import SESSION
 from tests.support import indexing, serving
 
 SORTS = ("Sort", "Incremental Sort")

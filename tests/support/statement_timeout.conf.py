@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from scan.http import request_state
+from scan.http import services
 
-request_state.STATEMENT_TIMEOUT_MS = int(os.environ["STATEMENT_TIMEOUT_MS"])
+services.STATEMENT_TIMEOUT_MS = int(os.environ["STATEMENT_TIMEOUT_MS"])
 exec(Path("gunicorn.conf.py").read_text())

@@ -24,8 +24,9 @@ from scan.api.openapi.schemas import Json, declared, field, record, ref, schemas
 from scan.api.query import FILTER_KEYS as QUERIED
 from scan.cached_values import LazyMapping
 from scan.database.lists import Filter, all_entities, begins_late, of_kind
+from scan.http.interfaces import API
+from scan.http.list_formats import TYPES
 from scan.http.list_responses import LISTED, ORDERED, PAGED
-from scan.http.request_state import API, TYPES
 from scan.parameters import MAX_LIMIT
 from scan.queries.entities import RANGE
 from scan.queries.filter_values import FILTER_KEYS, FILTERS

@@ -14,10 +14,10 @@ from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
-from scan.http import application, current_request, json_responses, request_state
+from scan.http import application, current_request, interfaces, json_responses, services
 from scan.http.json_responses import Response
 
-DOCUMENT = f"{request_state.API}/openapi.json"
+DOCUMENT = f"{interfaces.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
 # Swagger UI has its icons in data: URLs of its style sheet.
@@ -64,7 +64,7 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
     @blueprint.get("/")
     @blueprint.get("/index.html")
     def index() -> Response:
-        settings = request_state.services().settings
+        settings = services.services().settings
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
         values = {"site": settings.brand.name or "Scan", "base": base, "urls": urls}

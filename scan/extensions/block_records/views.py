@@ -12,8 +12,8 @@ from scan.api.hooks import Api
 from scan.extensions.block_records import queries
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
+from scan.http.list_formats import PARAMETER
 from scan.http.list_responses import add_list, list_response
-from scan.http.request_state import PARAMETER
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record

@@ -23,7 +23,7 @@ from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, rout
 from scan.extensions.search import views as search
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
-from scan.http import current_request, json_responses, request_bodies, request_state
+from scan.http import current_request, json_responses, request_bodies, services
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
@@ -219,7 +219,7 @@ class AlreadyVerified(ScanError):
 
 @verification_views.path("/smart-contracts/verification/config")
 def get_config() -> json_responses.Response:
-    compilers = request_state.services().verifier.compilers
+    compilers = services.services().verifier.compilers
     versions = {
         language.name: [f"v{dotted(version)}" for version in compilers.of(language.kind).releases()]
         for language in (SOLIDITY, VYPER)
@@ -251,7 +251,7 @@ def verify(address_hash: str, method: str) -> json_responses.Response:
     if fields.get("is_yul_contract") in (True, "true"):
         raise InvalidParameter("Yul is not compiled here.", field="is_yul_contract")
     submission = {"address": address_hash, "sourceCode": source, **_compilation(way, fields)}
-    jobs = request_state.services().sources.get(VerificationJobs)
+    jobs = services.services().sources.get(VerificationJobs)
     job_id = jobs.submit(submission, current_request.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     return json_responses.json_value({"message": STARTED, "verification_id": job_id})
 

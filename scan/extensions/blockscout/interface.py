@@ -17,7 +17,8 @@ from scan.extensions.blockscout import (
 )
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.paths import BLOCKSCOUT, PREFIX, STATS_PREFIX
-from scan.http import hooks, request_state
+from scan.http import hooks
+from scan.http.interfaces import Interface
 from scan.settings import Settings
 
 BLUEPRINTS = (
@@ -32,7 +33,7 @@ BLUEPRINTS = (
 )
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     of_extensions = [part.blueprint for part in registry.parts(Blockscout) if part.blueprint]
     for blueprint in (*BLUEPRINTS, *of_extensions):
         app.register_blueprint(blueprint, url_prefix=PREFIX)

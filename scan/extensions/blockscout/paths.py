@@ -19,8 +19,9 @@ from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.display_text import checksummed
 from scan.extensions.decoding.decoding import contexts
-from scan.http import request_state
+from scan.http import interfaces
 from scan.http.current_request import reader
+from scan.http.interfaces import Interface
 from scan.http.json_responses import Response, json_value
 from scan.queries import filter_values, filtered_pages, tokens
 from scan.queries.cursors import ordinal_at
@@ -155,12 +156,12 @@ WHOLE_GAS_PRICES = "updated-gas-oracle"  # "true" where a client reads prices as
 def limit_headers(result: RateLimitResult) -> Headers:
     """Return the limit's headers as Blockscout's clients read them: the reset in milliseconds from
     now, and no way around a refusal, such as a captcha."""
-    headers = dict(request_state.limit_headers(result))
+    headers = dict(interfaces.limit_headers(result))
     headers["X-RateLimit-Reset"] = str(int(result.reset_in_s * 1000) + 1)
     return [*headers.items(), ("Bypass-429-Option", "no_bypass")]
 
 
-BLOCKSCOUT = request_state.Interface(
+BLOCKSCOUT = Interface(
     refuse,
     prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"),
     api_key_parameter="apikey",

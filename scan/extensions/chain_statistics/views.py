@@ -19,7 +19,7 @@ from scan.hex import to_hex
 from scan.http import csv_text
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
-from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
+from scan.http.list_formats import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds

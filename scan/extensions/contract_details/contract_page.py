@@ -28,7 +28,7 @@ from scan.extensions.explanations.gas_use import gas_of_calls
 from scan.extensions.explanations.storage import compiler_layouts
 from scan.hex import to_hex
 from scan.http.current_request import reader
-from scan.http.request_state import services
+from scan.http.services import services
 from scan.pages import addresses_and_tokens, formatting, records
 from scan.pages.site import page, site
 from scan.queries import contracts

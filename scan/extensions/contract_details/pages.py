@@ -35,7 +35,7 @@ from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
 from scan.http import current_request, prerequisites, request_bodies
 from scan.http.prerequisites import Prerequisite
-from scan.http.request_state import services
+from scan.http.services import services
 from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.site import HEADERS, page

@@ -15,7 +15,7 @@ from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
 from scan.http.current_request import client_address, reader
-from scan.http.request_state import services
+from scan.http.services import services
 from scan.queries import blocks, contracts
 from scan.queries.windows import Window
 from scan.verification.contract_match import RUNTIME

@@ -18,9 +18,10 @@ from scan.extensions.etherscan import account, chain, contract, proxy, replies, 
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import public_url
 from scan.http import current_request, hooks, json_responses, prerequisites, request_bodies
+from scan.http.interfaces import Interface
 from scan.http.json_responses import JsonResponse
 from scan.http.prerequisites import Prerequisite
-from scan.http.request_state import Interface, services
+from scan.http.services import services
 from scan.queries.network import name_of
 from scan.settings import Settings
 

@@ -17,7 +17,7 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, prerequisites, request_bodies, request_state
+from scan.http import current_request, json_responses, prerequisites, request_bodies, services
 from scan.http.json_responses import JsonResponse
 from scan.http.prerequisites import Prerequisite
 from scan.json_bodies import parse_json
@@ -120,7 +120,7 @@ def _call_object(parameters: replies.Parameters) -> dict[str, object]:
 
 
 def _raw_transaction(parameters: replies.Parameters) -> str:
-    if not request_state.services().settings.sends_transactions:
+    if not services.services().settings.sends_transactions:
         raise replies.Failure(NOT_SENDING)
     parameters.required("hex")
     return parameters.hex_data("hex")

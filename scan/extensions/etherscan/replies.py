@@ -22,7 +22,7 @@ from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.ethereum.request_node import TAGS
 from scan.hex import BadHex, data
 from scan.http.current_request import reader
-from scan.http.request_state import Interface
+from scan.http.interfaces import Interface
 from scan.queries import blocks, tokens
 from scan.queries.reader import KeptFrom
 from scan.queries.windows import Window

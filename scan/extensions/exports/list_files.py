@@ -24,7 +24,8 @@ from scan.hex import to_hex
 from scan.http import csv_text, hooks, list_responses
 from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.current_request import client_address, reader
-from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
+from scan.http.list_formats import MAX_FILE_ROWS, TYPES, Format
+from scan.http.services import services
 from scan.queries import holdings, network, tokens, windows
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader

@@ -19,9 +19,10 @@ from scan.extensions.items.settings import Settings as MediaSettings
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Interfaces, Service
+from scan.http.interfaces import REST, Interface
 from scan.http.json_responses import Response, json_value
 from scan.http.list_responses import LISTED, list_response
-from scan.http.request_state import REST, Interface, Services
+from scan.http.services import Services
 from scan.outbound import https_client
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import address_of, names_of

@@ -12,14 +12,15 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp import is_installed, tools
-from scan.http import current_request, hooks, prerequisites, request_bodies, request_state
+from scan.http import current_request, hooks, prerequisites, request_bodies
+from scan.http.interfaces import Interface
 from scan.http.prerequisites import Prerequisite
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     if not is_installed():
         return ()
     app.register_blueprint(endpoint(app.extensions["scan.document"]))
@@ -33,7 +34,7 @@ MAX_MESSAGE_VALUES = 10_000
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
 LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
-INTERFACE = request_state.Interface(
+INTERFACE = Interface(
     refuse,
     paths=frozenset({PATH}),
     has_page_limit=True,

@@ -12,9 +12,10 @@ from scan.ethereum.request_node import NodeGateway
 from scan.extensions.names import gateways, node_names, normalization, primary_names, settings
 from scan.extensions.names.gateways import Gateways
 from scan.hex import to_hex
-from scan.http import current_request, hooks, json_responses, prerequisites, request_state
+from scan.http import current_request, hooks, json_responses, prerequisites
 from scan.http.json_responses import Response
 from scan.http.prerequisites import Prerequisite
+from scan.http.services import Services
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries.addresses import Address, AddressName, AddressNames
@@ -62,7 +63,7 @@ def get_name(name: str) -> Response:
     return json_responses.json_value(record)
 
 
-def names_of_settings(core: request_state.Services) -> primary_names.Names:
+def names_of_settings(core: Services) -> primary_names.Names:
     choices, ca_bundle = core.settings.of(settings.Settings), core.settings.ca_bundle
     hosts = l1 = None
     if choices.choice.asks_gateways:

@@ -29,7 +29,8 @@ from scan.extensions.history.blockscout import coin_balance_object
 from scan.extensions.phoenix.channels import SILENT_S, FrameLimit, Message, Socket, Topics
 from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.hex import data
-from scan.http.request_state import RequestState, Services, begin_serving, end_serving
+from scan.http.request_state import RequestState, begin_serving, end_serving
+from scan.http.services import Services
 from scan.queries import addresses, network
 from scan.queries.reader import Reader
 

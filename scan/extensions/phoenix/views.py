@@ -9,7 +9,8 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.paths import refuse
 from scan.extensions.phoenix.broadcaster import Sockets
 from scan.extensions.phoenix.channels import SocketResponse
-from scan.http import current_request, hooks, request_state
+from scan.http import current_request, hooks
+from scan.http.interfaces import Interface
 from scan.server.responses import OPEN_RESPONSE
 from scan.settings import Settings
 
@@ -18,7 +19,7 @@ PATH = f"{PREFIX}v2/websocket"
 VERSION = "2.0.0"  # of the messages, as clients name it
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     blueprint = Blueprint("blockscout_phoenix", __name__)
 
     @blueprint.get(PATH)
@@ -43,7 +44,7 @@ def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interfac
         return response
 
     app.register_blueprint(blueprint)
-    return (request_state.Interface(refuse, prefixes=(PREFIX,), has_page_limit=True),)
+    return (Interface(refuse, prefixes=(PREFIX,), has_page_limit=True),)
 
 
 HOOKS = (hooks.Interfaces(register=register), hooks.Service(make=Sockets))

@@ -15,7 +15,7 @@ import orjson
 
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
 from scan.hex import data, to_hex
-from scan.http.request_state import Interface
+from scan.http.interfaces import Interface
 from scan.queries.contracts import Contract
 from scan.server.responses import WsgiResponse, json_response
 from scan.verification.bytecode_comparison import ADDRESS_BYTES

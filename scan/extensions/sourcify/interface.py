@@ -23,8 +23,9 @@ from scan.extensions.sourcify.contract_record import (
 from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.hex import data
 from scan.http import current_request, hooks, json_responses, request_bodies
+from scan.http.interfaces import Interface
 from scan.http.json_responses import Response
-from scan.http.request_state import Interface, services
+from scan.http.services import services
 from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.parameters import BIGINT_MAX, integer_text
 from scan.queries import contracts, network

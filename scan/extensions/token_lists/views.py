@@ -8,7 +8,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.token_lists import token_list
 from scan.http import current_request, hooks
-from scan.http.request_state import API, REST, Interface
+from scan.http.interfaces import API, REST, Interface
 from scan.server.responses import Kept
 from scan.settings import Settings
 

@@ -2,7 +2,7 @@
 
 from scan.extensions.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.http.hooks import Service, Worker
-from scan.http.request_state import Services
+from scan.http.services import Services
 
 
 def runner(core: Services) -> list[JobRunner]:

@@ -20,7 +20,9 @@ from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
 from scan.http.hooks import Interfaces
-from scan.http.request_state import API, Interface, Mark, marked, services
+from scan.http.interfaces import API, Interface
+from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 from scan.settings import Settings
 
 LLMS = "/llms.txt"

@@ -9,7 +9,7 @@ from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
 from scan.http.background_threads import WorkerThread
 from scan.http.hooks import Service, Worker
-from scan.http.request_state import Services, services
+from scan.http.services import Services, services
 from scan.pages.hooks import Pages, StatusSection
 
 EVERY_S = 0.5

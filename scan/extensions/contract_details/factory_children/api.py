@@ -4,7 +4,7 @@ from scan.extensions.contract_details.factory_children.factory_children import F
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.background_threads import WorkerThread
 from scan.http.hooks import Worker
-from scan.http.request_state import Services
+from scan.http.services import Services
 
 EVERY_S = 2.0
 

@@ -13,7 +13,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
-from scan.http import list_responses, request_state
+from scan.http import list_formats, list_responses
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
 from scan.pages import filtered_lists, hooks
@@ -56,7 +56,7 @@ def list_sums(summed: Summed, address: str) -> Response:
     if summed.key == "tokenAddress":
         tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
     keys = [name for name in filter_values.FILTER_KEYS[summed.entity] if name != summed.key]
-    arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
+    arguments = query_arguments(*keys, *entities.RANGE, list_formats.PARAMETER)
     filters = {**arguments, summed.key: address}
     party = parameters.optional_address(filters, "address")
 

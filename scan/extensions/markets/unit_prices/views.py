@@ -8,7 +8,7 @@ from scan.extensions.markets.unit_prices.settings import Settings
 from scan.http import current_request, json_responses
 from scan.http.hooks import Service
 from scan.http.json_responses import Response
-from scan.http.request_state import Services
+from scan.http.services import Services
 from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.queries.holdings import Prices
 

@@ -19,7 +19,9 @@ from prometheus_client.registry import Collector
 from scan.database.connection import Database, data_folder
 from scan.errors import ScanError
 from scan.http.hooks import Interfaces
-from scan.http.request_state import Interface, Mark, marked, services
+from scan.http.interfaces import Interface
+from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 from scan.settings import Settings
 
 MOST_FREEZE_AGES = 2  # autovacuum freezes at one

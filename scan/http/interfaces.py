@@ -1,0 +1,90 @@
+"""Interfaces, such as the API or the pages: how requests of their paths are treated.
+
+Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
+one, each with its own address. Programs, which have no visitor, say nothing of their origin.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from scan.errors import ForeignForm, ScanError
+from scan.rate_limits import storage
+from scan.server.responses import Environ, Headers, WsgiResponse, refuse
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class SameOrigin(NamedTuple):
+    """`public_url` is the site's own, "" where it is not known; who sends a form to one of
+    `token_paths` needs a token, which no other site knows."""
+
+    public_url: str
+    token_paths: frozenset[str]
+
+    def require(self, method: str, page: str, environ: Environ) -> None:
+        """Raise ForeignForm where a browser says that another site's page sends a form."""
+        if method in SAFE_METHODS or page in self.token_paths:
+            return
+        site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
+        if site is not None:  # which browsers leave out without TLS
+            is_own = site in ("same-origin", "none")
+        else:
+            hosts = {environ.get("HTTP_HOST", ""), urlsplit(self.public_url).netloc} - {""}
+            is_own = origin is None or origin.partition("://")[2] in hosts
+        if not is_own:
+            raise ForeignForm("Another site has sent this form: send it from the page that has it.")
+
+
+API = "/api/v1"
+
+
+def limit_headers(result: storage.RateLimitResult) -> Headers:
+    """Return the headers of every response that is charged, also of errors and preflights."""
+    return [
+        ("X-RateLimit-Limit", str(result.limit)),
+        ("X-RateLimit-Remaining", str(result.remaining)),
+        ("X-RateLimit-Reset", str(int(time.time() + result.reset_in_s) + 1)),
+    ]
+
+
+class Interface(NamedTuple):
+    """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`,
+    which end with one."""
+
+    refuse: Callable[[ScanError], WsgiResponse]
+    paths: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    same_origin: SameOrigin | None = None  # of pages: who may send their forms
+    has_page_limit: bool = False  # instead of the API's; keys do not count
+    has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
+    calls_api: bool = False  # with the caller's key, which is charged for the calls
+    limit_headers: Callable[[storage.RateLimitResult], Headers] = limit_headers
+    varies_by: str = ""  # the request's header that changes responses of its paths
+    api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
+    unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
+    catalogued: str = ""  # its path in the catalogue of APIs, if it is there
+    line_of_llms: str = ""  # in /llms.txt
+
+
+REST = Interface(refuse, prefixes=(f"{API}/",))
+# For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
+UNKNOWN = Interface(refuse, has_page_limit=True)
+
+
+def interface_of(
+    path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
+) -> Interface:
+    """Return the interface of a path."""
+    exact, below = path.rstrip("/"), f"{path}/"
+    interface = UNKNOWN
+    for other in interfaces:
+        if exact in other.paths or below.startswith(other.prefixes):
+            interface = other
+            break
+    if pages is None or interface not in (UNKNOWN, pages):
+        return interface
+    if interface is UNKNOWN and "text/html" not in environ.get("HTTP_ACCEPT", ""):
+        return UNKNOWN
+    return pages
