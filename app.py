@@ -18,6 +18,7 @@ from scan.api import (
 from scan.api import query as query_api
 from scan.api.hooks import Api
 from scan.api.openapi import documentation
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.transaction_contents import TransactionContents
@@ -40,7 +41,6 @@ from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import PagePaths, Site, documentation_page, page_paths
 from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
-from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.server.responses import Environ, Headers
 from scan.settings import Settings

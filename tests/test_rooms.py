@@ -19,6 +19,7 @@ FLOORS = (
     "settings setting_kinds errors parameters json_bodies hex cached_values deadlines files"
     " observability processors registry",
     "database ethereum rate_limits",
+    "concurrency",
     "contracts accounts outbound",
     "indexer webhooks verification",
     "queries server audit",

@@ -60,9 +60,9 @@ OWN_THREADS = {
 }
 # What waits, by module and function.
 WAITS = {
-    ("scan.rate_limits.concurrency", "_wait"),  # the door
+    ("scan.concurrency.concurrency_limit", "_wait"),  # the door
     # In the loop it has come; other threads are none of requests.
-    ("scan.rate_limits.concurrency", "require"),
+    ("scan.concurrency.turns", "require"),
     ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
     # NodeSession.acquire()
     ("scan.extensions.traces.transaction_traces", "_alone"),

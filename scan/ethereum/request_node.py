@@ -60,7 +60,7 @@ class NodeTimedOut(UpstreamFailed):
 
 
 class Places(Protocol):
-    """Threads that may wait; see WaitingThreads in scan/rate_limits/concurrency.py."""
+    """Threads that may wait; see WaitingThreads in scan/concurrency/."""
 
     def place_in_turn(
         self, client: Hashable, *, is_optional: bool

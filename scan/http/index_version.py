@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database import connection, notifications
 from scan.errors import InvalidParameter, ScanError, Unavailable
-from scan.rate_limits.concurrency import WaitingThreads
 
 CHANNEL = "scan_chain"
 # A notification may never come, as through a pooler that lends a connection for a transaction.

@@ -16,6 +16,9 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing.exceptions import RoutingException
 
 from scan import VERSION
+from scan.concurrency import turns
+from scan.concurrency.turns import Postponed, RequestPlaces
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import (
@@ -33,7 +36,6 @@ from scan.http.request_state import RequestState, Steps, Wait
 from scan.observability import logs, metrics
 from scan.parameters import without_ignored
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits import concurrency
 from scan.rate_limits.client_address import client_address
 from scan.server import responses
 
@@ -64,7 +66,7 @@ class Middleware:
     pages: Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
     routes: application.Routes
-    waiting_threads: concurrency.WaitingThreads
+    waiting_threads: WaitingThreads
     trusted_proxies: int
     logs_requests: bool
     base_path: str
@@ -84,12 +86,10 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = (
-                        state.places or concurrency.thread.request or concurrency.RequestPlaces()
-                    )
+                    state.places = state.places or turns.thread.request or RequestPlaces()
                     with state.places:
                         return self._ask_flask(state, start_response)
-                except concurrency.Postponed as postponed:
+                except Postponed as postponed:
                     state.steps = state.take_turn(postponed)
                     if has_loop:
                         raise

@@ -9,10 +9,10 @@ from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from scan import json_bodies
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.http import services
 from scan.http.current_request import client_address, reader
-from scan.rate_limits import concurrency
 from scan.server import connection
 
 USUAL_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
@@ -59,7 +59,7 @@ MULTIPART = "multipart/form-data"
 _MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-class LargeForms(concurrency.ConcurrencyLimit):
+class LargeForms(ConcurrencyLimit):
     """The limit of large forms that are parsed at the same time."""
 
     def __init__(self) -> None:

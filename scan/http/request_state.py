@@ -10,11 +10,12 @@ from typing import NamedTuple
 from gunicorn.http.errors import ParseException
 
 from scan.accounts.api_keys import ApiKey
+from scan.concurrency.turns import Postponed, RequestPlaces, Turn
 from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
 from scan.http.list_formats import Format
 from scan.queries.reader import Reader
-from scan.rate_limits import concurrency, storage
+from scan.rate_limits import storage
 from scan.server.responses import Environ, WsgiResponse
 
 
@@ -42,7 +43,7 @@ class Wait(Enum):
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[storage.RateLimitResult] | concurrency.Turn
+WaitsFor = Wait | Future[storage.RateLimitResult] | Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -82,7 +83,7 @@ class RequestState:
     cache_key: CacheKey | None = None
     route: str = "unknown"
     reader: Reader | None = None  # None until Flask runs
-    places: concurrency.RequestPlaces | None = None  # None until Flask runs
+    places: RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
@@ -125,7 +126,7 @@ class RequestState:
             response: WsgiResponse | None = end.value
             return response
 
-    def take_turn(self, postponed: concurrency.Postponed) -> Steps:
+    def take_turn(self, postponed: Postponed) -> Steps:
         """Wait for a place that was not free, and return a response where it does not come."""
         assert self.places is not None
         refusal = None

@@ -6,11 +6,11 @@ from typing import cast
 from flask import current_app
 
 from scan.accounts.api_keys import ApiKeyLookup, KeyUsage
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database import connection, notifications
 from scan.http.index_version import CHANNEL
 from scan.queries import network
 from scan.queries.reader import Sources
-from scan.rate_limits import concurrency
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
@@ -34,7 +34,7 @@ class Services:
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
-    waiting_threads: concurrency.WaitingThreads
+    waiting_threads: WaitingThreads
 
     @property
     def reads(self) -> connection.Database:

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.setting_kinds import Network
 
 PORTS = (443, 8443)

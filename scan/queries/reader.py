@@ -10,6 +10,7 @@ import orjson
 
 from scan import registry
 from scan.cached_values import TimedValue, cached_property
+from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
 from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.transaction_contents import TransactionContents
@@ -18,7 +19,6 @@ from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum import request_node
 from scan.indexer.hooks import Rows
-from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 
 PROCESSOR_WAIT_S = 1.0
 READ_AGAIN_S = 5.0

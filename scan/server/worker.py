@@ -16,8 +16,8 @@ from typing import Any
 from gunicorn.http import errors
 
 from scan import processors
+from scan.concurrency.turns import Postponed, Turn
 from scan.errors import ScanError, Unavailable
-from scan.rate_limits import concurrency
 from scan.server import connection, connection_limits, responses
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
@@ -144,7 +144,7 @@ class Worker(connection_limits.AcceptedConnections):
                 return False
             if isinstance(made, Future):
                 conn.state, conn.waits_for = connection.State.IN_THREAD, made
-                if isinstance(made, concurrency.Turn):
+                if isinstance(made, Turn):
                     self.watch(conn, selectors.EVENT_READ, self._look_for_end)
                 else:
                     self.watch(conn, 0)
@@ -198,7 +198,7 @@ class Worker(connection_limits.AcceptedConnections):
             return
         conn.state = connection.State.RECEIVING
         error = future.exception()
-        if isinstance(error, concurrency.Postponed):
+        if isinstance(error, Postponed):
             if not self._take_step(conn):
                 self._advance(conn)
         elif error is not None:
@@ -291,7 +291,7 @@ class Worker(connection_limits.AcceptedConnections):
             return
         self._checked_at = now
         for conn in list(self._connections):
-            if isinstance(conn.waits_for, concurrency.Turn):
+            if isinstance(conn.waits_for, Turn):
                 conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()

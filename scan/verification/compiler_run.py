@@ -20,8 +20,8 @@ from typing import Any
 
 import orjson
 
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import Unavailable, VerificationFailed
-from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.verification import confined_process, sandbox, settings_search
 
 log = logging.getLogger(__name__)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from scan.accounts.wallet_signatures import Requester, require_owner
 from scan.cached_values import LazyMapping
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database import lists, transaction
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpsUrl, NotResolved, Purpose, RefusedUrl
-from scan.rate_limits.concurrency import WaitingThreads
 from scan.registry import enabled
 from scan.settings import Settings
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway
 from scan.hex import to_hex
-from scan.rate_limits.concurrency import WaitingThreads
 from tests.support import faulty_node, serving
 
 pytestmark = pytest.mark.check

@@ -7,12 +7,13 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
+from scan.concurrency.turns import Postponed, RequestPlaces
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, served_chain
 from scan.ethereum.client import MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
-from scan.rate_limits.concurrency import Postponed, RequestPlaces, WaitingThreads
 from tests.support import faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.receiver import Answer

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from app import create_app
+from scan.concurrency.turns import QUEUED_PER_CLIENT
 from scan.errors import ClientBusy
-from scan.rate_limits.concurrency import QUEUED_PER_CLIENT
 from scan.settings import Settings
 
 CLIENT = "192.0.2.1"

@@ -13,7 +13,7 @@ import pytest
 import requests
 from werkzeug.test import create_environ
 
-from scan.rate_limits.concurrency import QUEUED_PER_CLIENT
+from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support.anvil import Anvil
 from tests.support.database import execute

@@ -4,12 +4,12 @@ from contextlib import suppress
 
 import pytest
 
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.errors import UpstreamFailed
 from scan.ethereum import request_node
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.served_chain import BlockId
-from scan.rate_limits.concurrency import WaitingThreads
 from tests.indexer.test_node_faults import status
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.anvil import Anvil

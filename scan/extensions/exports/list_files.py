@@ -16,6 +16,7 @@ import flask
 import orjson
 from flask import request
 
+from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
 from scan.errors import Unavailable
 from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
@@ -29,7 +30,6 @@ from scan.http.services import services
 from scan.queries import holdings, network, tokens, windows
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
-from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.rate_limits.storage import Window
 from scan.server.responses import FileBody, Kept
 

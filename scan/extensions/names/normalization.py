@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from scan.cached_values import SizedCache
-from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
+from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
 from scan.verification import sandbox
 
 MAX_BYTES = 255  # of a name in UTF-8

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from scan.cached_values import SizedCache
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession, NodeTimedOut
 from scan.ethereum.served_chain import BlockId
@@ -23,7 +24,6 @@ from scan.extensions.names.settings import Settings
 from scan.queries import blocks
 from scan.queries.addresses import AddressName, AddressNames
 from scan.queries.reader import Reader
-from scan.rate_limits.concurrency import ConcurrencyLimit
 
 ONE_S = 0.5  # for the names that a request is about
 LIST_S = 0.3

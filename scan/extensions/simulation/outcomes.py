@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from scan.concurrency.turns import Postponed, QueuedPlaces, thread
 from scan.contracts.delegation_targets import Read
 from scan.contracts.proxy_contracts import IN_CODE, Words
 from scan.ethereum.served_chain import BlockId
@@ -27,7 +28,6 @@ from scan.extensions.traces.transaction_traces import implementations_in
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
-from scan.rate_limits.concurrency import Postponed, QueuedPlaces, thread
 
 Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
 

@@ -17,10 +17,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from scan import errors
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.rate_limits.client_address import network_around
-from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.compiler_run import RUNNING, OutOfLimits
 from scan.verification.request import parse
 from scan.verification.verifier import Verifier, indexed_contract, message, verify

@@ -20,6 +20,7 @@ import orjson
 
 from scan import parameters
 from scan.cached_values import json_decoder
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.contracts.account_state import node_of_index
 from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
@@ -37,7 +38,6 @@ from scan.extensions.contract_details.contract_import import source_client, sour
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
-from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore

@@ -6,16 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from scan.concurrency import concurrency_limit, turns
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
+from scan.concurrency.turns import Postponed, QueuedPlaces, RequestPlaces
+from scan.concurrency.waiting_threads import WaitingThreads
 from scan.errors import ClientBusy, Unavailable
 from scan.queries import reader
-from scan.rate_limits import concurrency
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
 
 def test_without_a_length_of_the_line_all_wait_for_a_place():
-    places = concurrency.ConcurrencyLimit(1, busy="busy")
+    places = ConcurrencyLimit(1, busy="busy")
     assert places.take("a") and not places.take("b")
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(places.take, client, wait_s=20.0) for client in "bb"]
@@ -27,7 +30,9 @@ def test_without_a_length_of_the_line_all_wait_for_a_place():
 
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     """Of one client's eight requests at once, two or three had their turn and the others not."""
-    monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
+    monkeypatch.setattr(
+        concurrency_limit, "PLACE_WAIT_S", 20.0
+    )  # on a busy machine each takes longer
     places, served, begin = reader.unbounded_statements(), [], threading.Barrier(8)
 
     def read():
@@ -45,7 +50,7 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
 @pytest.mark.parametrize("make", [reader.unbounded_statements, reader.processor_places])
 def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, monkeypatch):
     """Its next requests held all other threads, as its last one had been quick."""
-    monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
+    monkeypatch.setattr(concurrency_limit, "PLACE_WAIT_S", 0.01)
     places = make()
     assert places.take("a")
     time.sleep(0.05)
@@ -75,8 +80,8 @@ def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
 def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
     """Who has held a place gets the last free one after a pause, and any other at once."""
     now = 100.0
-    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
-    places = concurrency.ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
+    monkeypatch.setattr(concurrency_limit.time, "monotonic", lambda: now)
+    places = ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
     assert places.take("a") and places.take("b") and not places.take("c")
     now += 2.0
     places.give_back("b")
@@ -94,7 +99,7 @@ def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
 
 
 def test_clients_have_their_turns_one_after_the_other():
-    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    places = QueuedPlaces(1, 1, busy="busy")
     assert places.take("holder")
     queued = [places.queue(client) for client in "aaaabbc"]
     order, holder = [], "holder"
@@ -109,8 +114,8 @@ def test_clients_have_their_turns_one_after_the_other():
 
 
 def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait():
-    places = concurrency.WaitingThreads()
-    queued = [places.queue("a") for _ in range(3 + concurrency.QUEUED_PER_CLIENT)]
+    places = WaitingThreads()
+    queued = [places.queue("a") for _ in range(3 + turns.QUEUED_PER_CLIENT)]
     assert sum(turn.done() for turn in queued) == 3
     with pytest.raises(ClientBusy):
         places.queue("a")
@@ -124,7 +129,7 @@ def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait()
 
 
 def test_whoever_had_no_place_waits_for_one_that_is_held_and_for_no_other_turn():
-    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    places = QueuedPlaces(1, 1, busy="busy")
     running, *strangers = (places.queue(f"10.0.0.{number}") for number in range(4))
     running.leave()
     assert strangers[0].result(0)
@@ -139,7 +144,7 @@ def test_whoever_had_no_place_waits_for_one_that_is_held_and_for_no_other_turn()
 
 
 def test_the_number_of_places_follows_what_the_node_may_be_at():
-    places = concurrency.WaitingThreads()
+    places = WaitingThreads()
     first, second, third = (places.costly.queue(client) for client in "abc")
     assert first.result(0) and second.result(0)
     places.have_one_costly_place(True)
@@ -153,7 +158,7 @@ def test_the_number_of_places_follows_what_the_node_may_be_at():
 
 
 def test_whoever_leaves_gives_back_what_it_has_or_would_have():
-    places = concurrency.QueuedPlaces(1, 1, busy="busy")
+    places = QueuedPlaces(1, 1, busy="busy")
     first, second, third = (places.queue(client) for client in "abc")
     assert first.result(0)
     second.leave()
@@ -165,32 +170,32 @@ def test_whoever_leaves_gives_back_what_it_has_or_would_have():
 
 
 def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
-    places = concurrency.QueuedPlaces(2, 1, busy="busy")
+    places = QueuedPlaces(2, 1, busy="busy")
     assert places.take("a") and places.take("b")
     for client, kind in (("a", ClientBusy), ("c", Unavailable)):
         turn = places.queue(client)
         turn.check(turn._ends_at - 0.1)
         assert not turn.done()
-        turn.check(turn._ends_at + concurrency.QUEUED_S)
+        turn.check(turn._ends_at + turns.QUEUED_S)
         with pytest.raises(kind):
             turn.require()
     assert not places._queues
 
 
 def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
-    places, other = concurrency.WaitingThreads(1, 1), concurrency.QueuedPlaces(1, 1, busy="busy")
-    held, late = concurrency.RequestPlaces(), concurrency.RequestPlaces()
+    places, other = WaitingThreads(1, 1), QueuedPlaces(1, 1, busy="busy")
+    held, late = RequestPlaces(), RequestPlaces()
     with held, places.place_in_turn("a"):
         with places.place_in_turn("a"):  # it has it
             pass
         assert places.taken == 1
         with held:  # as a request within another one
-            assert concurrency.thread.request is held
+            assert turns.thread.request is held
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(getattr, concurrency.thread, "request").result() is None
-    assert places.taken == 0 and concurrency.thread.request is None
+            assert pool.submit(getattr, turns.thread, "request").result() is None
+    assert places.taken == 0 and turns.thread.request is None
     assert places.take("b")
-    with pytest.raises(concurrency.Postponed) as postponed, late, other.place_in_turn("a"):
+    with pytest.raises(Postponed) as postponed, late, other.place_in_turn("a"):
         places.place_in_turn("a").__enter__()
     assert other.taken == 1  # it goes on with what it has
     turn = late.queue(postponed.value)
@@ -203,9 +208,9 @@ def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
 
 
 def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
-    places, held = concurrency.WaitingThreads(), concurrency.RequestPlaces()
+    places, held = WaitingThreads(), RequestPlaces()
     assert places.costly.take("a")
-    with pytest.raises(concurrency.Postponed) as postponed, held, places.place_in_turn("a"):
+    with pytest.raises(Postponed) as postponed, held, places.place_in_turn("a"):
         places.costly_place_in_turn("a").__enter__()
     assert postponed.value.places is places.costly and places.taken == 0
     # A request inside another one waits in no thread, and keeps what the other one has.
@@ -213,7 +218,7 @@ def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
         with pytest.raises(ClientBusy), held:
             places.costly_place_in_turn("a").__enter__()
         assert places.taken == 1
-        with pytest.raises(concurrency.Postponed):
+        with pytest.raises(Postponed):
             places.costly_place_in_turn("a").__enter__()
     assert places.taken == 0 and places.costly.taken == 1
     turn = held.queue(postponed.value)
@@ -226,19 +231,19 @@ def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
 
 
 def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
-    places = concurrency.WaitingThreads(1, 1)
+    places = WaitingThreads(1, 1)
     with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):
         waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(30)])])
         while "b" not in places._queues:
             pass
-        monkeypatch.setattr(concurrency, "QUEUED_S", 0.0)
+        monkeypatch.setattr(turns, "QUEUED_S", 0.0)
         with pytest.raises(Unavailable), places.place_in_turn("c"):
             pass
     assert waiting.result() == [True]
 
 
 def test_a_client_with_all_its_long_waits_is_told_that_they_are_its_own():
-    threads = concurrency.WaitingThreads()
+    threads = WaitingThreads()
     with threads.place_for_long("a"), threads.place_for_long("a"):
         assert isinstance(threads.refusal_for_long("a"), ClientBusy)
         with pytest.raises(ClientBusy), threads.place_for_long("a"):
