@@ -14,8 +14,9 @@ from pathlib import Path
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations
-from scan.database.embedded import EmbeddedPostgres, StillStarting, back_up
-from scan.database.embedded import restore as restore_database
+from scan.database.embedded import EmbeddedPostgres, StillStarting
+from scan.database.embedded_backups import back_up
+from scan.database.embedded_backups import restore as restore_database
 from scan.errors import SettingError
 from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password

@@ -20,7 +20,7 @@ from scan.contracts.abi import (
     selector,
     signature_of,
 )
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.hex import excerpt
 
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times

@@ -4,7 +4,7 @@ Input: JSON from a node, which may be malformed or lie. Output: ints and bytes, 
 Start with client.py (retry, batches), then transport.py (HTTP with a deadline and a bound),
 node_errors.py, request_node.py (the node for requests of clients), transaction_reader.py
 (transactions that are not stored), stored_blocks.py (those that are), blocks.py (blocks and
-receipts), events.py (transfers and trades in logs), token_metadata.py, display_text.py (values as
-people read them), block_encoding.py (consensus encodings, a table by type) and block_hashing.py
+receipts), events.py (transfers and trades in logs), token_metadata.py, text_cleaning.py (names
+that strangers chose), block_encoding.py (consensus encodings, a table by type) and block_hashing.py
 (hashes, roots).
 """

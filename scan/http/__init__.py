@@ -2,5 +2,6 @@
 
 Input: a WSGI request. Output: a response with its id, its limits and its metrics.
 Start with middleware.py (the steps in order), then credentials_and_limits.py (which key or address
-is charged) and response_cache.py; views use requests.py, for their responses and lists, too.
+is charged) and response_cache.py; views use
+current_request.py, request_bodies.py, json_responses.py and list_responses.py.
 """

@@ -19,7 +19,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.database.lists import all_links, all_lists
 from scan.errors import InvalidParameter, NotFound, Unavailable
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import data, to_hex
 from scan.http.current_request import reader

@@ -11,7 +11,8 @@ from typing import Any
 
 from markupsafe import escape
 
-from scan.ethereum.display_text import COIN_DECIMALS, checksummed
+from scan.ethereum.checksums import checksummed
+from scan.ethereum.units import COIN_DECIMALS
 from scan.pages import formatting
 from scan.pages.records import NAMELESS, Names, Record
 from scan.queries import holdings, transactions

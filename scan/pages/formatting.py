@@ -14,15 +14,9 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from scan.ethereum.display_text import (
-    COIN_DECIMALS,
-    GWEI_DECIMALS,
-    IGNORABLE,
-    checksummed,
-    clean,
-    in_units,
-    short,
-)
+from scan.ethereum.checksums import checksummed, short
+from scan.ethereum.text_cleaning import IGNORABLE, clean
+from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 from scan.queries.holdings import exact_worth
 
 MAX_NAME = 60

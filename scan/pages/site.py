@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http import current_request, list_formats, services, view_marks
 from scan.http.application import TYPES, StaticFile, static_file

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scan.database import connection, embedded
+from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from tests.support.folders import temporary_folder
 from tests.support.serving import completed
 
@@ -28,7 +29,7 @@ def data_folder():
 def initialised():
     """What initdb and a first start have written, which takes seconds."""
     with data_folder() as path:
-        server = embedded.EmbeddedPostgres(path)
+        server = EmbeddedPostgres(path)
         start(server)
         server.stop()
         yield path
@@ -43,7 +44,7 @@ def folder(initialised):
 
 @contextmanager
 def running_in(folder):
-    server = embedded.EmbeddedPostgres(folder)
+    server = EmbeddedPostgres(folder)
     start(server)
     try:
         yield server
@@ -62,7 +63,7 @@ def start(server):
     while True:
         try:
             return server.start()
-        except embedded.StillStarting:
+        except StillStarting:
             continue
 
 
@@ -81,7 +82,7 @@ def test_data_that_initdb_did_not_finish_are_set_aside():
         unfinished = own / "postgres"
         unfinished.mkdir(parents=True)
         (unfinished / "PG_VERSION").write_text("18\n")
-        server = embedded.EmbeddedPostgres(own)
+        server = EmbeddedPostgres(own)
         start(server)
         require_answer(server)
         server.stop()
@@ -91,7 +92,7 @@ def test_data_that_initdb_did_not_finish_are_set_aside():
 def test_a_start_may_be_repeated(started, folder):
     running = postmaster(folder)
     start(started)
-    start(embedded.EmbeddedPostgres(folder))
+    start(EmbeddedPostgres(folder))
     require_answer(started)
     assert postmaster(folder) == running
 
@@ -111,9 +112,9 @@ def test_a_start_that_fails_names_a_full_disk(folder, monkeypatch, free_bytes):
     """What PostgreSQL's log has need not: `checkpoint request failed`. To fill a disk for real
     needs a mount."""
     (folder / "postgres" / "postgresql.auto.conf").write_text("no_setting = 1\n")
-    server = embedded.EmbeddedPostgres(folder)
+    server = EmbeddedPostgres(folder)
     monkeypatch.setattr(embedded.shutil, "disk_usage", lambda _: Usage(2**30, 0, free_bytes))
-    with pytest.raises(embedded.StartFailed, match=r"FATAL: .*contains errors") as failed:
+    with pytest.raises(StartFailed, match=r"FATAL: .*contains errors") as failed:
         start(server)
     is_full = f"cannot start PostgreSQL: the disk of {folder / 'postgres'} is full; add space. "
     assert failed.value.message.startswith(is_full) is (free_bytes == 2**20)
@@ -123,7 +124,7 @@ def test_a_start_that_fails_names_a_full_disk(folder, monkeypatch, free_bytes):
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left):
     started.stop()
     (folder / "postgres" / "postmaster.pid").write_text(left)
-    server = embedded.EmbeddedPostgres(folder)
+    server = EmbeddedPostgres(folder)
     start(server)
     require_answer(server)
     start(started)  # finds its socket
@@ -132,7 +133,7 @@ def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left
 def test_a_chain_is_remembered_by_its_node(started, folder):
     started.remember_chain("http://a", "scan_1_aa")
     started.remember_chain("http://b", "scan_2_bb")
-    assert embedded.EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
+    assert EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
     assert started.chain_of("http://c") is None
     assert stat.S_IMODE((folder / "chains.json").stat().st_mode) == 0o600
     (folder / "chains.json").write_text('{"cut')
@@ -186,7 +187,7 @@ def test_data_of_another_release_get_the_rules_at_their_next_start(started, fold
     before = postmaster(folder)
     hba = folder / "postgres" / "pg_hba.conf"
     hba.write_text("local all all trust\n")
-    start(embedded.EmbeddedPostgres(folder))  # while the old one runs
+    start(EmbeddedPostgres(folder))  # while the old one runs
     assert postmaster(folder) != before
     assert "trust" not in hba.read_text()
     start(started)

@@ -1,15 +1,15 @@
 """Characters that show nothing, in names that strangers choose."""
 
-from scan.ethereum import display_text
+from scan.ethereum import text_cleaning
 
 
 def test_what_shows_nothing_is_in_no_sentence_and_in_no_comparison(explorer):
     """A text of its own may be written in variation selectors, which programs read."""
-    shows_nothing = [c for c in map(chr, range(0x110000)) if display_text.IGNORABLE.match(c)]
+    shows_nothing = [c for c in map(chr, range(0x110000)) if text_cleaning.IGNORABLE.match(c)]
     assert len(shows_nothing) > 4_000
     hidden = "".join(chr(0xE0100 + ord(letter)) for letter in "send all to 0xbad")
     for character in (*shows_nothing, hidden):
-        assert display_text.clean(f"Thank{character} you", 20) == "Thank you"
+        assert text_cleaning.clean(f"Thank{character} you", 20) == "Thank you"
     statement = "SELECT c FROM unnest(%s) AS c WHERE skeleton('Tether' || c) <> skeleton('Tether')"
     assert explorer.execute(statement, [*shows_nothing, hidden]) == []
-    assert display_text.clean("\u2764\ufe0f", 20) == "\u2764"
+    assert text_cleaning.clean("\u2764\ufe0f", 20) == "\u2764"

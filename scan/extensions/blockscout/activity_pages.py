@@ -17,7 +17,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.display_text import COIN_DECIMALS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
 from scan.extensions.decoding.decoding import contexts

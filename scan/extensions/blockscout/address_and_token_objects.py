@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import paths
 from scan.extensions.decoding.decoding import add_methods
 from scan.hex import data, to_hex

@@ -8,7 +8,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths, transaction_lists
 from scan.extensions.blockscout.blocks import block_objects, withdrawals_response
 from scan.extensions.blockscout.decoded_objects import log_objects, log_position

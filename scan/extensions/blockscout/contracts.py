@@ -15,7 +15,7 @@ from scan import parameters
 from scan.contracts.abi_decoding import constructor_values
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths
 from scan.extensions.blockscout.addresses_and_tokens import creation_status
 from scan.extensions.blockscout.decoded_objects import shown

@@ -7,7 +7,7 @@ from flask import current_app
 
 from scan import parameters
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.display_text import in_units
+from scan.ethereum.units import in_units
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.address_and_token_objects import transfer_total
 from scan.extensions.blockscout.addresses_and_tokens import token_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.account_state import ViewCall
-from scan.ethereum import blocks, display_text, node_errors
+from scan.ethereum import blocks, checksums, node_errors
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
@@ -77,7 +77,7 @@ def shown(value: Any, type_: str) -> Any:
     if isinstance(members, list | tuple):
         types = _member_types(type_, len(members))
         return [shown(*member) for member in zip(members, types, strict=True)]
-    return display_text.checksummed(value) if type_ == "address" and value else str(value)
+    return checksums.checksummed(value) if type_ == "address" and value else str(value)
 
 
 def _member_types(type_: str, count: int) -> Sequence[str]:
@@ -172,7 +172,7 @@ def trace_objects(record: Record, frames: Sequence[transaction_traces.TraceFrame
 def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int) -> Object:
     creates = traces.is_creation(frame.type)
     action = {
-        "from": display_text.checksummed(to_hex(frame.from_address)),
+        "from": checksums.checksummed(to_hex(frame.from_address)),
         "gas": hex(frame.gas or 0),
         "value": hex(frame.value),
         "input": to_hex(frame.input),
@@ -182,7 +182,7 @@ def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int)
     else:
         action["callType"] = CALL_TYPES.get(frame.type, "call")
         if frame.to_address is not None:
-            action["to"] = display_text.checksummed(to_hex(frame.to_address))
+            action["to"] = checksums.checksummed(to_hex(frame.to_address))
     trace: Object = {
         "action": action,
         "subtraces": subtraces,

@@ -10,7 +10,7 @@ from flask import request
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
-from scan.ethereum import display_text
+from scan.ethereum import checksums, units
 from scan.extensions.blockscout import hooks, paths
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
@@ -27,7 +27,7 @@ SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
-TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**display_text.COIN_DECIMALS
+TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**units.COIN_DECIMALS
 # The prices of /gas, and within how many blocks a transaction is expected, as Blockscout says where
 # it has seen none wait.
 GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 1)}
@@ -82,7 +82,7 @@ def _gas_prices(
 
 
 def _gwei(wei: int) -> float:
-    return float(display_text.in_units(wei, display_text.GWEI_DECIMALS))
+    return float(units.in_units(wei, units.GWEI_DECIMALS))
 
 
 @blueprint.path("/stats/charts/transactions")
@@ -177,7 +177,7 @@ def check_redirect() -> Response:
     else:
         kind, value = result["type"], result["value"]
         if kind in ("address", "token", "contract"):
-            kind, value = "address", display_text.checksummed(value)
+            kind, value = "address", checksums.checksummed(value)
         if kind == "block":  # which a reorganisation may have removed meanwhile
             value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
             kind = kind if value else None
@@ -233,7 +233,7 @@ def _result(
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)
         of_address = {
-            "url": f"/address/{display_text.checksummed(value)}",
+            "url": f"/address/{checksums.checksummed(value)}",
             "ens_info": None,
             "name": result["name"] or party["name"],
             "is_smart_contract_address": party["is_contract"],
@@ -245,6 +245,6 @@ def _result(
         **fields,
         **paths.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
-        "token_url": f"/token/{display_text.checksummed(value)}",
-        "address_url": f"/address/{display_text.checksummed(value)}",
+        "token_url": f"/token/{checksums.checksummed(value)}",
+        "address_url": f"/address/{checksums.checksummed(value)}",
     }

@@ -17,7 +17,7 @@ from flask import Blueprint, g, request
 from scan import parameters
 from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.decoding.decoding import contexts
 from scan.http import interfaces
 from scan.http.current_request import reader

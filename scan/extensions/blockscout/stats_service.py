@@ -13,7 +13,7 @@ import orjson
 from scan import VERSION, parameters
 from scan.api.renamed_fields import renamed_field
 from scan.errors import NotFound
-from scan.ethereum.display_text import GWEI_DECIMALS, in_units
+from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout import paths
 from scan.extensions.chain_statistics import statistics
 from scan.http.current_request import reader

@@ -13,7 +13,7 @@ from flask import Blueprint, request
 from scan import parameters
 from scan.api.hooks import Api
 from scan.cached_values import LazySequence
-from scan.ethereum.display_text import COIN_DECIMALS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.hex import to_hex
 from scan.http import csv_text

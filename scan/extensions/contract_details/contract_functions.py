@@ -15,7 +15,7 @@ from scan.contracts import proxy_contracts, read_calls
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mutability_of
 from scan.errors import InvalidParameter
-from scan.ethereum.display_text import COIN_DECIMALS, GWEI_DECIMALS
+from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
 from scan.queries import blocks
 from scan.queries.reader import Reader

@@ -15,7 +15,7 @@ from scan.contracts import abi_decoding, abi_json
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum import display_text
+from scan.ethereum import text_cleaning
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.contract_abis import (
     NO_CONTRACT,
@@ -317,6 +317,6 @@ def add_methods(
 
 
 def _add_memo(transaction: Record, selector: bytes) -> None:
-    text = display_text.text_start(selector, len(selector))
+    text = text_cleaning.text_start(selector, len(selector))
     if text:
         transaction["memo"] = f"{text}…"

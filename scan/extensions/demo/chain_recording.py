@@ -22,7 +22,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import orjson
 
 from scan.commands.startup import prepare_database, require_node
-from scan.database import connection, embedded
+from scan.database import connection
+from scan.database.embedded import EmbeddedPostgres
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
@@ -228,7 +229,7 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
 def _own_database() -> Iterator[str]:
     with TemporaryDirectory(prefix="scan-recording-") as folder:
         Path(folder).chmod(0o711)  # started by root, PostgreSQL runs as another user
-        postgres = embedded.EmbeddedPostgres(Path(folder) / "data")
+        postgres = EmbeddedPostgres(Path(folder) / "data")
         try:
             postgres.start()
             yield postgres.database_url("recording")

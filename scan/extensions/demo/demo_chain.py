@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.ethereum import block_hashing, display_text
+from scan.ethereum import block_hashing, checksums
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.extensions.demo import demo_node, replay
 from scan.extensions.explanations.gas_use import gas_of_steps
@@ -162,7 +162,7 @@ class DemoChain(replay.Recording):
             name: int(transaction[name], 16)
             for name in ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
         }
-        to = display_text.checksummed(transaction["to"])
+        to = checksums.checksummed(transaction["to"])
         signed = _keys()[sender].sign_transaction(
             {**unsigned, "type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
         )

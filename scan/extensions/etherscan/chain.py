@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.display_text import in_units
+from scan.ethereum.units import in_units
 from scan.extensions.chain_statistics import gas_prices, statistics
 from scan.extensions.etherscan import account, replies
 from scan.extensions.explanations.transactions import queries as explanations

@@ -18,8 +18,8 @@ import orjson
 from scan import parameters
 from scan.api.renamed_fields import Renaming
 from scan.errors import InvalidParameter, RateLimited, ScanError
-from scan.ethereum.display_text import GWEI_DECIMALS, in_units
 from scan.ethereum.request_node import TAGS
+from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data
 from scan.http.current_request import reader
 from scan.http.interfaces import Interface

@@ -17,7 +17,7 @@ from scan import registry
 from scan.api.openapi.schemas import declared
 from scan.api.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.display_text import COIN_DECIMALS, in_units
+from scan.ethereum.units import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
 from scan.http import csv_text
 from scan.http.csv_text import Cell

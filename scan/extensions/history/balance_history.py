@@ -11,8 +11,8 @@ import orjson
 
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, state_proofs
-from scan.ethereum.display_text import COIN_DECIMALS
 from scan.ethereum.served_chain import BlockId
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.history import queries as history
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.parameters import BIGINT_MAX

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from scan import VERSION
 from scan.errors import ScanError
-from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
+from scan.ethereum.text_cleaning import WRITTEN_BY_STRANGERS
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json, tools_of
 from scan.server.responses import Environ, Headers
 

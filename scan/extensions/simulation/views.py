@@ -10,7 +10,7 @@ from scan import json_bodies
 from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, ScanError, TracesUnavailable
-from scan.ethereum.display_text import COIN_DECIMALS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.explanations.transactions import views as explanations
 from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of

@@ -12,7 +12,7 @@ import orjson
 
 from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.explanations.storage import compiler_layouts
 from scan.extensions.sourcify import fields

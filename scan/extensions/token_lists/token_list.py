@@ -19,7 +19,7 @@ from scan import parameters
 from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.items import item_metadata, pictures
 from scan.extensions.items.item_metadata import BadContent
 from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched

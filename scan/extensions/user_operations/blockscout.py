@@ -9,7 +9,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.ethereum.display_text import checksummed
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import hooks, paths
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object

@@ -18,7 +18,7 @@ from flask import Blueprint, Flask, Response, current_app, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
+from scan.ethereum.text_cleaning import WRITTEN_BY_STRANGERS
 from scan.http.hooks import Interfaces
 from scan.http.interfaces import API, Interface
 from scan.http.services import services

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from scan.ethereum.display_text import in_units
+from scan.ethereum.units import in_units
 from scan.extensions.blockscout import csv_files
 from scan.extensions.blockscout.tests.test_responses import most
 

@@ -6,7 +6,7 @@ from eth_utils import keccak
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
-from scan.ethereum import display_text, node_errors
+from scan.ethereum import checksums, node_errors
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.tests.published import PREFIX, faults
@@ -40,7 +40,7 @@ def test_addresses_in_arguments_have_checksums():
     )
     shown = decoded_objects.call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
     assert shown is not None and shown["method_id"] == "00000000"
-    good = display_text.checksummed(HOLDER)
+    good = checksums.checksummed(HOLDER)
     expected = [good, [good, good], [[good, [["7", good]]]], HOLDER, "true"]
     assert [parameter["value"] for parameter in shown["parameters"]] == expected
 

@@ -5,7 +5,7 @@ from itertools import accumulate
 import pytest
 import yaml
 
-from scan.ethereum.display_text import in_units
+from scan.ethereum.units import in_units
 from scan.extensions.blockscout.paths import answered_paths
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 

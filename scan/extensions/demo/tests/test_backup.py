@@ -14,7 +14,8 @@ import pytest
 import requests
 
 from scan.commands import database_commands, startup
-from scan.database import embedded, migrations
+from scan.database import migrations
+from scan.database.embedded import EmbeddedPostgres
 from scan.extensions.demo import demo_run
 from scan.settings import Settings
 from tests.database.test_embedded import running_in, start
@@ -37,7 +38,7 @@ class Original:
 
     def __init__(self, folder, rpc_url, head):
         self.folder, self.file, self.head = folder, folder.with_name("demo.backup"), head
-        server = embedded.EmbeddedPostgres(folder)
+        server = EmbeddedPostgres(folder)
         start(server)
         url = server.database_url(NAME)
         migrations.run(Settings(database_url=url))

@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.api.renamed_fields import recording
-from scan.ethereum.display_text import COIN_DECIMALS, clean, in_units, short
+from scan.ethereum.checksums import short
+from scan.ethereum.text_cleaning import clean
+from scan.ethereum.units import COIN_DECIMALS, in_units
 from scan.pages.formatting import exchange_name
 from scan.queries.filter_values import WITH_AMOUNTS
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.ethereum.display_text import clean, text_start
+from scan.ethereum.text_cleaning import clean, text_start
 from scan.extensions.explanations.transactions.summary_exchanges import (
     approvals_left,
     movements,

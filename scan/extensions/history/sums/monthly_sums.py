@@ -11,7 +11,7 @@ import orjson
 
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
-from scan.ethereum.display_text import COIN_DECIMALS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.traces import views as internal_transfers
 from scan.http.current_request import reader
 from scan.queries import cursors, entities, holdings

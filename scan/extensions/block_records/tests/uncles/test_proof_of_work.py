@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import pytest
 
-from scan.ethereum import blocks, display_text
+from scan.ethereum import blocks, units
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
@@ -134,10 +134,10 @@ def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
     for _, address, amount in mined.chain.rewards:
         amounts[address in UNCLE_MINERS] += amount
     for action, values in {
-        "dailyblockrewards": {"blockRewards_Eth": display_text.in_units(sum(amounts.values()))},
+        "dailyblockrewards": {"blockRewards_Eth": units.in_units(sum(amounts.values()))},
         "dailyuncleblkcount": {
             "uncleBlockCount": sum(map(len, UNCLES.values())),
-            "uncleBlockRewards_Eth": display_text.in_units(amounts[True]),
+            "uncleBlockRewards_Eth": units.in_units(amounts[True]),
         },
     }.items():
         [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]

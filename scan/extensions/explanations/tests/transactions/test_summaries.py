@@ -4,7 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding
-from scan.ethereum import display_text
+from scan.ethereum import text_cleaning
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.explanations.transactions import summary_parts, transaction_summary
@@ -250,7 +250,7 @@ def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
 
 
 def test_clean_text_has_one_line_without_hidden_characters():
-    assert display_text.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
+    assert text_cleaning.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
 
 
 POOL_OF_BOTH = {

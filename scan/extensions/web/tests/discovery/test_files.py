@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scan.ethereum.display_text import WRITTEN_BY_STRANGERS
+from scan.ethereum.text_cleaning import WRITTEN_BY_STRANGERS
 from scan.settings import Brand
 from tests.support.indexing import client_over
 from tests.support.openapi_document import DOCUMENT

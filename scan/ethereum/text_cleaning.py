@@ -1,42 +1,10 @@
-"""Values of a chain as people read them: names that contracts and strangers chose, visible, in one
-line, bounded; amounts as decimal numbers; addresses with the checksum of EIP-55, whose hex letters
-are capitals where the hash says so. Pure.
-"""
+"""Names that contracts and strangers chose, as people read them: visible, in one line, bounded."""
 
 import codecs
 import re
 import unicodedata
-from functools import lru_cache
-
-from scan.ethereum.rlp_and_tries import keccak256
-
-CHECKSUMS = 65_536  # entries of the cache: 17 MB
-
-
-@lru_cache(CHECKSUMS)
-def checksummed(address: str) -> str:
-    """Return an address, given in lower-case hex, with its checksum. It takes 9 us, and 0.1 us from
-    the cache; eth_utils takes 30 us."""
-    digits = address[2:]
-    digest = keccak256(digits.encode()).hex()
-    letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
-    return f"0x{''.join(letters)}"
-
 
 MAX_TEXT_BYTES = 2048  # of an input, by which a text is recognised
-COIN_DECIMALS = 18
-GWEI_DECIMALS = 9
-
-
-def in_units(value: int, decimals: int | None = COIN_DECIMALS, separator: str = "") -> str:
-    """Return base units as an exact decimal number without zeros at its end, such as `1234.5`, or
-    as they are where decimals are not known.
-
-    `separator` stands between groups of three digits before the point.
-    """
-    whole, fraction = divmod(abs(value), 10 ** (decimals or 0))
-    rest = f".{fraction:0{decimals}d}".rstrip("0") if fraction else ""
-    return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"
 
 
 # For programs that read responses as language.
@@ -95,7 +63,3 @@ def _without_stacks(text: str) -> str:
         if marks <= 2 and (kept or not (marks or character == " ")):
             kept.append(character)
     return "".join(kept)
-
-
-def short(address: str) -> str:
-    return f"{address[:8]}…{address[-4:]}"
