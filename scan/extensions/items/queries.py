@@ -23,6 +23,7 @@ from scan.queries.windows import Window
 
 GAS = 30_000_000
 LIST_GAS = 4_000_000  # for each item of a list: a page of 25 may take the gas of three single items
+SHOWN_TRANSFERS = 25  # of an item
 TIMEOUT_S = 2.0
 LIST_TIMEOUT_S = 1.0
 MAX_URI_BYTES = 65_536  # enough for images and metadata in a data: URI
@@ -176,15 +177,16 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
     """Return an item; raises NotFound for a token without items, and an id that was never moved and
     has no owner."""
-    token_type, record, owners, transfers, head_number, head_hash = reader.row(
+    token_type, record, owners = reader.row(
         "queries/token_items_get", address=token, token_id=token_id
     )
     _require_items(token_type)
+    newest = "[]"
     if record is None:
         record = orjson.dumps(_unlisted(reader, token, token_type, token_id)).decode()
-        transfers = "[]"
-    item_id = ItemId(token, token_type, token_id)
-    head = BlockId(head_number, bytes(head_hash))
+    else:
+        newest = transfers(reader, token, token_id, Window(SHOWN_TRANSFERS, 0)).data
+    item_id, head = ItemId(token, token_type, token_id), blocks.or_newest(reader, None)
     uri = reader.sources.get(TokenUris).at(reader.node, item_id, head)
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
@@ -199,7 +201,7 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
         marks = {renamed[name]: block for name, block in item.items() if name in renamed}
         holders = [{"address": item["owner"], "balance": "1", **marks}] if item["owner"] else []
         record, owners = orjson.dumps(item).decode(), orjson.dumps(holders).decode()
-    return Item(record, owners, transfers, uri, media)
+    return Item(record, owners, newest, uri, media)
 
 
 def _unlisted(reader: Reader, token: bytes, token_type: str | None, token_id: int) -> Any:
