@@ -48,7 +48,7 @@ OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
     ("scan.deadlines", "_run"),
     ("scan.extensions.items.media_cache", "take"),
-    ("scan.rate_limits.storage", "_probe"),
+    ("scan.rate_limits.window_storage", "_probe"),
     ("scan.extensions.phoenix.broadcaster", "_run"),
     ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.phoenix.broadcaster", "next"),

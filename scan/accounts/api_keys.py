@@ -17,7 +17,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest, Unavailable
 from scan.rate_limits.limiter import Limiter, requests_per_minute
-from scan.rate_limits.storage import Window
+from scan.rate_limits.window_storage import Window
 from scan.settings import Settings
 
 MAX_ACTIVE_KEYS = 10  # per owner

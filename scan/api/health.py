@@ -11,7 +11,7 @@ from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http import background_threads, current_request, json_responses, services
 from scan.http.json_responses import Response
-from scan.rate_limits.storage import probe_window
+from scan.rate_limits.window_storage import probe_window
 
 blueprint = Blueprint("health", __name__)
 root_blueprint = Blueprint("root", __name__)

@@ -21,7 +21,7 @@ from scan.http.interfaces import Interface
 from scan.http.request_state import Charged, ChargeSteps, RequestState, Wait, WaitsFor
 from scan.rate_limits.client_address import OF_PROXIES
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.storage import RateLimitResult, Window
+from scan.rate_limits.window_storage import RateLimitResult, Window
 from scan.server import connection, responses
 from scan.setting_kinds import is_loopback
 from scan.settings import Settings

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from scan.errors import ForeignForm, ScanError
-from scan.rate_limits import storage
+from scan.rate_limits.window_storage import RateLimitResult
 from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -40,7 +40,7 @@ class SameOrigin(NamedTuple):
 API = "/api/v1"
 
 
-def limit_headers(result: storage.RateLimitResult) -> Headers:
+def limit_headers(result: RateLimitResult) -> Headers:
     """Return the headers of every response that is charged, also of errors and preflights."""
     return [
         ("X-RateLimit-Limit", str(result.limit)),
@@ -60,7 +60,7 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
-    limit_headers: Callable[[storage.RateLimitResult], Headers] = limit_headers
+    limit_headers: Callable[[RateLimitResult], Headers] = limit_headers
     varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice

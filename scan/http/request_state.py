@@ -15,7 +15,7 @@ from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
 from scan.http.list_formats import Format
 from scan.queries.reader import Reader
-from scan.rate_limits import storage
+from scan.rate_limits.window_storage import RateLimitResult
 from scan.server.responses import Environ, WsgiResponse
 
 
@@ -43,7 +43,7 @@ class Wait(Enum):
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[storage.RateLimitResult] | Turn
+WaitsFor = Wait | Future[RateLimitResult] | Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -60,7 +60,7 @@ class CacheKey(NamedTuple):
 class Charged(NamedTuple):
     """The result of a charge, and the key that was charged; with `refusal` the request ends."""
 
-    result: storage.RateLimitResult
+    result: RateLimitResult
     key: ApiKey | None = None
     refusal: ScanError | None = None
 

@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from scan.rate_limits import storage
+from scan.rate_limits import window_storage
+from scan.rate_limits.window_storage import (
+    MovingWindows,
+    ProcessWindows,
+    RateLimitResult,
+    SharedWindows,
+    Window,
+)
 from scan.settings import Settings
 
 
@@ -13,7 +20,7 @@ class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
     together: a request rejected by one window is not counted in the other."""
 
-    store: storage.MovingWindows
+    store: MovingWindows
     anonymous_rate: RateLimitItem  # of a client address without a key
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
@@ -22,17 +29,17 @@ class Limiter(NamedTuple):
 
     def key_windows(
         self, key_id: int, requests_per_minute: int, address: str
-    ) -> tuple[storage.Window, ...]:
+    ) -> tuple[Window, ...]:
         """Return the windows of a request with a key: the key's own, and the client address's over
         all keys."""
         return (
-            storage.Window(_per_minute(requests_per_minute), str(key_id)),
-            storage.Window(self.address_rate, address),
+            Window(_per_minute(requests_per_minute), str(key_id)),
+            Window(self.address_rate, address),
         )
 
-    def peek_address(self, address: str) -> storage.RateLimitResult:
+    def peek_address(self, address: str) -> RateLimitResult:
         """Return what a client without a key has left."""
-        return self.store.charge(storage.Window(self.anonymous_rate, address), is_counted=False)
+        return self.store.charge(Window(self.anonymous_rate, address), is_counted=False)
 
 
 def make_limiter(settings: Settings) -> Limiter:
@@ -58,14 +65,14 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _store(settings: Settings) -> storage.MovingWindows:
+def _store(settings: Settings) -> MovingWindows:
     if counts_in_process(settings):
-        return storage.ProcessWindows()
-    when_lost = storage.refuse
+        return ProcessWindows()
+    when_lost = window_storage.refuse
     if settings.rate_limit_when_storage_is_lost == "local":
-        local = storage.ProcessWindows()
+        local = ProcessWindows()
         when_lost = lambda charged: local.charge(*charged)  # noqa: E731
-    return storage.SharedWindows(settings.rate_limit_storage, when_lost)
+    return SharedWindows(settings.rate_limit_storage, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -14,7 +14,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.storage import ProcessStorage, ProcessWindows, Window
+from scan.rate_limits.window_storage import ProcessStorage, ProcessWindows, Window
 from scan.settings import Settings
 from tests.support.serving import redis_server
 

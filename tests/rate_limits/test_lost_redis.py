@@ -8,7 +8,7 @@ from redis import Redis
 from app import create_app
 from scan.observability import metrics
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.storage import PROBE_EVERY_S, Window
+from scan.rate_limits.window_storage import PROBE_EVERY_S, Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
 from tests.support.serving import (
@@ -51,7 +51,7 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(
     shared_database_url, tmp_path, caplog, fault
 ):
     """Full, or a replica: it answers PING and whatever reads a window."""
-    caplog.set_level("INFO", "scan.rate_limits.storage")
+    caplog.set_level("INFO", "scan.rate_limits.window_storage")
     with redis_server(tmp_path) as storage, Redis.from_url(storage) as redis:
         settings = Settings(
             database_url=shared_database_url,

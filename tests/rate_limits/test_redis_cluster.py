@@ -6,7 +6,7 @@ import pytest
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
-from scan.rate_limits.storage import Window
+from scan.rate_limits.window_storage import Window
 from scan.settings import Settings
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute

@@ -28,7 +28,7 @@ from scan.queries.cursors import ordinal_at
 from scan.queries.filter_values import Value
 from scan.queries.list_pages import Page
 from scan.queries.windows import Window
-from scan.rate_limits.storage import RateLimitResult
+from scan.rate_limits.window_storage import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 
 TABLE = Path(__file__).with_name("paths.toml")

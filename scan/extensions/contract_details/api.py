@@ -31,7 +31,7 @@ blueprint = Blueprint("contract_details", __name__)
 @blueprint.get("/contracts/<address>/claims")
 def get_claims(address: str) -> Response:
     current_request.query_arguments()
-    claims = contract_page.of(current_request.reader(), parameters.address(address))
+    claims = contract_page.stored_claims(current_request.reader(), parameters.address(address))
     return json_responses.json_value({"claims": claims})
 
 
@@ -136,7 +136,7 @@ def list_same_code(address: str) -> Response:
 def compare_sources(address: str, other: str) -> Response:
     current_request.query_arguments()
     key, other_key = parameters.address(address), parameters.address(other, "other")
-    pairs = comparison.of(current_request.reader(), key, other_key)
+    pairs = comparison.file_pairs(current_request.reader(), key, other_key)
     files = [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs]
     return json_responses.json_value(
         {"address": to_hex(key), "other": to_hex(other_key), "files": files}

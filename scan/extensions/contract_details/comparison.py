@@ -182,7 +182,7 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{numbers[0] if numbers else 0},{len(numbers)}"
 
 
-def of(reader: Reader, address: bytes, other: bytes) -> list[FilePair]:
+def file_pairs(reader: Reader, address: bytes, other: bytes) -> list[FilePair]:
     """Return the files of two contracts in pairs; raises NotFound for one that is not verified."""
     reader.hold_processor()
     source, other_source = _source(reader, address), _source(reader, other)

@@ -42,7 +42,7 @@ CLAIMED = "claimed"  # the outcome of what is kept as a claim
 MAX_TEXT = 300
 
 
-def of(reader: Reader, address: bytes) -> list[dict[str, Any]]:
+def stored_claims(reader: Reader, address: bytes) -> list[dict[str, Any]]:
     """Return the claims about the code at an address; none where it is verified."""
     (data,) = reader.row("queries/contract_claims_list", address=address)
     claims: list[dict[str, Any]] = orjson.loads(data)
@@ -158,7 +158,7 @@ def read_contract(
         proxy=proxy,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
-        claims=[] if contract.is_verified else of(reader(), address),
+        claims=[] if contract.is_verified else stored_claims(reader(), address),
         replaced=None if contract.replaced_at is None else contract.not_verified,
     )
     if view == "code":
@@ -201,7 +201,7 @@ def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> Contrac
     """Return the values of functions without arguments, None where the node does not answer: each
     function can still be called by its form."""
     try:
-        return contract_values.of(reader(), address, abis, proxy)
+        return contract_values.read(reader(), address, abis, proxy)
     except (UpstreamFailed, Unavailable, HistoryUnavailable, NotFound):
         reader().do_not_cache()
         return None

@@ -60,7 +60,7 @@ class _Getter(NamedTuple):
 
 
 def get(reader: Reader, address: bytes) -> ContractValues:
-    """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
+    """Return a contract's values; raises NotFound if it is not verified, and as read() does."""
     contract, _ = contracts.get_with_proxy(reader, address, FUNCTIONS)
     own_abis = [] if contract.interface is None else [json.loads(contract.interface)]
     block = blocks.or_newest(reader, None)
@@ -70,7 +70,7 @@ def get(reader: Reader, address: bytes) -> ContractValues:
     abis = [*own_abis, *(abi for proxy in proxies for abi in implementation_abis(reader, proxy))]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
-    return of(reader, address, abis, proxies[-1] if proxies else None)
+    return read(reader, address, abis, proxies[-1] if proxies else None)
 
 
 def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]:
@@ -99,7 +99,7 @@ def _selector(entry: dict[str, Any]) -> bytes | None:
         return None
 
 
-def of(
+def read(
     reader: Reader, address: bytes, abis: Sequence[AbiEntries], proxy: Proxy | None
 ) -> ContractValues:
     """Return the values in the order of the ABIs. Raises NotFound before the first block,

@@ -268,7 +268,7 @@ def choose_other(address: str) -> Response:
 @comparison_views.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = records.address_of(address), records.address_of(other)
-    pairs = comparison.of(current_request.reader(), key, other_key)
+    pairs = comparison.file_pairs(current_request.reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

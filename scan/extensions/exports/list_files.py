@@ -30,7 +30,7 @@ from scan.http.services import services
 from scan.queries import holdings, network, tokens, windows
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
-from scan.rate_limits.storage import Window
+from scan.rate_limits.window_storage import Window
 from scan.server.responses import FileBody, Kept
 
 MAX_BYTES = 64 * 1024 * 1024

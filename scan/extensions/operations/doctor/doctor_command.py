@@ -24,7 +24,7 @@ from scan.extensions.operations.doctor.checks import (
 )
 from scan.observability.logs import print_lines
 from scan.rate_limits.limiter import counts_in_process
-from scan.rate_limits.storage import SharedWindows, refuse
+from scan.rate_limits.window_storage import SharedWindows, refuse
 from scan.setting_kinds import node_origins, without_password
 from scan.settings import Settings, doubtful_variables
 from scan.verification.compiler_store import CompilerStore
