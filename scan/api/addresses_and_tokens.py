@@ -14,8 +14,7 @@ from scan.http.json_responses import Response
 from scan.http.prerequisites import Prerequisite
 from scan.queries import addresses, contracts, holdings, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 

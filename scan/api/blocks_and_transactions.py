@@ -12,8 +12,7 @@ from scan.api.hooks import Api
 from scan.http import current_request, json_responses, list_responses, services
 from scan.http.json_responses import Response
 from scan.queries import blocks, entities, filter_values, network, tokens, transactions
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 blueprint = Blueprint("blocks_and_transactions", __name__)
 

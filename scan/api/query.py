@@ -15,7 +15,7 @@ from scan.queries import cursors, entities
 from scan.queries.filter_values import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.filter_values import QUERIED
 from scan.queries.filtered_pages import MAX_ENTRIES
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 blueprint = Blueprint("query", __name__)
 

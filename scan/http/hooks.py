@@ -8,8 +8,7 @@ from flask import Flask, Response
 from scan.http.interfaces import Interface
 from scan.http.list_formats import Format
 from scan.http.services import Services
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 from scan.registry import Part
 from scan.settings import Settings
 

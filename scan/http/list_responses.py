@@ -19,8 +19,7 @@ from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.filter_values import FILTER_KEYS
 from scan.queries.filtered_pages import MAX_ENTRIES
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 PAGED = ("page", "limit", "cursor")
 # Parameters of a list, and of one that is ordered along the chain.

@@ -30,8 +30,7 @@ from scan.pages.records import NAMELESS, Record, address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, holdings, tokens
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
 

@@ -17,7 +17,7 @@ from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page
 from scan.queries import blocks, transactions
 from scan.queries.holdings import unit_prices
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 MOST_SHOWN = 50  # of each list that extensions add to a block
 

@@ -20,8 +20,7 @@ from scan.pages import formatting, records
 from scan.pages.records import Record
 from scan.pages.site import page, site
 from scan.queries import entities, filter_values, reader, tokens
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")

@@ -15,7 +15,7 @@ from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page
 from scan.queries import blocks, filtered_pages, network
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 from scan.webhooks.registration import EVENT_TYPES
 
 NEWEST = Window(limit=8, offset=0)

@@ -11,9 +11,8 @@ from flask import Blueprint, Response
 from scan import registry
 from scan.pages.records import Record
 from scan.queries.addresses import Address
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 from scan.registry import Part
 
 # The groups of an address's tabs, in their order: what happened, what it has, its code.

@@ -19,9 +19,8 @@ from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances, blocks, cursors
 from scan.queries.contracts import IndexedCreation, creation_of
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 UNREAD = "The node does not respond, and this balance has not been read yet."
 

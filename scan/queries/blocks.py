@@ -11,9 +11,8 @@ import orjson
 from scan.errors import NotFound
 from scan.ethereum import request_node, served_chain
 from scan.parameters import BIGINT_MAX
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_blocks
 
 FINALITY = ("finalized", "safe", "latest")
 

@@ -20,9 +20,8 @@ from scan.queries import blocks
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 from scan.verification.contract_match import FULL, RUNTIME
 from scan.verification.languages import language_of_path
 from scan.verification.verifier import MESSAGES, SIMILAR

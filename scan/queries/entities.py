@@ -9,9 +9,8 @@ from scan.errors import InvalidParameter
 from scan.queries import blocks, contracts, hooks, tokens
 from scan.queries.filter_values import FILTERS, PARSER_OF_KEY, Value
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 

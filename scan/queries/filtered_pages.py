@@ -11,9 +11,8 @@ from scan.database.lists import all_entities
 from scan.database.transaction import Row
 from scan.queries.cursors import Traversal
 from scan.queries.filter_values import Value
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_kept_blocks
 
 # How PostgreSQL writes records: as /api/v1 returns them, or in a form that sql/lists.toml has.
 Form = str

@@ -14,9 +14,8 @@ import orjson
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.queries import balances, cursors, network
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 COIN = "coin"  # as an asset, beside tokens by their address in hex
 MIN_DEPTH = Decimal(1000)

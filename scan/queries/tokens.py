@@ -18,9 +18,8 @@ from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
 from scan.queries.cursors import Value as Cursor
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import Form
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 UNKNOWN = "No token is known at this address."
 CHANGE_DAYS = 30

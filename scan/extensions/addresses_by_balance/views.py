@@ -13,9 +13,8 @@ from scan.http.json_responses import Response
 from scan.http.list_responses import LISTED, list_response
 from scan.pages import filtered_lists, hooks
 from scan.queries.cursors import ADDRESS, AMOUNT
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 MOST_COUNTED = 10_000
 

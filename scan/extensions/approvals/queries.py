@@ -19,9 +19,8 @@ from scan.hex import BadHex, data, to_hex
 from scan.parameters import LAST_TIME_S
 from scan.queries.cursors import ORDINAL
 from scan.queries.filter_values import WITH_AMOUNTS
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 GAS = 500_000  # of each call
 TIMEOUT_S = 3.0

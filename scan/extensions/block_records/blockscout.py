@@ -21,8 +21,8 @@ from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 

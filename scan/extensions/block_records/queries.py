@@ -13,9 +13,8 @@ from scan.extensions.block_records.rows import ExecutionRequest, requests_hash, 
 from scan.hex import data, to_hex
 from scan.queries import blocks, cursors, filtered_pages, transactions
 from scan.queries.filter_values import Value
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 
 def authorizations_page(reader: Reader, window: Window, **filters: Value | None) -> Page:

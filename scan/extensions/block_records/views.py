@@ -18,7 +18,7 @@ from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record
 from scan.queries import filtered_pages, hooks
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 api_views = Blueprint("block_records", __name__)
 add_list(api_views, "/authorizations", "authorizations")

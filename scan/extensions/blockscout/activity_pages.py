@@ -24,7 +24,7 @@ from scan.extensions.decoding.decoding import contexts
 from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.queries import cursors, entities
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 COIN_TRANSFER, INTERACTION, CREATION = "coin_transfer", "contract_interaction", "contract_creation"
 OF_COIN = (COIN_TRANSFER, INTERACTION, CREATION)

@@ -21,7 +21,7 @@ from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.http.request_bodies import json_object
 from scan.queries import addresses, blocks, contracts, tokens
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 SIDES = ("to", "from")
 SORTS = ("value", "fee")

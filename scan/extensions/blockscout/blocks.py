@@ -28,7 +28,7 @@ from scan.extensions.blockscout.paths import (
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.queries import blocks
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
 MERGES = {"1": 15_537_394}  # the first of those, by the chain's id

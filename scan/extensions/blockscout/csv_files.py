@@ -21,7 +21,7 @@ from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.queries import tokens, transactions
 from scan.queries.entities import PAGES
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone

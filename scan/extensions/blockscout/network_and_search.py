@@ -21,7 +21,7 @@ from scan.hex import data
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.queries import blocks, filtered_pages, holdings, network, tokens, transactions
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]

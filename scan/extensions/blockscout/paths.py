@@ -26,8 +26,7 @@ from scan.http.json_responses import Response, json_value
 from scan.queries import filter_values, filtered_pages, tokens
 from scan.queries.cursors import ordinal_at
 from scan.queries.filter_values import Value
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 from scan.rate_limits.window_storage import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 

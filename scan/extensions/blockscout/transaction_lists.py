@@ -26,8 +26,7 @@ from scan.http.current_request import reader
 from scan.http.json_responses import Response
 from scan.queries import blocks, tokens, transactions
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 OF_OP_STACK = NAMES["op_stack"]
 

@@ -15,8 +15,8 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.current_request import reader
 from scan.queries import blocks
+from scan.queries.list_pages import Window, in_kept_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_kept_blocks
 
 DEFAULT_DAYS = 30
 MAX_DAYS = 366

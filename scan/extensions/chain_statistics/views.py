@@ -24,7 +24,7 @@ from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
 from scan.queries import tokens
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 

@@ -14,9 +14,8 @@ from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.queries import contracts
 from scan.queries.cursors import ADDRESS, ORDINAL
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 MAX_STEPS = 5_000_000  # of all files, in less than 0.5 s
 MAX_ROWS = 2_000  # of all files

@@ -32,7 +32,7 @@ from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
 from scan.queries.balances import note_sums
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 MOST_BALANCES = 20
 MOST_OWNED = 100_000  # items of an owner, looked through for those of one token: in 0.07 s

@@ -15,7 +15,7 @@ from scan.hex import data
 from scan.http.current_request import reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens, transactions
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 MOST_TOP_HOLDERS = 1_000
 # Of tokeninfo: what the publishers of tokens say of them, which nobody gives here.

@@ -17,7 +17,7 @@ from scan.hex import data, to_hex
 from scan.http.current_request import client_address, reader
 from scan.http.services import services
 from scan.queries import blocks, contracts
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
 

@@ -23,7 +23,7 @@ from scan.http.prerequisites import Prerequisite
 from scan.json_bodies import parse_json
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 MOST_GAS = 30_000_000
 # A call's fields, as JSON-RPC names them.

@@ -24,8 +24,8 @@ from scan.hex import BadHex, data
 from scan.http.current_request import reader
 from scan.http.interfaces import Interface
 from scan.queries import blocks, tokens
+from scan.queries.list_pages import Window
 from scan.queries.reader import KeptFrom
-from scan.queries.windows import Window
 from scan.server.responses import Environ, WsgiResponse, json_response
 
 PATHS = ("/api", "/v2/api")

@@ -27,7 +27,7 @@ from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine
 from scan.http.current_request import client_address, reader
 from scan.http.list_formats import MAX_FILE_ROWS, TYPES, Format
 from scan.http.services import services
-from scan.queries import holdings, network, tokens, windows
+from scan.queries import holdings, list_pages, network, tokens
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 from scan.rate_limits.window_storage import Window
@@ -55,10 +55,10 @@ class ListFile(NamedTuple):
 def write_list(
     reader: Reader,
     kind: str,
-    read: Callable[[windows.Window], Page],
+    read: Callable[[list_pages.Window], Page],
     own: str | None,
     file_format: Format,
-    window: windows.Window,
+    window: list_pages.Window,
     folder: Path,
 ) -> ListFile:
     """Write the list into a file: `kind` is its key in [csv], `own` the address in its path. Raises
@@ -86,9 +86,9 @@ def write_list(
 
 
 def _write(
-    read: Callable[[windows.Window], Page],
+    read: Callable[[list_pages.Window], Page],
     csv: "_CsvRows | None",
-    window: windows.Window,
+    window: list_pages.Window,
     file: IO[bytes],
 ) -> Page:
     """Write all pages, and return the last one without its records."""
@@ -186,9 +186,9 @@ FOLDER = "files"  # in SCAN_DATA_DIR
 
 def send(
     kind: str,
-    read: Callable[[windows.Window], Page],
+    read: Callable[[list_pages.Window], Page],
     chosen: Format,
-    window: windows.Window,
+    window: list_pages.Window,
     arguments: Mapping[str, str],
     own: bytes | None,
 ) -> flask.Response:

@@ -18,8 +18,8 @@ from scan.hex import BadHex, data, quantity, to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, balances, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
+from scan.queries.list_pages import Window, in_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_blocks
 
 # In each list of an address; PostgreSQL takes up to a microsecond a row that is in memory.
 MAX_ROWS_READ = 10_000

@@ -20,11 +20,10 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history import genesis_balances, sql_values
-from scan.queries import addresses, cursors, network, windows
+from scan.queries import addresses, cursors, list_pages, network
 from scan.queries.addresses import Balance
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 TYPES = LazySequence(
     lambda: (
@@ -142,7 +141,7 @@ def page(
     """
     scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
     traversal = window.traversal("history", scope, POSITION)
-    window = windows.in_kept_blocks(reader, window)
+    window = list_pages.in_kept_blocks(reader, window)
     entries = window.limit
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))

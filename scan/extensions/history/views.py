@@ -24,7 +24,7 @@ from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import addresses, entities
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 DEFAULT_POINTS = 40
 

@@ -14,7 +14,7 @@ from scan.extensions.items.item_metadata import Metadata
 from scan.hex import data, to_hex
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
 SHOWN_ITEMS = 15  # in a collection

@@ -8,7 +8,7 @@ from scan.extensions.items import queries as items
 from scan.http.current_request import reader
 from scan.queries.addresses import tokens_held
 from scan.queries.filter_values import WITH_AMOUNTS
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 
 def token_list(parameters: Parameters) -> Reply:

@@ -17,9 +17,8 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.items.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
 from scan.queries import balances, blocks, filter_values, tokens
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 GAS = 30_000_000
 LIST_GAS = 4_000_000  # for each item of a list: a page of 25 may take the gas of three single items

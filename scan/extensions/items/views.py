@@ -27,9 +27,8 @@ from scan.outbound import https_client
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import address_of, names_of
 from scan.queries import tokens
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 from scan.server.responses import Kept
 from scan.settings import Settings
 

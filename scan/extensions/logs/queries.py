@@ -23,9 +23,8 @@ from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_kept_blocks
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5

@@ -24,8 +24,8 @@ from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, json_array, json_object, quantity
 from scan.queries.blocks import hash_at
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 MOST_DATA_BYTES = 4 * 1024 * 1024  # of a page's logs; a single log may have more
 BATCH_BYTES = (

@@ -20,8 +20,8 @@ from scan.pages import addresses_and_tokens, filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, names_of
 from scan.queries.filter_values import FILTER_KEYS
 from scan.queries.hooks import Entities
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 api_views = Blueprint("logs", __name__)
 

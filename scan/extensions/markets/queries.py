@@ -10,11 +10,10 @@ from scan import parameters
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, served_chain, token_metadata
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances, filter_values, windows
+from scan.queries import balances, filter_values, list_pages
 from scan.queries.cursors import ORDINAL, POOL
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 HOUR_S = 3_600
 # Candles of whole hours are made of stored ones, the others of the pool's trades.
@@ -131,7 +130,7 @@ def _from_trades(
     while spans > 0:
         start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
         end_s = last_start_s + span_s - 1
-        window = windows.in_kept_blocks(reader, Window(1, 0, time_from=start_s, time_to=end_s))
+        window = list_pages.in_kept_blocks(reader, Window(1, 0, time_from=start_s, time_to=end_s))
         count, data = reader.row(
             "queries/pool_candles_list_by_block",
             address=address,

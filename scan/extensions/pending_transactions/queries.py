@@ -17,8 +17,8 @@ from scan.hex import BadHex, data, json_object, quantity, quantity_or_none, to_h
 from scan.parameters import BIGINT_MAX, MAX_TYPE
 from scan.queries import entities
 from scan.queries.filtered_pages import MAX_ENTRIES
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 recorded = recording(__file__)
 

@@ -22,9 +22,8 @@ from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import Form, filtered_page
 from scan.queries.holdings import unit_prices
 from scan.queries.hooks import Entities
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 
 def page(reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None) -> Page:

@@ -17,9 +17,8 @@ from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 FILTERS = ("sender", "paymaster", "bundler", "entry_point")
 PATH = "/proxy/account-abstraction"

@@ -25,9 +25,8 @@ from scan.hex import data
 from scan.queries import transactions
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 TIMEOUT_S = 4.0
 NOT_IN_CALLDATA = "No call of the entry point with this operation is known."

@@ -15,8 +15,7 @@ from scan.http.json_responses import Response
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
-from scan.queries.list_pages import Page
-from scan.queries.windows import Window
+from scan.queries.list_pages import Page, Window
 
 api_views = Blueprint("user_operations", __name__)
 list_responses.add_list(api_views, "/user-operations", "user_operations")

@@ -28,8 +28,8 @@ from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.hex import data
 from scan.queries import addresses, blocks, network, transactions
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 MAX_INTERNAL = 200  # internal transfers that are read
 

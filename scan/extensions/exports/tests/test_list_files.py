@@ -16,8 +16,8 @@ from scan.errors import ClientBusy, Unavailable
 from scan.extensions.exports import list_files
 from scan.extensions.exports.list_files import MAX_OPEN, FilePlaces, Format, write_list
 from scan.queries import blocks
+from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 from tests.observability.test_logs_and_metrics import lines
 from tests.support import lists
 from tests.support.indexing import Indexing

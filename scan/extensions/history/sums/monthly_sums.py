@@ -18,9 +18,8 @@ from scan.queries import cursors, entities, holdings
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import MAX_ENTRIES, bounds_of, list_by
 from scan.queries.holdings import UnitPrices, exact_worth
-from scan.queries.list_pages import Page
+from scan.queries.list_pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
-from scan.queries.windows import Window, in_kept_blocks
 
 STATEMENTS = {
     "transactions": "queries/transactions_sum",

@@ -18,10 +18,9 @@ from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import address_of, names_of
-from scan.queries import entities, filter_values, holdings, list_pages, tokens, windows
-from scan.queries.list_pages import Page
+from scan.queries import entities, filter_values, holdings, list_pages, tokens
+from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
-from scan.queries.windows import Window
 
 blueprint = Blueprint("sums", __name__)
 
@@ -60,11 +59,11 @@ def list_sums(summed: Summed, address: str) -> Response:
     filters = {**arguments, summed.key: address}
     party = parameters.optional_address(filters, "address")
 
-    def read(window: windows.Window) -> list_pages.Page:
+    def read(window: list_pages.Window) -> list_pages.Page:
         page = monthly_sums.page(reader(), summed.entity, window, filters, party)
         return monthly_sums.valued_page(page)
 
-    def of_months(window: windows.Window) -> list_pages.Page:
+    def of_months(window: list_pages.Window) -> list_pages.Page:
         # Without the sums of all rows, which a spreadsheet would add to the months'.
         page = read(window)
         sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]

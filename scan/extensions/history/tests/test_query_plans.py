@@ -6,7 +6,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
 from scan.queries import cursors
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 from tests.api.test_query_plans import seeded
 from tests.support.explain import DEEPER
 

@@ -29,7 +29,7 @@ from scan.pages.hooks import AddressTab, Pages, tabs_of
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
 from scan.queries import contracts, entities, tokens, transactions
-from scan.queries.windows import Window
+from scan.queries.list_pages import Window
 
 EntryRecord = Mapping[str, Any]
 Names = Mapping[str, Any]
