@@ -9,9 +9,10 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, list_responses, prerequisites
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.current_request import block_argument, query_arguments, reader
+from scan.http.json_responses import Response, json_body, json_fragment, json_value
+from scan.http.list_responses import LISTED, list_response
+from scan.http.prerequisites import Prerequisite, requires
 from scan.queries import addresses, contracts, holdings, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
 from scan.queries.list_pages import Page, Window
@@ -29,12 +30,12 @@ OF_TOKEN = tuple(
 
 @blueprint.get("/addresses")
 def list_addresses() -> Response:
-    arguments = current_request.query_arguments("addresses", "include")
+    arguments = query_arguments("addresses", "include")
     keys = _addresses(arguments)
     included: dict[str, Any] = {}
     if "include" in arguments:
         parameters.one_of(arguments["include"], "include", INCLUDED)
-        included = tokens.records_of(current_request.reader(), keys)
+        included = tokens.records_of(reader(), keys)
     rows = [
         {
             "address": to_hex(key),
@@ -47,10 +48,10 @@ def list_addresses() -> Response:
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary, more in zip(
-            keys, addresses.get_many(current_request.reader(), keys), _names(keys), strict=True
+            keys, addresses.get_many(reader(), keys), _names(keys), strict=True
         )
     ]
-    return json_responses.json_value({"addresses": rows})
+    return json_value({"addresses": rows})
 
 
 def _amount(balance: Balance) -> dict[str, Any]:
@@ -64,11 +65,7 @@ def _unproven(names: Mapping[str, Any]) -> Sequence[str]:
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
     """Return the fields of addresses that have their names; none without a name service."""
-    names = (
-        current_request.reader()
-        .sources.get(AddressNames)
-        .of_addresses(current_request.reader(), keys)
-    )
+    names = reader().sources.get(AddressNames).of_addresses(reader(), keys)
     if names is None:
         return [{} for _ in keys]
     of_keys = (names.get(key, AddressName()) for key in keys)
@@ -91,11 +88,11 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 
 @blueprint.get("/addresses/<address>")
-@prerequisites.requires(Prerequisite.NODE_FIELDS)
+@requires(Prerequisite.NODE_FIELDS)
 def get_address(address: str) -> Response:
-    block = current_request.block_argument(current_request.query_arguments("block"))
+    block = block_argument(query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(current_request.reader(), key, block, has_recent=True)
+    account = addresses.get(reader(), key, block, has_recent=True)
     [names] = _names([key])
     detail = {
         "address": to_hex(key),
@@ -106,33 +103,33 @@ def get_address(address: str) -> Response:
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
-        "recentTxs": json_responses.json_fragment(account.recent),
+        "recentTxs": json_fragment(account.recent),
         "creation": None,
     }
     detail |= {**account.more, **names}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = contracts.creation_record(account.creation)
-    return json_responses.json_value(detail)
+    return json_value(detail)
 
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    arguments = current_request.query_arguments(*list_responses.LISTED, "block", "sort")
+    arguments = query_arguments(*LISTED, "block", "sort")
     if "sort" in arguments:
         return _list_by_worth(parameters.address(address), arguments)
-    block, key = current_request.block_argument(arguments), parameters.address(address)
+    block, key = block_argument(arguments), parameters.address(address)
 
     def read(window: Window) -> Page:
         if block is None:
-            return addresses.tokens_held(current_request.reader(), key, window)
-        return addresses.tokens_held_at(current_request.reader(), key, window, block)
+            return addresses.tokens_held(reader(), key, window)
+        return addresses.tokens_held_at(reader(), key, window, block)
 
     def read_for_file(window: Window) -> Page:
         if block is not None:
             raise InvalidParameter("A file has the newest state; leave out block.", field="block")
-        return addresses.tokens_held(current_request.reader(), key, window)
+        return addresses.tokens_held(reader(), key, window)
 
-    return list_responses.list_response(
+    return list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", address=key
     )
 
@@ -141,11 +138,11 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = holdings.unit_prices(current_request.reader())
-    return list_responses.list_response(
+    prices = holdings.unit_prices(reader())
+    return list_response(
         "tokens",
         arguments,
-        lambda window: holdings.tokens_by_worth(current_request.reader(), key, window, prices),
+        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
         kind="tokensByWorth",
         address=key,
     )
@@ -153,36 +150,32 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    return list_responses.list_response(
-        "tokens",
-        current_request.query_arguments(*list_responses.LISTED),
-        lambda window: tokens.page(current_request.reader(), window),
+    return list_response(
+        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
     )
 
 
 @blueprint.get("/tokens/<address>")
 def get_token(address: str) -> Response:
-    current_request.query_arguments()
-    return json_responses.json_body(
-        tokens.detail(current_request.reader(), parameters.address(address))
-    )
+    query_arguments()
+    return json_body(tokens.detail(reader(), parameters.address(address)))
 
 
 @blueprint.get("/tokens/<address>/holders/change")
 def get_holder_change(address: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     key = parameters.address(address)
-    if tokens.type_of(current_request.reader(), key) is None:
+    if tokens.type_of(reader(), key) is None:
         raise NotFound(tokens.UNKNOWN)
-    return json_responses.json_value(tokens.holder_change(current_request.reader(), key))
+    return json_value(tokens.holder_change(reader(), key))
 
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
     key = parameters.address(address)
-    return list_responses.list_response(
+    return list_response(
         "holders",
-        current_request.query_arguments(*list_responses.LISTED),
-        lambda window: tokens.holders(current_request.reader(), key, window),
+        query_arguments(*LISTED),
+        lambda window: tokens.holders(reader(), key, window),
         address=key,
     )

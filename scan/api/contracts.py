@@ -8,16 +8,17 @@ from scan.contracts.abi_decoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http import (
-    current_request,
-    json_responses,
-    list_responses,
-    prerequisites,
-    request_bodies,
-    services,
+from scan.http import request_bodies, services
+from scan.http.current_request import (
+    block_argument,
+    client_address,
+    note_changed_index,
+    query_arguments,
+    reader,
 )
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.json_responses import Response, json_fragment, json_value
+from scan.http.list_responses import LISTED, add_list, list_response
+from scan.http.prerequisites import Prerequisite, requires
 from scan.queries import contracts
 from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
@@ -29,23 +30,21 @@ from scan.verification.verifier import Verified, message, verify
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 blueprint = Blueprint("contracts", __name__)
-list_responses.add_list(blueprint, "/contract-creations", "contract_creations")
+add_list(blueprint, "/contract-creations", "contract_creations")
 
 
 @blueprint.post("/verify")
-@prerequisites.requires(Prerequisite.LONG_WAIT)
+@requires(Prerequisite.LONG_WAIT)
 def verify_contract() -> Response:
-    current_request.query_arguments()
+    query_arguments()
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
     submission = parse(request_bodies.json_object())
-    contracts.get_or_index(current_request.reader(), submission.address, ())
-    with services.services().waiting_threads.place_for_long(current_request.client_address()):
-        verified = verify(
-            services.services().verifier, submission, current_request.client_address()
-        )
+    contracts.get_or_index(reader(), submission.address, ())
+    with services.services().waiting_threads.place_for_long(client_address()):
+        verified = verify(services.services().verifier, submission, client_address())
     if verified.stored:
-        current_request.note_changed_index()
-    return json_responses.json_value(_verified(verified))
+        note_changed_index()
+    return json_value(_verified(verified))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -67,26 +66,24 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    return list_responses.list_response(
+    return list_response(
         "contracts",
-        current_request.query_arguments(*list_responses.LISTED),
-        lambda window: contracts.verified_page(current_request.reader(), window),
+        query_arguments(*LISTED),
+        lambda window: contracts.verified_page(reader(), window),
     )
 
 
 @blueprint.get("/contracts/<address>")
 def get_contract(address: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     key = parameters.address(address)
-    contract, lookup = contracts.get_with_proxy(current_request.reader(), key, STORED)
+    contract, lookup = contracts.get_with_proxy(reader(), key, STORED)
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
     if not contract.has_source:
         raise NotFound(contract.not_verified)
-    created = contracts.indexed(current_request.reader(), key)
-    return json_responses.json_value(
-        {**_record(key, contract, lookup.proxy), **_creation(contract, created)}
-    )
+    created = contracts.indexed(reader(), key)
+    return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
 
 
 def _creation(contract: Contract, created: IndexedCreation | None) -> dict[str, object]:
@@ -108,9 +105,9 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "contractName": contract.name,
         "filePath": contract.path,
         "compilerVersion": contract.compiler_version,
-        "settings": json_responses.json_fragment(contract.settings),
-        "abi": json_responses.json_fragment(contract.abi),
-        "sources": json_responses.json_fragment(contract.sources),
+        "settings": json_fragment(contract.settings),
+        "abi": json_fragment(contract.abi),
+        "sources": json_fragment(contract.sources),
         "license": contract.license,
         "constructorArguments": hex_or_none(contract.constructor_arguments),
         "codeHash": hex_or_none(contract.code_hash),
@@ -126,35 +123,29 @@ def hex_or_none(content: bytes | None) -> str | None:
 
 
 @blueprint.post("/contracts/<address>/call")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
-    sent = current_request.query_arguments("block")
+    sent = query_arguments("block")
     contract = parameters.address(address)
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("functionName", "args"), "field")
     function, arguments = function_and_arguments(body)
-    result = contracts.call(
-        current_request.reader(),
-        contract,
-        function,
-        arguments,
-        current_request.block_argument(sent),
-    )
+    result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
     value: dict[str, object] = {"result": result.value, "unproven": ["result"]}
     if result.proxy is not None:
         value |= {
             "implementation": to_hex(result.proxy.implementation),
             "unproven": ["result", "implementation"],
         }
-    return json_responses.json_value(value)
+    return json_value(value)
 
 
 @blueprint.get("/compilers")
 def list_compilers() -> Response:
-    current_request.query_arguments()
-    current_request.reader().do_not_cache()
+    query_arguments()
+    reader().do_not_cache()
     compilers = services.services().verifier.compilers
-    return json_responses.json_value(
+    return json_value(
         {
             language.name.lower(): [
                 {"version": dotted(version), "installed": is_installed}

@@ -9,8 +9,9 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import background_threads, current_request, json_responses, services
-from scan.http.json_responses import Response
+from scan.http import background_threads, services
+from scan.http.current_request import reader
+from scan.http.json_responses import Response, json_value
 from scan.rate_limits.window_storage import probe_window
 
 blueprint = Blueprint("health", __name__)
@@ -19,7 +20,7 @@ root_blueprint = Blueprint("root", __name__)
 
 @blueprint.get("/healthz")
 def alive() -> Response:
-    return json_responses.json_value({"status": "alive"})
+    return json_value({"status": "alive"})
 
 
 @blueprint.get("/readyz")
@@ -36,22 +37,22 @@ def ready() -> Response:
         newest = services.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = background_threads.read_status(services.services(), current_request.reader())
+        status = background_threads.read_status(services.services(), reader())
         behind = status.get("replicaLagBlocks", 0)
         if behind > services.services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
-        response = json_responses.json_value({**status, **problem}, 503)
+        response = json_value({**status, **problem}, 503)
         response.headers.update(error.headers)
         return response
-    return json_responses.json_value(status)
+    return json_value(status)
 
 
 @root_blueprint.get("/")
 def root() -> Response:
     base_path = services.services().settings.base_path
-    return json_responses.json_value(
+    return json_value(
         {
             "name": "Scan",
             "version": VERSION,

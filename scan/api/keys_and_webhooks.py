@@ -13,14 +13,10 @@ from scan.accounts import api_keys, wallet_signatures
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
-from scan.http import (
-    credentials_and_limits,
-    current_request,
-    json_responses,
-    list_responses,
-    request_bodies,
-)
-from scan.http.json_responses import Response
+from scan.http import credentials_and_limits, request_bodies
+from scan.http.current_request import api_key, client_address, query_arguments, reader
+from scan.http.json_responses import Response, json_body, json_value
+from scan.http.list_responses import PAGED, list_body, window_of
 from scan.http.services import services
 from scan.outbound import allowed_urls
 from scan.queries.list_pages import Page
@@ -33,22 +29,22 @@ blueprint = Blueprint("keys_and_webhooks", __name__)
 
 @blueprint.get("/keys")
 def list_keys() -> Response:
-    owner = parameters.address(current_request.query_arguments("owner").get("owner"), "owner")
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
     if services().settings.owner_auth == "always":
-        wallet_signatures.require_key_of(owner, current_request.api_key())
-    return json_responses.json_body(services().writes.value("accounts/api_keys_list", owner=owner))
+        wallet_signatures.require_key_of(owner, api_key())
+    return json_body(services().writes.value("accounts/api_keys_list", owner=owner))
 
 
 @blueprint.post("/keys")
 def create_key() -> Response:
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp_ms(body.get("timestamp"))
     wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
-    wallet_signatures.require_signed(owner, timestamp_ms, signature, current_request.reader().node)
+    wallet_signatures.require_signed(owner, timestamp_ms, signature, reader().node)
     key = api_keys.create(
         services().writes,
         services().limiter,
@@ -56,7 +52,7 @@ def create_key() -> Response:
         owner=owner,
         signed_at_ms=timestamp_ms,
         label=label,
-        client_address=current_request.client_address(),
+        client_address=client_address(),
     )
     created = {
         "id": key.id,
@@ -64,19 +60,19 @@ def create_key() -> Response:
         "keyPrefix": key.prefix,
         "message": "Keep this key now: it is shown only here. Send it as X-API-Key.",
     }
-    return json_responses.json_value(created, 201)
+    return json_value(created, 201)
 
 
 @blueprint.delete("/keys/<key_id>")
 def delete_key(key_id: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     number = _id(key_id)
-    key = current_request.api_key()
+    key = api_key()
     if key is None:
         raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")
     api_keys.deactivate(services().writes, number, key.owner)
     services().key_lookup.clear_cache()
-    return json_responses.json_value({"success": True, "id": number})
+    return json_value({"success": True, "id": number})
 
 
 def _signature(value: object) -> bytes:
@@ -107,15 +103,15 @@ CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
 
 @blueprint.get("/webhooks")
 def list_webhooks() -> Response:
-    owner = parameters.address(current_request.query_arguments("owner").get("owner"), "owner")
-    return json_responses.json_body(
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
+    return json_body(
         registration.webhooks_of(services().writes, services().settings, _requester(), owner)
     )
 
 
 @blueprint.post("/webhooks")
 def create_webhook() -> Response:
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
@@ -142,21 +138,21 @@ def create_webhook() -> Response:
         "secret": registered.secret,
         "message": "Keep this secret now: it is shown only here. It verifies X-Scan-Signature.",
     }
-    return json_responses.json_value(created, 201)
+    return json_value(created, 201)
 
 
 @blueprint.delete("/webhooks/<webhook_id>")
 def delete_webhook(webhook_id: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     webhook = _managed(webhook_id)
     registration.delete(services().writes, webhook)
-    return json_responses.json_value({"success": True, "id": webhook.id})
+    return json_value({"success": True, "id": webhook.id})
 
 
 @blueprint.patch("/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Response:
     """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
@@ -166,40 +162,38 @@ def change_webhook(webhook_id: str) -> Response:
         registration.activate(services().writes, services().settings, _requester(), webhook)
     else:
         registration.stop(services().writes, webhook)
-    return json_responses.json_body(
-        services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id)
-    )
+    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
-    arguments = current_request.query_arguments(*list_responses.PAGED)
-    window = list_responses.window_of(arguments)
+    arguments = query_arguments(*PAGED)
+    window = window_of(arguments)
     webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
         "webhooks/deliveries_list", webhook_id=webhook.id, **window.page(traversal)
     )
     assert row is not None
-    return list_responses.list_body("deliveries", Page.keyed(traversal, row), arguments)
+    return list_body("deliveries", Page.keyed(traversal, row), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
 def send_test(webhook_id: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     created = {
         "deliveryId": registration.send_test(services().writes, _managed(webhook_id)),
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
-    return json_responses.json_value(created, 201)
+    return json_value(created, 201)
 
 
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
 def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     number = _id(delivery_id, "deliveryId")
     registration.retry(services().writes, _managed(webhook_id), number)
-    return json_responses.json_value({"success": True, "deliveryId": number}, 202)
+    return json_value({"success": True, "deliveryId": number}, 202)
 
 
 def _managed(webhook_id: str) -> Webhook:
@@ -211,8 +205,8 @@ def _managed(webhook_id: str) -> Webhook:
 def _requester() -> wallet_signatures.Requester:
     proxies = services().settings.trusted_proxies
     return wallet_signatures.Requester(
-        current_request.api_key(),
-        current_request.client_address(),
+        api_key(),
+        client_address(),
         request.headers.get("X-Webhook-Secret"),
         is_of_one_client(request.environ, proxies),
     )

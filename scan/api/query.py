@@ -9,8 +9,10 @@ from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
-from scan.http import current_request, json_responses, list_responses, request_bodies
-from scan.http.json_responses import Response
+from scan.http import request_bodies
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_body
+from scan.http.list_responses import facts_of, time_of
 from scan.queries import cursors, entities
 from scan.queries.filter_values import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.filter_values import QUERIED
@@ -32,7 +34,7 @@ FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
 @blueprint.post("/query")
 def query() -> Response:
     """Return a page of an entity; `total` is null for several keys, whose rows no counter has."""
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
@@ -40,11 +42,11 @@ def query() -> Response:
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    page = entities.page(current_request.reader(), entity, _window(body, filters), filters)
+    page = entities.page(reader(), entity, _window(body, filters), filters)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
     list_name = all_entities()[entity].json_name
-    reported = [name.replace(list_name, "data", 1) for name in current_request.reader().reported]
-    return json_responses.json_body(begin.encode() + list_responses.facts_of(page, reported))
+    reported = [name.replace(list_name, "data", 1) for name in reader().reported]
+    return json_body(begin.encode() + facts_of(page, reported))
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
@@ -70,7 +72,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        list_responses.time_of(filters, "timeFrom"),
-        list_responses.time_of(filters, "timeTo"),
+        time_of(filters, "timeFrom"),
+        time_of(filters, "timeTo"),
         max_entries=MAX_ENTRIES,
     )

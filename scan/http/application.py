@@ -16,7 +16,8 @@ from werkzeug.routing import Map, Rule
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http import current_request, interfaces, request_state
+from scan.http import interfaces, request_state
+from scan.http.current_request import reader
 from scan.http.json_responses import JsonResponse
 from scan.http.request_state import RequestState
 from scan.server.responses import Environ, Headers, Kept
@@ -168,7 +169,7 @@ def handle_errors(app: Flask) -> None:
 
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
-    current_request.reader().do_not_cache()
+    reader().do_not_cache()
     refusal = request_state.current_request().refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 

@@ -15,7 +15,8 @@ import orjson
 from flask import Response, request
 
 from scan import errors, parameters
-from scan.http import current_request, list_responses, request_state
+from scan.http import current_request, request_state
+from scan.http.list_responses import window_of
 from scan.pages import formatting, records
 from scan.pages.records import Record
 from scan.pages.site import page, site
@@ -324,7 +325,7 @@ def filtered_list(
             raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in page_arguments:
             parameters.one_of(page_arguments["limit"], "limit", SIZES)
-        window = list_responses.window_of(
+        window = window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
         for kind, first, last in (

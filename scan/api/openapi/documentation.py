@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
-from scan.http import application, current_request, interfaces, json_responses, services
-from scan.http.json_responses import Response
+from scan.http import application, interfaces, services
+from scan.http.current_request import query_arguments
+from scan.http.json_responses import Response, json_body
 
 DOCUMENT = f"{interfaces.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
@@ -105,8 +106,8 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:
-        current_request.query_arguments()
-        return json_responses.json_body(body())
+        query_arguments()
+        return json_body(body())
 
     return blueprint
 

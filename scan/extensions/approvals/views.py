@@ -10,8 +10,9 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, Approvals
 from scan.hex import to_hex
-from scan.http import current_request, list_responses
+from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
+from scan.http.list_responses import LISTED, list_response
 from scan.pages import filtered_lists, hooks, records
 
 FILTERS = ("tokenAddress", "spender", "kind", "ended")
@@ -22,16 +23,16 @@ api_views = Blueprint("approvals", __name__)
 @api_views.get("/addresses/<address>/approvals")
 def list_approvals(address: str) -> Response:
     key = parameters.address(address)
-    arguments = current_request.query_arguments(*FILTERS, *list_responses.LISTED)
+    arguments = query_arguments(*FILTERS, *LISTED)
     approvals = approvals_of(key, arguments)
-    return list_responses.list_response("approvals", arguments, approvals.page, address=key)
+    return list_response("approvals", arguments, approvals.page, address=key)
 
 
 def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
     """Return an owner's approvals that match the filters; raises InvalidParameter."""
     kind, ended = arguments.get("kind"), arguments.get("ended")
     return Approvals(
-        current_request.reader(),
+        reader(),
         owner,
         token=parameters.optional_address(arguments, "tokenAddress"),
         spender=parameters.optional_address(arguments, "spender"),

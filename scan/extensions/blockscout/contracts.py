@@ -23,8 +23,8 @@ from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, rout
 from scan.extensions.search import views as search
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
-from scan.http import current_request, json_responses, request_bodies, services
-from scan.http.current_request import reader
+from scan.http import request_bodies, services
+from scan.http.current_request import client_address, reader
 from scan.http.json_responses import Response, json_value
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import addresses, blocks, contracts, network
@@ -218,13 +218,13 @@ class AlreadyVerified(ScanError):
 
 
 @verification_views.path("/smart-contracts/verification/config")
-def get_config() -> json_responses.Response:
+def get_config() -> Response:
     compilers = services.services().verifier.compilers
     versions = {
         language.name: [f"v{dotted(version)}" for version in compilers.of(language.kind).releases()]
         for language in (SOLIDITY, VYPER)
     }
-    current_request.reader().do_not_cache()
+    reader().do_not_cache()
     fields = {
         "solidity_compiler_versions": versions[SOLIDITY.name],
         "solidity_evm_versions": [*EVM_VERSIONS, "default"],
@@ -234,16 +234,16 @@ def get_config() -> json_responses.Response:
         "is_rust_verifier_microservice_enabled": True,  # which has the methods of several files
         "license_types": {name: int(number) for number, name in LICENSE_NUMBERS.items()},
     }
-    return json_responses.json_value(fields)
+    return json_value(fields)
 
 
 @verification_views.path("/smart-contracts/<address_hash>/verification/via/<method>")
-def verify(address_hash: str, method: str) -> json_responses.Response:
+def verify(address_hash: str, method: str) -> Response:
     """Submit a verification. Its id is that of Etherscan's and Sourcify's interfaces, which say why
     one failed."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
-    stored = contracts.get_or_index(current_request.reader(), address, ())
+    stored = contracts.get_or_index(reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()
@@ -252,8 +252,8 @@ def verify(address_hash: str, method: str) -> json_responses.Response:
         raise InvalidParameter("Yul is not compiled here.", field="is_yul_contract")
     submission = {"address": address_hash, "sourceCode": source, **_compilation(way, fields)}
     jobs = services.services().sources.get(VerificationJobs)
-    job_id = jobs.submit(submission, current_request.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
-    return json_responses.json_value({"message": STARTED, "verification_id": job_id})
+    job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    return json_value({"message": STARTED, "verification_id": job_id})
 
 
 def _fields() -> Mapping[str, Any]:

@@ -33,8 +33,9 @@ from scan.extensions.contract_details.contract_page import (
 )
 from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
-from scan.http import current_request, prerequisites, request_bodies
-from scan.http.prerequisites import Prerequisite
+from scan.http import request_bodies
+from scan.http.current_request import client_address, note_changed_index, reader
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.services import services
 from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
@@ -70,11 +71,11 @@ def list_verified_contracts() -> Response:
         "/verified-contracts",
         "/contracts",
         (),
-        lambda window, _: contracts.verified_page(current_request.reader(), window),
+        lambda window, _: contracts.verified_page(reader(), window),
         paging=filtered_lists.UNORDERED,
     )
     listed = [bytes.fromhex(record["address"][2:]) for record in verified.records]
-    proxies = contracts.proxies_among(current_request.reader(), listed)
+    proxies = contracts.proxies_among(reader(), listed)
     return verified.response("verified_contracts.html", contracts=verified, proxies=proxies)
 
 
@@ -91,10 +92,8 @@ def choose_contract() -> Response:
 @blueprint.get("/address/<address>/abi")
 def get_abi(address: str) -> Response:
     """Return the ABI of a verified contract, as JSON."""
-    current_request.reader().do_not_cache()  # large ABIs would evict everything else
-    contract, _ = contracts.get_with_proxy(
-        current_request.reader(), records.address_of(address), {"abi"}
-    )
+    reader().do_not_cache()  # large ABIs would evict everything else
+    contract, _ = contracts.get_with_proxy(reader(), records.address_of(address), {"abi"})
     if contract.abi is None:
         raise NotFound(contract.not_verified)
     return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
@@ -108,7 +107,7 @@ def get_source_file(address: str) -> Response:
 
 
 @blueprint.post("/address/<address>/call")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def call_function(address: str) -> Response:
     """Return the contract's page with the result of a view function."""
     key = records.address_of(address)
@@ -122,7 +121,7 @@ def call_function(address: str) -> Response:
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
         values = [*map(argument_of, call["sent"])]
-        value = contracts.call(current_request.reader(), key, name, values).value
+        value = contracts.call(reader(), key, name, values).value
         outputs = function.outputs if function else ()
         call["value"] = Value(name, [Output(o.name, o.type) for o in outputs], value)
         status = 200
@@ -153,7 +152,7 @@ def _in_words(error: ScanError) -> str:
 
 
 @blueprint.post("/address/<address>/verify")
-@prerequisites.requires(Prerequisite.LONG_WAIT)
+@requires(Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
     """Redirect to the contract after a match that was stored, otherwise show the form again."""
     key = records.address_of(address)
@@ -161,11 +160,11 @@ def verify_source(address: str) -> Response:
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
-        contracts.get_or_index(current_request.reader(), key, ())
-        with services().waiting_threads.place_for_long(current_request.client_address()):
-            verified = verify(services().verifier, submission, current_request.client_address())
+        contracts.get_or_index(reader(), key, ())
+        with services().waiting_threads.place_for_long(client_address()):
+            verified = verify(services().verifier, submission, client_address())
         if verified.stored:
-            current_request.note_changed_index()
+            note_changed_index()
     except ScanError as error:
         return contract_page(
             key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
@@ -177,7 +176,7 @@ def verify_source(address: str) -> Response:
 
 
 def _form() -> MultiDict[str, str]:
-    current_request.reader().do_not_cache()
+    reader().do_not_cache()
     return request_bodies.form(max_fields=MAX_FILES + 50)
 
 
@@ -242,7 +241,7 @@ def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, An
         f"/address/{address}",
         f"/contracts/{address}/same-code",
         (),
-        lambda window, _: comparison.page(current_request.reader(), key, window),
+        lambda window, _: comparison.page(reader(), key, window),
         tab="same-code",
         paging=filtered_lists.UNORDERED,
         is_by_size=True,
@@ -268,7 +267,7 @@ def choose_other(address: str) -> Response:
 @comparison_views.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = records.address_of(address), records.address_of(other)
-    pairs = comparison.file_pairs(current_request.reader(), key, other_key)
+    pairs = comparison.file_pairs(reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

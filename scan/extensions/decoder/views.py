@@ -22,8 +22,8 @@ from scan.extensions.contract_details import contract_functions, contract_values
 from scan.extensions.decoder.decoding import KINDS, MAX_BYTES, Decoding, Encoded, decode, recorded
 from scan.extensions.decoder.typed_data import FIELD
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, request_bodies
-from scan.http.current_request import reader
+from scan.http import json_responses, request_bodies
+from scan.http.current_request import query_arguments, reader
 from scan.http.request_bodies import form
 from scan.pages import hooks, records
 from scan.pages.site import page, site
@@ -131,12 +131,12 @@ api_views = Blueprint("decoder", __name__)
 
 @api_views.get("/decode")
 def decode_query() -> json_responses.Response:
-    return _decoded(encoded_of_query(current_request.query_arguments(*NAMES)))
+    return _decoded(encoded_of_query(query_arguments(*NAMES)))
 
 
 @api_views.post("/decode")
 def decode_body() -> json_responses.Response:
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, NAMES, "field")
     return _decoded(encoded_of(body))
@@ -156,7 +156,7 @@ def _decoded(encoded: Encoded) -> json_responses.Response:
 
 @api_views.post("/encode")
 def encode_any_call() -> json_responses.Response:
-    current_request.query_arguments()
+    query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("functionName", "args", "address"), "field")
     reader().do_not_cache()

@@ -17,10 +17,11 @@ from scan.cached_values import LazyMapping, LazySequence
 from scan.extensions.etherscan import account, chain, contract, proxy, replies, transactions
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import public_url
-from scan.http import current_request, hooks, json_responses, prerequisites, request_bodies
+from scan.http import hooks, request_bodies
+from scan.http.current_request import query_arguments, reader
 from scan.http.interfaces import Interface
-from scan.http.json_responses import JsonResponse
-from scan.http.prerequisites import Prerequisite
+from scan.http.json_responses import JsonResponse, json_value
+from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.services import services
 from scan.queries.network import name_of
 from scan.settings import Settings
@@ -157,7 +158,7 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(replies.Failure)
 def _failure_response(failure: replies.Failure) -> Response:
-    current_request.reader().do_not_cache()  # the node may have failed, and answer the next request
+    reader().do_not_cache()  # the node may have failed, and answer the next request
     return _response(failure.reply)
 
 
@@ -167,10 +168,10 @@ def _prerequisite(query: str) -> Prerequisite | None:
         action = find_action(replies.Parameters(parse_qsl(query)))
     except replies.Failure:
         return None
-    return prerequisites.prerequisite_of(action)
+    return prerequisite_of(action)
 
 
-@prerequisites.requires(_prerequisite)
+@requires(_prerequisite)
 def _respond() -> Response:
     # The form's value counts if a name is in both.
     parameters = replies.Parameters(
@@ -191,9 +192,9 @@ blueprint.add_url_rule(replies.ETH_RPC, view_func=proxy.respond_to_rpc, methods=
 @blueprint.get(replies.CHAIN_LIST)
 def list_own_chain() -> JsonResponse:
     """Return the chain of this service; none before the first block."""
-    current_request.query_arguments()
-    settings, chain_id = services().settings, current_request.reader().sources.chain_id.read()
-    current_request.reader().do_not_cache()  # it names the host that the client has used
+    query_arguments()
+    settings, chain_id = services().settings, reader().sources.chain_id.read()
+    reader().do_not_cache()  # it names the host that the client has used
     base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
     chain = {
         "chainname": name_of(chain_id or "", settings.chain_name),
@@ -205,23 +206,21 @@ def list_own_chain() -> JsonResponse:
     }
     chains = [] if chain_id is None else [chain]
     comments = "status: 1 the chain's service answers, 0 it does not"
-    return json_responses.json_value(
-        {"comments": comments, "totalcount": len(chains), "result": chains}
-    )
+    return json_value({"comments": comments, "totalcount": len(chains), "result": chains})
 
 
 def _require_own_chain(parameters: replies.Parameters) -> None:
     """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
     if not parameters.text("chainid"):
         return
-    chain_id = current_request.reader().sources.chain_id.read()
+    chain_id = reader().sources.chain_id.read()
     if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
         raise replies.Failure(WRONG_CHAIN.format(chain_id))
 
 
 def _response(reply: replies.Reply | replies.RpcReply) -> Response:
     if isinstance(reply, replies.Reply) and reply.message == "OK":
-        for name, block in current_request.reader().notes.items():
+        for name, block in reader().notes.items():
             reply = reply._replace(message=f"OK-{NOTES[name]} since block {block}")
     response = Response(reply.body(), mimetype="application/json")
     if isinstance(reply, replies.Reply) and reply.total is not None:

@@ -17,9 +17,10 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, prerequisites, request_bodies, services
-from scan.http.json_responses import JsonResponse
-from scan.http.prerequisites import Prerequisite
+from scan.http import request_bodies, services
+from scan.http.current_request import reader
+from scan.http.json_responses import JsonResponse, json_body
+from scan.http.prerequisites import Prerequisite, requires
 from scan.json_bodies import parse_json
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks
@@ -35,7 +36,7 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     """Return the action of a JSON-RPC method: what is stored, or the node's own result or error."""
 
-    @prerequisites.requires(None if name in transactions.MADE else Prerequisite.NODE)
+    @requires(None if name in transactions.MADE else Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
         [result] = _results([_call(name, METHODS[name], parameters)])
         return _reply(result)
@@ -48,8 +49,8 @@ def _results(calls: Sequence[Call]) -> list[Any]:
     made = [MADE[call.method](*call.params) if call.method in MADE else None for call in calls]
     missing = [_at_hash(call) for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
-        current_request.reader().do_not_cache()
-    of_node = iter(current_request.reader().node.results(missing))
+        reader().do_not_cache()
+    of_node = iter(reader().node.results(missing))
     return [next(of_node) if result is None else result for result in made]
 
 
@@ -60,7 +61,7 @@ def _at_hash(call: Call) -> Call:
     if call.method not in OF_STATE or not str(tag).startswith("0x"):
         return call
     number = min(int(str(tag), 16), BIGINT_MAX)
-    block = BlockId.of(number, blocks.hash_at(current_request.reader(), number))
+    block = BlockId.of(number, blocks.hash_at(reader(), number))
     return Call(call.method, (*params, block)) if block else call
 
 
@@ -188,7 +189,7 @@ def respond_to_rpc() -> JsonResponse:
     if len(calls) > MOST_CALLS:
         raise TooLarge(f"Payload Too Large. Max batch size is {MOST_CALLS}")
     answers = [reply.body() for reply in _rpc_replies(calls)]
-    return json_responses.json_body(b"[%b]" % b",".join(answers) if calls is body else answers[0])
+    return json_body(b"[%b]" % b",".join(answers) if calls is body else answers[0])
 
 
 def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
@@ -257,11 +258,11 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure("Error! Missing address or topics")
     window = _window(parameters, *parameters.limit_and_offset(MOST_ROWS))
     try:
-        records = logs.records(current_request.reader(), window, log_filter).records
+        records = logs.records(reader(), window, log_filter).records
     except TooManyLogs:
         raise replies.Failure(TOO_MUCH) from None
     rows = _rows(records, "log") if records else []
-    return replies.rows_reply(rows, NO_LOGS, kept_from=current_request.reader().kept_from)
+    return replies.rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
 
 
 def _window(parameters: replies.Parameters, limit: int, offset: int) -> Window:
@@ -280,7 +281,7 @@ def _log_filters(criteria: object) -> list[tuple[LogFilter, Window]]:
     ]
     if block_hash is not None:
         key = replies.Parameters(_named(["blockhash"], [block_hash])).hash32("blockhash")
-        block = json.loads(blocks.get(current_request.reader(), key) or "null")
+        block = json.loads(blocks.get(reader(), key) or "null")
         if block is None:
             raise replies.Failure("unknown block")
         bounds = [("fromblock", block["number"]), ("toblock", block["number"])]
@@ -305,9 +306,9 @@ def _logs_of_node(*filters: tuple[LogFilter, Window]) -> list[object] | RpcError
     records: dict[tuple[int, int], logs.Record] = {}
     try:
         for log_filter, window in filters:
-            if current_request.reader().node.left_s() <= 0:  # of the time that a batch has
+            if reader().node.left_s() <= 0:  # of the time that a batch has
                 return RpcError(-32005, TOO_MUCH)
-            page = logs.records(current_request.reader(), window, log_filter)
+            page = logs.records(reader(), window, log_filter)
             records |= {(log["blockNumber"], log["logIndex"]): log for log in page.records}
             if page.next or len(records) > MOST_ROWS:
                 return RpcError(-32005, f"query returned more than {MOST_ROWS} results")
@@ -343,7 +344,7 @@ def _rows(records: list[logs.Record], form: str) -> list[object]:
     """Return the logs in a form of objects.toml; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
     places = [(log["blockNumber"], log["transactionIndex"]) for log in records]
-    sent = logs.transactions_at(current_request.reader(), places)
+    sent = logs.transactions_at(reader(), places)
     rows: list[object] = []
     for log, transaction in zip(records, sent, strict=True):
         if transaction["hash"] != log["transactionHash"]:

@@ -22,10 +22,11 @@ from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
 from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
-from scan.http import csv_text, hooks, list_responses
+from scan.http import csv_text, hooks
 from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.current_request import client_address, reader
 from scan.http.list_formats import MAX_FILE_ROWS, TYPES, Format
+from scan.http.list_responses import next_link
 from scan.http.services import services
 from scan.queries import holdings, list_pages, network, tokens
 from scan.queries.list_pages import Page
@@ -225,7 +226,7 @@ def _response(
         "X-Scan-Complete": "true" if last.next is None else "false",
     }
     if last.next is not None:
-        headers["Link"] = list_responses.next_link(last.next, arguments)
+        headers["Link"] = next_link(last.next, arguments)
     what_is_there = {
         "X-Scan-Untraced-Blocks": last.untraced_blocks,
         "X-Scan-Kept-From": last.kept_from and last.kept_from.number,

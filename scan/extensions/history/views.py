@@ -15,11 +15,10 @@ from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.hex import to_hex
-from scan.http import list_responses
 from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
 from scan.http.json_responses import Response, json_value
-from scan.http.list_responses import window_of
+from scan.http.list_responses import list_response, next_link, window_of
 from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
@@ -48,7 +47,7 @@ def list_history(address: str) -> Response:
         parameters.one_of(arguments["group"], "group", history.GROUPS)
     read = partial(history.page, reader(), key, filters=filters, is_grouped=is_grouped)
     kind = "historyEntries" if is_grouped else ""
-    return list_responses.list_response("history", arguments, read, kind=kind, address=key)
+    return list_response("history", arguments, read, kind=kind, address=key)
 
 
 @blueprint.get("/addresses/<address>/balances")
@@ -59,7 +58,7 @@ def list_balances(address: str) -> Response:
     )
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
-    read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
+    read = balance_history.page(reader(), key, points, token, window_of(arguments))
     unexplained = read.check.unexplained
     history = {
         "balances": read.points,
@@ -73,7 +72,7 @@ def list_balances(address: str) -> Response:
     }
     response = json_value(history if read.at is None else {**history, "at": read.at})
     if read.next is not None:
-        response.headers["Link"] = list_responses.next_link(read.next, arguments)
+        response.headers["Link"] = next_link(read.next, arguments)
     return response
 
 

@@ -17,8 +17,9 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, list_responses
-from scan.http.json_responses import Response
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_body, json_value
+from scan.http.list_responses import LISTED, list_response
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
@@ -29,25 +30,21 @@ api_views = Blueprint("markets", __name__)
 
 @api_views.get("/pools")
 def list_pools() -> Response:
-    arguments = current_request.query_arguments(
-        "dex", "tokenAddress", "orderBy", *list_responses.LISTED
-    )
+    arguments = query_arguments("dex", "tokenAddress", "orderBy", *LISTED)
     filters = pools.read_filters(arguments)
-    return list_responses.list_response(
-        "pools", arguments, lambda window: pools.page(current_request.reader(), window, **filters)
-    )
+    return list_response("pools", arguments, lambda window: pools.page(reader(), window, **filters))
 
 
 @api_views.get("/pools/<address>")
 def get_pool(address: str) -> Response:
-    current_request.query_arguments()
-    return json_responses.json_body(pools.get(current_request.reader(), parameters.pool(address)))
+    query_arguments()
+    return json_body(pools.get(reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/candles")
 def list_candles(address: str) -> Response:
     key = parameters.pool(address)
-    arguments = current_request.query_arguments("interval", "timeFrom", "timeTo", "limit")
+    arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
     first_s, last_s = (
         parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
@@ -58,25 +55,21 @@ def list_candles(address: str) -> Response:
     limit = parameters.integer_text(
         arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
     )
-    candles = pools.candles(current_request.reader(), key, interval, first_s, last_s, limit)
+    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
     ends = {"interval": interval, "nextTimeTo": candles.next_s}
-    return json_responses.json_value({**ends, "candles": orjson.Fragment(candles.data)})
+    return json_value({**ends, "candles": orjson.Fragment(candles.data)})
 
 
 @api_views.get("/pools/<address>/state")
 def get_state(address: str) -> Response:
-    current_request.query_arguments()
-    return json_responses.json_value(
-        pools.state(current_request.reader(), parameters.pool(address))
-    )
+    query_arguments()
+    return json_value(pools.state(reader(), parameters.pool(address)))
 
 
 @api_views.get("/pools/<address>/volume")
 def get_volume(address: str) -> Response:
-    current_request.query_arguments()
-    return json_responses.json_body(
-        pools.volume(current_request.reader(), parameters.pool(address))
-    )
+    query_arguments()
+    return json_body(pools.volume(reader(), parameters.pool(address)))
 
 
 ISO = "2026-01-31T23:59:59Z"
@@ -140,9 +133,7 @@ def show_pools() -> Response:
         "/dex",
         "/pools",
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
-        lambda window, filters: pools.page(
-            current_request.reader(), window, **pools.read_filters(filters)
-        ),
+        lambda window, filters: pools.page(reader(), window, **pools.read_filters(filters)),
         paging=UNORDERED,
         is_by_size=True,
     )
@@ -162,14 +153,14 @@ def show_pool(address: str) -> Response:
     )
     interval = request.args.get("interval", "1h")
     interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
-    pool = json.loads(pools.get(current_request.reader(), key))
-    volume = json.loads(pools.volume(current_request.reader(), key))
+    pool = json.loads(pools.get(reader(), key))
+    volume = json.loads(pools.volume(reader(), key))
     try:
-        read = pools.candles(current_request.reader(), key, interval)
+        read = pools.candles(reader(), key, interval)
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state = pools.state(current_request.reader(), key)
+    state = pools.state(reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",
@@ -183,7 +174,7 @@ def show_pool(address: str) -> Response:
         state=state,
         price=None if state["price"] is None else Decimal(state["price"]),
         fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
-        prices=unit_prices(current_request.reader()),
+        prices=unit_prices(reader()),
         trades=trade_list,
         names=records.names_of([*trade_list.records, pool], pool["token0"], pool["token1"]),
     )
@@ -196,7 +187,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         f"/token/{token}",
         f"/pools?tokenAddress={token}",
         (),
-        lambda window, _: pools.page(current_request.reader(), window, token=key),
+        lambda window, _: pools.page(reader(), window, token=key),
         tab="pools",
         paging=UNORDERED,
         is_by_size=True,

@@ -12,9 +12,10 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp import is_installed, tools
-from scan.http import current_request, hooks, prerequisites, request_bodies
+from scan.http import hooks, request_bodies
+from scan.http.current_request import client_address, reader
 from scan.http.interfaces import Interface
-from scan.http.prerequisites import Prerequisite
+from scan.http.prerequisites import Prerequisite, requires
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
@@ -49,7 +50,7 @@ def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
-    @prerequisites.requires(Prerequisite.NODE_FIELDS)
+    @requires(Prerequisite.NODE_FIELDS)
     def message() -> Response:
         # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
         # extra `mcp` they are not installed.
@@ -71,9 +72,7 @@ def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
 
         server = make_server(document(), send)
         # What it requests of the API shares its place at the node: inside it must not wait.
-        with current_request.reader().sources.gateway.place(
-            current_request.client_address(), is_optional=False
-        ):
+        with reader().sources.gateway.place(client_address(), is_optional=False):
             response = anyio.run(respond, serving(server), environ, body)
         headers = Headers(response.headers)
         headers.setdefault("Content-Type", "text/plain")

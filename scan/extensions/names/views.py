@@ -12,9 +12,10 @@ from scan.ethereum.request_node import NodeGateway
 from scan.extensions.names import gateways, node_names, normalization, primary_names, settings
 from scan.extensions.names.gateways import Gateways
 from scan.hex import to_hex
-from scan.http import current_request, hooks, json_responses, prerequisites
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http import hooks
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.services import Services
 from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
 from scan.pages.hooks import AddressSection, Pages
@@ -29,15 +30,15 @@ blueprint = Blueprint("names", __name__)
 
 
 @blueprint.get("/names/<name>")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_name(name: str) -> Response:
-    current_request.query_arguments()
-    names = current_request.reader().sources.get(primary_names.Names)
-    service = names.service(current_request.reader())
+    query_arguments()
+    names = reader().sources.get(primary_names.Names)
+    service = names.service(reader())
     if service is None:
         raise NotFound(NO_SERVICE)
     try:
-        resolved = names.resolve(current_request.reader(), service, name)
+        resolved = names.resolve(reader(), service, name)
     except normalization.NotNormalizable as error:
         message = f"This is not a valid name (ENSIP-15): {error}."
         raise InvalidParameter(message, field="name") from None
@@ -49,7 +50,7 @@ def get_name(name: str) -> Response:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    claims = names.primary(current_request.reader(), [resolved.address])
+    claims = names.primary(reader(), [resolved.address])
     primary = claims.get(resolved.address, AddressName())
     record = {
         "name": resolved.name,
@@ -60,7 +61,7 @@ def get_name(name: str) -> Response:
         "blockNumber": resolved.block,
         "unproven": ("address", "primaryName"),
     }
-    return json_responses.json_value(record)
+    return json_value(record)
 
 
 def names_of_settings(core: Services) -> primary_names.Names:
@@ -76,8 +77,8 @@ def names_of_settings(core: Services) -> primary_names.Names:
 
 def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
     """Return the values of primary_name.html."""
-    names = current_request.reader().sources.get(primary_names.Names)
-    primary = names.primary(current_request.reader(), [key])
+    names = reader().sources.get(primary_names.Names)
+    primary = names.primary(reader(), [key])
     return {"primary": primary.get(key, AddressName())}
 
 

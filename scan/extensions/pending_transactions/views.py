@@ -13,9 +13,9 @@ from scan.extensions.decoding import decoding
 from scan.extensions.pending_transactions import queries as pending_transactions
 from scan.extensions.pending_transactions.queries import MAX_UINT64, Fate
 from scan.hex import to_hex
-from scan.http import json_responses, prerequisites
+from scan.http import json_responses
 from scan.http.current_request import query_arguments, reader
-from scan.http.prerequisites import Prerequisite
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import hooks, tabs
 from scan.pages.records import address_of, addresses_in, names_of
 from scan.pages.site import page
@@ -24,7 +24,7 @@ blueprint = Blueprint("pending_transactions", __name__)
 
 
 @blueprint.get("/addresses/<address>/pending-transactions")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def list_pending(address: str) -> json_responses.Response:
     query_arguments()
     sender = parameters.address(address)

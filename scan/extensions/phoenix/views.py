@@ -9,7 +9,8 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.paths import refuse
 from scan.extensions.phoenix.broadcaster import Sockets
 from scan.extensions.phoenix.channels import SocketResponse
-from scan.http import current_request, hooks
+from scan.http import hooks
+from scan.http.current_request import client_address, reader
 from scan.http.interfaces import Interface
 from scan.server.responses import OPEN_RESPONSE
 from scan.settings import Settings
@@ -25,14 +26,10 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     @blueprint.get(PATH)
     def open_socket() -> Response:
         """Raises InvalidParameter for what is no handshake, RateLimited, Unavailable."""
-        current_request.reader().do_not_cache()
+        reader().do_not_cache()
         if request.args.get("vsn") != VERSION:
             raise InvalidParameter(f"vsn must be {VERSION}.", field="vsn")
-        socket = (
-            current_request.reader()
-            .sources.get(Sockets)
-            .open(current_request.client_address(), app)
-        )
+        socket = reader().sources.get(Sockets).open(client_address(), app)
         try:
             accepted = socket.accept(request.environ)
         except InvalidParameter:

@@ -14,10 +14,10 @@ from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavaila
 from scan.ethereum import served_chain, state_proofs
 from scan.ethereum.request_node import BUDGET_S
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, prerequisites
+from scan.http import current_request
 from scan.http.current_request import reader
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
@@ -55,7 +55,7 @@ api_views = Blueprint("proofs", __name__)
 
 
 @api_views.get("/addresses/<address>/proof")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_proof(address: str) -> Response:
     arguments = current_request.query_arguments("block", "slot")
     key, slot = parameters.address(address), _slot(arguments.get("slot"))
@@ -63,7 +63,7 @@ def get_proof(address: str) -> Response:
         current_request.reader(), key, current_request.block_argument(arguments), slot
     )
     record = recorded("account", account, slot=_slot_record)
-    return json_responses.json_value({"address": to_hex(key), **record})
+    return json_value({"address": to_hex(key), **record})
 
 
 def _slot(text: str | None) -> int | None:

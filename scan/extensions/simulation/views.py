@@ -16,8 +16,8 @@ from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, sim
 from scan.extensions.simulation.request import SimulatedCall, call_of, calls_of, overrides_of
 from scan.extensions.traces.transaction_traces import TOO_LARGE
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, request_bodies
-from scan.http.current_request import block_argument, reader
+from scan.http import json_responses, request_bodies
+from scan.http.current_request import api_key, block_argument, query_arguments, reader
 from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import hooks, records
 from scan.pages.site import page
@@ -34,12 +34,12 @@ page_views = Blueprint("pages_simulation", __name__)
 @api_views.post("/simulate")
 @requires(Prerequisite.NODE)
 def simulate_calls() -> json_responses.Response:
-    sent = current_request.query_arguments("block")
+    sent = query_arguments("block")
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("calls", "overrides", "trace"), "field")
     if not isinstance(trace := body.get("trace", False), bool):
         raise InvalidParameter("trace must be true or false.", field="trace")
-    is_anonymous = current_request.api_key() is None
+    is_anonymous = api_key() is None
     calls = calls_of(body, anonymous_gas(reader()) if is_anonymous else GAS)
     block, simulated = simulate(reader(), block_argument(sent), calls, overrides_of(body))
     head = {"blockNumber": block.number, "blockHash": to_hex(block.hash), "unproven": ["calls"]}

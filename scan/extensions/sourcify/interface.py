@@ -22,9 +22,10 @@ from scan.extensions.sourcify.contract_record import (
 )
 from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.hex import data
-from scan.http import current_request, hooks, json_responses, request_bodies
+from scan.http import hooks, request_bodies
+from scan.http.current_request import client_address, query_arguments, reader
 from scan.http.interfaces import Interface
-from scan.http.json_responses import Response
+from scan.http.json_responses import Response, json_value
 from scan.http.services import services
 from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.parameters import BIGINT_MAX, integer_text
@@ -62,45 +63,41 @@ blueprint = Blueprint("sourcify", __name__)
 @blueprint.get("/v2/contract/<chain_id>/<address>")
 def get_contract(chain_id: str, address: str) -> Response:
     contract = parameters.address(address)
-    selection = fields.selected(current_request.query_arguments("fields", "omit"))
+    selection = fields.selected(query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
-    stored = contracts.get_or_index(current_request.reader(), contract, columns_of(selection))
+    stored = contracts.get_or_index(reader(), contract, columns_of(selection))
     if not stored.has_source:
-        return json_responses.json_value(minimal_record(own_chain, contract, None, None), 404)
+        return json_value(minimal_record(own_chain, contract, None, None), 404)
     creation = None
     if fields.reads_creation(selection.get("creationBytecode", ())):
         creations = services().verifier.creations
         with suppress(Unavailable):
-            creation = creations.input_of(
-                contract, stored.since_block or 0, current_request.reader().node
-            )
+            creation = creations.input_of(contract, stored.since_block or 0, reader().node)
         if creation is None:  # the node does not give it now
-            current_request.reader().do_not_cache()
-    return json_responses.json_value(
-        contract_record(current_request.reader(), own_chain, contract, stored, selection, creation)
-    )
+            reader().do_not_cache()
+    return json_value(contract_record(reader(), own_chain, contract, stored, selection, creation))
 
 
 @blueprint.get("/v2/contract/all-chains/<address>")
 def get_on_all_chains(address: str) -> Response:
     contract = parameters.address(address)
-    current_request.query_arguments()
-    stored = contracts.get(current_request.reader(), contract, ())
-    own_chain = current_request.reader().sources.chain_id.read()
+    query_arguments()
+    stored = contracts.get(reader(), contract, ())
+    own_chain = reader().sources.chain_id.read()
     if own_chain is None or not stored.has_source:
-        return json_responses.json_value({"results": []}, 404)
+        return json_value({"results": []}, 404)
     record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
-    return json_responses.json_value({"results": [record | usual_fields(stored)]})
+    return json_value({"results": [record | usual_fields(stored)]})
 
 
 @blueprint.get("/v2/contracts/<chain_id>")
 def list_contracts(chain_id: str) -> Response:
     """Return verified contracts in the order of their matches' ids, those verified last first."""
-    arguments = current_request.query_arguments("sort", "limit", "afterMatchId")
+    arguments = query_arguments("sort", "limit", "afterMatchId")
     sort = parameters.one_of(arguments.get("sort", "desc"), "sort", ("asc", "desc"))
     start = 0 if sort == "asc" else BIGINT_MAX
     own_chain = _require_own_chain(chain_id)
-    (rows,) = current_request.reader().row(
+    (rows,) = reader().row(
         "queries/verified_contracts_list_by_match",
         limit=integer_text(arguments, "limit", default=MOST_LISTED, least=1, most=MOST_LISTED),
         is_descending=sort == "desc",
@@ -111,7 +108,7 @@ def list_contracts(chain_id: str) -> Response:
         address = data(row["address"])
         record = minimal_record(own_chain, address, row["match"], row["creationMatch"])
         records.append(record | {name: row[name] for name in ("verifiedAt", "matchId")})
-    return json_responses.json_value({"results": records})
+    return json_value({"results": records})
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
@@ -132,16 +129,16 @@ def get_verification(verification_id: str) -> Response:
     job = services().sources.get(VerificationJobs).wait(verification_id, WAIT_FOR_JOB_S)
     if job is None:
         raise fields.JobNotFound(f"No verification job found for id {verification_id[:100]}")
-    return json_responses.json_value(_job_record(job))
+    return json_value(_job_record(job))
 
 
 @blueprint.get("/chains")
 def list_chains() -> Response:
-    chain_id = current_request.reader().sources.chain_id.read()
+    chain_id = reader().sources.chain_id.read()
     if chain_id is None:
-        return json_responses.json_value([])
+        return json_value([])
     name = network.name_of(chain_id, services().settings.chain_name)
-    return json_responses.json_value([fields.chain_record(int(chain_id), name)])
+    return json_value([fields.chain_record(int(chain_id), name)])
 
 
 def _body() -> dict[str, object]:
@@ -155,10 +152,7 @@ def _body() -> dict[str, object]:
 
 def _require_own_chain(chain_id: str) -> str:
     """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
-    canonical, own_chain = (
-        fields.canonical_id(chain_id),
-        current_request.reader().sources.chain_id.read(),
-    )
+    canonical, own_chain = (fields.canonical_id(chain_id), reader().sources.chain_id.read())
     if own_chain is None or own_chain != canonical:
         raise fields.UnsupportedChain(chain_id)
     return own_chain
@@ -166,16 +160,14 @@ def _require_own_chain(chain_id: str) -> str:
 
 def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
     _require_own_chain(chain_id)
-    stored = contracts.get_or_index(current_request.reader(), parameters.address(address), ())
+    stored = contracts.get_or_index(reader(), parameters.address(address), ())
     if stored.verifier is None and stored.is_full_match:
         matches = "runtimeMatch and creationMatch both being exact matches"
         contract = f"Contract {address} on chain {chain_id}"
         raise fields.AlreadyVerified(f"{contract} is already verified with {matches}.")
     try:
         jobs = services().sources.get(VerificationJobs)
-        job_id = jobs.submit(
-            submission, current_request.client_address(), wait_s=WAIT_FOR_CONTRACT_S
-        )
+        job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except InvalidParameter as error:
         if error.field == "sourceCode":
             message = error.message.replace("sourceCode", "stdJsonInput")
@@ -183,14 +175,14 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
         raise
     except NotFound as error:
         raise fields.ContractNotDeployed(error.message) from None
-    return json_responses.json_value({"verificationId": job_id}, 202)
+    return json_value({"verificationId": job_id}, 202)
 
 
 def _job_record(job: Job) -> dict[str, Any]:
-    chain_id = current_request.reader().sources.chain_id.read() or ""
+    chain_id = reader().sources.chain_id.read() or ""
     contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
     if job.match is not None:
-        contract |= usual_fields(contracts.get(current_request.reader(), job.address, ()))
+        contract |= usual_fields(contracts.get(reader(), job.address, ()))
     record: dict[str, Any] = {
         "isJobCompleted": job.is_over,
         "verificationId": job.id,

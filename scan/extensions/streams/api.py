@@ -7,7 +7,8 @@ from scan.errors import InvalidParameter
 from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams import block_events, broadcaster
 from scan.extensions.streams.open_response import keep_open, opening
-from scan.http import current_request, hooks
+from scan.http import hooks
+from scan.http.current_request import client_address, query_arguments, reader
 from scan.server.responses import Kept
 
 blueprint = Blueprint("streams", __name__)
@@ -19,17 +20,15 @@ HEADERS = {"Cache-Control": Kept.NEVER, "X-Accel-Buffering": "no"}
 
 @blueprint.get("/stream")
 def open_stream() -> Response:
-    arguments = current_request.query_arguments(*block_events.FILTER_KEYS, "lastEventId")
+    arguments = query_arguments(*block_events.FILTER_KEYS, "lastEventId")
     stream_filter = block_events.read_filter(arguments)
     position = _position(arguments.get("lastEventId"))
-    current_request.reader().do_not_cache()
-    lacks_logs = (
-        "logs" in stream_filter.types and stored_selection(current_request.reader()) == "none"
-    )
+    reader().do_not_cache()
+    lacks_logs = "logs" in stream_filter.types and stored_selection(reader()) == "none"
     if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
         raise InvalidParameter(NO_LOGS, field="types")
-    streams = current_request.reader().sources.get(broadcaster.Streams)
-    stream = streams.open(current_request.client_address(), stream_filter, position)
+    streams = reader().sources.get(broadcaster.Streams)
+    stream = streams.open(client_address(), stream_filter, position)
     comment = f": {NO_LOGS}\n\n".encode() if lacks_logs else b""
     body = iter((comment + opening(stream.position),))
     response = Response(body, mimetype="text/event-stream", headers=HEADERS)

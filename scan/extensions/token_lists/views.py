@@ -7,7 +7,8 @@ from flask import Blueprint, Flask, Response
 from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.token_lists import token_list
-from scan.http import current_request, hooks
+from scan.http import hooks
+from scan.http.current_request import query_arguments, reader
 from scan.http.interfaces import API, REST, Interface
 from scan.server.responses import Kept
 from scan.settings import Settings
@@ -27,10 +28,10 @@ api_views = Blueprint("token_lists", __name__)
 
 @api_views.get("/logos/<digest>")
 def get_logo(digest: str) -> Response:
-    current_request.query_arguments()
-    logo = token_list.get(current_request.reader(), parameters.digest(digest))
+    query_arguments()
+    logo = token_list.get(reader(), parameters.digest(digest))
     # By the version of the index: the content never changes.
-    current_request.reader().do_not_cache()
+    reader().do_not_cache()
     return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
 
 

@@ -10,35 +10,36 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, list_responses
-from scan.http.json_responses import Response
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_value
+from scan.http.list_responses import LISTED, add_list, list_response
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
 from scan.queries.list_pages import Page, Window
 
 api_views = Blueprint("user_operations", __name__)
-list_responses.add_list(api_views, "/user-operations", "user_operations")
+add_list(api_views, "/user-operations", "user_operations")
 
 
 def _with_hash(operation_hash: bytes) -> list[dict[str, Any]]:
-    records = user_operations.operations_with_hash(current_request.reader(), operation_hash)
+    records = user_operations.operations_with_hash(reader(), operation_hash)
     what = "No user operation with this hash is indexed."
-    return current_request.reader().indexed(records or None, what)
+    return reader().indexed(records or None, what)
 
 
 @api_views.get("/user-operations/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
     """Return the newest user operation with the hash, and as `others` the older ones."""
-    current_request.query_arguments()
+    query_arguments()
     record, *others = _with_hash(parameters.hash32(operation_hash))
     operation = {
         **record,
         "entryPointVersion": user_operations.version(record),
-        **user_operations.details(current_request.reader(), record).record(),
+        **user_operations.details(reader(), record).record(),
         "others": others,
     }
-    return json_responses.json_value(operation)
+    return json_value(operation)
 
 
 @api_views.get("/transactions/<transaction_hash>/user-operations")
@@ -46,16 +47,9 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        return current_request.reader().indexed(
-            user_operations.transaction_page(current_request.reader(), key, window)
-        )
+        return reader().indexed(user_operations.transaction_page(reader(), key, window))
 
-    return list_responses.list_response(
-        "userOperations",
-        current_request.query_arguments(*list_responses.LISTED),
-        read,
-        direction="asc",
-    )
+    return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")
 
 
 SHOWN_INPUT = 2000  # characters
@@ -78,7 +72,7 @@ def list_user_operations() -> Response:
 def show_user_operation(operation_hash: str) -> Response:
     records = _with_hash(hash_of(operation_hash))
     record, *others = records
-    details = user_operations.details(current_request.reader(), record)
+    details = user_operations.details(reader(), record)
     decoded = [function for _, function in details.calls]
     reason = details.error and details.error.decoded
     return page(

@@ -13,10 +13,9 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.explanations.gas_use import gas_of_calls
 from scan.extensions.explanations.transactions.views import of_trace
 from scan.hex import data, to_hex
-from scan.http import current_request, json_responses, prerequisites
-from scan.http.current_request import reader
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.current_request import query_arguments, reader
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import hooks
 from scan.pages.records import Record
 
@@ -25,7 +24,7 @@ blueprint = Blueprint("gas_use", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, calls = gas_of_calls.transaction_gas(reader(), record)
@@ -35,7 +34,7 @@ def get_gas(transaction_hash: str) -> Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_gas_by_line(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     gas = gas_of_calls.lines_of_transaction(reader(), record)
@@ -45,9 +44,9 @@ def get_gas_by_line(transaction_hash: str) -> Response:
 
 @blueprint.get("/contracts/<address>/gas")
 def get_gas_of_methods(address: str) -> Response:
-    current_request.query_arguments()
+    query_arguments()
     methods = gas_of_calls.contract_gas(reader(), parameters.address(address))
-    return json_responses.json_value({"methods": [method.record() for method in methods]})
+    return json_value({"methods": [method.record() for method in methods]})
 
 
 def read_gas(transaction: Record) -> hooks.Shown:

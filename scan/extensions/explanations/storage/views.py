@@ -12,11 +12,10 @@ from scan.api.renamed_fields import recording
 from scan.errors import ScanError
 from scan.extensions.explanations.storage import layout, slots, variable_values
 from scan.hex import to_hex
-from scan.http import current_request, json_responses, prerequisites
-from scan.http.current_request import block_argument, reader
+from scan.http.current_request import block_argument, query_arguments, reader
 from scan.http.hooks import Service
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import addresses_and_tokens, hooks
 from scan.pages.records import names_of
 
@@ -25,9 +24,9 @@ blueprint = Blueprint("storage", __name__)
 
 
 @blueprint.get("/contracts/<address>/storage")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_storage(address: str) -> Response:
-    arguments = current_request.query_arguments("block", "variable", "compare")
+    arguments = query_arguments("block", "variable", "compare")
     key = parameters.address(address)
     variable = arguments.get("variable")
     other = None
@@ -38,7 +37,7 @@ def get_storage(address: str) -> Response:
     block = block_argument(arguments)
     storage = variable_values.get(reader(), key, block, variable, other)
     record = recorded("storage", storage)
-    return json_responses.json_value({"address": to_hex(key), **record})
+    return json_value({"address": to_hex(key), **record})
 
 
 FIELDS = ("variable", "block")

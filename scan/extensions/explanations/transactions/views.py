@@ -22,11 +22,10 @@ from scan.extensions.explanations.transactions.trace_decoding import DecodedFram
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TransactionTrace
 from scan.hex import to_hex
-from scan.http import json_responses, prerequisites
 from scan.http.current_request import reader
 from scan.http.hooks import Service
-from scan.http.json_responses import Response
-from scan.http.prerequisites import Prerequisite
+from scan.http.json_responses import Response, json_value
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages.hooks import Pages, Section, Shown, TransactionTab
 from scan.pages.records import Record, addresses_in
 
@@ -35,7 +34,7 @@ blueprint = Blueprint("explanations", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_trace(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(reader(), record)
@@ -44,7 +43,7 @@ def get_trace(transaction_hash: str) -> Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
-@prerequisites.requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE)
 def get_state_changes(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(reader(), record)
@@ -56,7 +55,7 @@ def of_trace(
     record: Mapping[str, Any], of_trace: Mapping[str, Any], *, is_truncated: bool, **more: Any
 ) -> Response:
     """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
-    return json_responses.json_value(
+    return json_value(
         {
             "transactionHash": record["hash"],
             "blockNumber": record["blockNumber"],

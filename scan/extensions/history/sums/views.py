@@ -13,9 +13,10 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
-from scan.http import list_formats, list_responses
+from scan.http import list_formats
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
+from scan.http.list_responses import list_response
 from scan.pages import filtered_lists, hooks
 from scan.pages.records import address_of, names_of
 from scan.queries import entities, filter_values, holdings, list_pages, tokens
@@ -69,7 +70,7 @@ def list_sums(summed: Summed, address: str) -> Response:
         sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
         return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
-    return list_responses.list_response(
+    return list_response(
         "sums", arguments, read, kind=FILES[summed.entity], address=party, read_for_file=of_months
     )
 

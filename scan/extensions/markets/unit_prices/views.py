@@ -5,9 +5,9 @@ from flask import Blueprint
 from scan.api.hooks import Api
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings
-from scan.http import current_request, json_responses
+from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
-from scan.http.json_responses import Response
+from scan.http.json_responses import Response, json_value
 from scan.http.services import Services
 from scan.outbound.https_client import DocumentFetcher, tls_context
 from scan.queries.holdings import Prices
@@ -18,17 +18,15 @@ price_views = Blueprint("prices", __name__)
 @price_views.get("/prices")
 def get_prices() -> Response:
     """Return the operator's prices, on which no amount of the chain depends."""
-    current_request.query_arguments()
-    prices, problem = (
-        current_request.reader().sources.get(PriceSource).read(current_request.reader())
-    )
-    current_request.reader().do_not_cache()
+    query_arguments()
+    prices, problem = reader().sources.get(PriceSource).read(reader())
+    reader().do_not_cache()
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        return json_responses.json_value(
+        return json_value(
             {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
         )
-    return json_responses.json_value(
+    return json_value(
         {
             "currency": prices.currency,
             "source": prices.source,
