@@ -44,7 +44,8 @@ def query() -> Response:
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     page = entities.page(reader(), entity, _window(body, filters), filters)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
-    list_name = all_entities()[entity].json_name
+    known = all_entities().get(entity)  # blocks and tokens are lists of their own
+    list_name = entity if known is None else known.json_name
     reported = [name.replace(list_name, "data", 1) for name in reader().reported]
     return json_body(begin.encode() + facts_of(page, reported))
 
