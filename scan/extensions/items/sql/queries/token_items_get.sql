@@ -15,11 +15,13 @@ WITH token AS (
 SELECT index_version(),
     (SELECT type FROM token),
     (SELECT token_item_record(i, %(token_id)s, (SELECT type FROM token))::text FROM item),
-    (SELECT json_list(string_agg(token_holder_record(o.holder, o.balance)::text, ','))
-    FROM (
-        SELECT b.holder, b.balance
-        FROM item
-        JOIN item_balances b ON b.first_ordinal = (item.i).first_ordinal AND b.balance > 0
-        ORDER BY b.balance DESC, b.holder DESC
-        LIMIT 100
-    ) AS o);
+    (SELECT (
+            SELECT json_list(string_agg(token_holder_record(o.holder, o.balance)::text, ','))
+            FROM (
+                SELECT b.holder, b.balance
+                FROM item_balances b
+                WHERE b.first_ordinal = (i).first_ordinal AND b.balance > 0
+                ORDER BY b.balance DESC, b.holder DESC
+                LIMIT 100
+            ) AS o)
+    FROM item);
