@@ -46,6 +46,7 @@ class ContractInspector:
             chain(
                 block.possible_contracts,
                 block.changed,
+                block.called,
                 (swap.pool for swap, _ in block.swap_logs),
                 (pool.pool for pool in block.pool_events),
             )
@@ -55,6 +56,9 @@ class ContractInspector:
         findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
         for blocks in self._between_changes(batch):
             self._inspect(blocks, findings)
+        calls = ((block.number, address) for block in batch for address in block.called)
+        findings.changes.extend(self.changes_by_calls(calls))
+        findings.changes[:] = sorted(set(findings.changes))
         recorded: Iterable[Any] = chain(
             *(findings.codes, findings.ends, findings.tokens, findings.wrappers),
             *(findings.rejections, findings.pools),
@@ -108,6 +112,12 @@ class ContractInspector:
         self._load_contracts(unknown)
         attribute = {"wrap": "wraps_since", "swap": "pool"}.get(sight, "token_type")
         return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
+
+    def tokens_among(self, addresses: Sequence[bytes]) -> list[bytes]:
+        """Return those of the addresses that are or were tokens."""
+        self._load_contracts({*addresses})
+        known = self._contracts
+        return [a for a in addresses if known[a].token_type or known[a].ended_lives]
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -198,6 +208,15 @@ class ContractInspector:
                 token = self._new_token(address, (number, 0), shapes[address], present[address])
                 findings.tokens.append(token)
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
+
+    def changes_by_calls(
+        self, calls: Iterable[tuple[int, bytes]]
+    ) -> Iterator[state.ContractChange]:
+        """Yield the changes by calls, each of a block and a contract, of what was a token before."""
+        for number, address in calls:
+            life = self._contracts[address].life_at(number, 0)
+            if life is not None and life.since[0] < number:
+                yield state.ContractChange(address, number)
 
     def _end_life(
         self, address: bytes, number: int, end_block: int, last: token_metadata.TokenMetadata

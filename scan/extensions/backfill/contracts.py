@@ -6,7 +6,7 @@ contracts are.
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add, itemgetter
 from typing import Any
 
@@ -78,8 +78,17 @@ class RangeInspector:
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
         joined = contract_state.ContractFindings(*map(add, map(add, first, second), third))
-        changed = sorted(set(joined.changes))
+        changed = sorted({*joined.changes, *self._changes_by_calls(blocks)})
         return joined._replace(transfers=[], trades=[], changes=changed)
+
+    def _changes_by_calls(self, blocks: plan.Range) -> Iterator[contract_state.ContractChange]:
+        table = self._read("call_sights", blocks)
+        tokens = self._inspector.tokens_among(table["address"].unique().to_pylist())
+        of_tokens = table.filter(
+            compute.is_in(table["address"], value_set=pyarrow.array(tokens, ADDRESS))
+        )
+        columns = (of_tokens[name].to_pylist() for name in ("block_number", "address"))
+        return self._inspector.changes_by_calls(zip(*columns, strict=True))
 
     def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[_Sight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet, or
