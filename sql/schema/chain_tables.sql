@@ -380,10 +380,11 @@ CREATE TABLE IF NOT EXISTS pools (
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, by the blocks after
--- which they were tried.
+-- which they were tried; and tokens that were read because of a change, or were to be read in a block that
+-- had too much to read and were not (unread).
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
-    claim text NOT NULL CHECK (claim IN ('pool', 'token')),
+    claim text NOT NULL CHECK (claim IN ('pool', 'token', 'change', 'unread')),
     block_number bigint NOT NULL,
     PRIMARY KEY (address, claim, block_number)
 );
