@@ -1,12 +1,14 @@
 """Balances and readings of tokens that are marked as stale, read from the node while the index is
 idle; and whether the events of these tokens add up to what they answer."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.database.transaction import Row
 from scan.ethereum import events
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import (
@@ -25,6 +27,12 @@ from scan.indexer import state_reader
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
+STEP_S = 0.25  # of reading tokens, after which the follower looks for new blocks
+FIRST_TOGETHER, FEWER = 12, 4  # contracts that are read in a group the first time; 12, 48, 90
+# What a group may take without being slow: twice what requests take, and for each call and in all.
+CALL_S, SPARE_S = 0.000_5, 0.05
+SLOW_RESTS = 4  # times as long as slow contracts were read, none of them is
+MAX_REMEMBERED = 200_000
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers read_blocks names symbols decimals inconsistent".split(),
@@ -113,6 +121,54 @@ class StaleToken(NamedTuple):
         return bytes(self.address), word(supply), self.number, read_block, *labels, since
 
 
+class _Due(NamedTuple):
+    """What is to be read of a contract: itself as a token, and decimals before its changes, each
+    with its query and the changes' blocks."""
+
+    token: StaleToken | None
+    changes: Sequence[tuple[state_reader.StateQuery, int]]
+
+    def queries(self) -> list[state_reader.StateQuery]:
+        queries = [] if self.token is None else self.token.queries()
+        return [*queries, *(query for query, _ in self.changes)]
+
+
+class ReadingTimes:
+    """How many contracts are read together, by how long that took: a contract may take all the gas
+    that each call is given. Of contracts that were read in time, more are read together the next
+    time, of others fewer, until one that takes long is read alone."""
+
+    def __init__(self) -> None:
+        self._together: dict[bytes, int] = {}
+        self._request_s = 0.0  # that a request takes which executes nothing
+
+    def together(self, address: bytes) -> int:
+        return self._together.get(address, FIRST_TOGETHER)
+
+    def slow(self, *, alone: bool) -> list[bytes]:
+        """Return the contracts that took long, in a few or alone."""
+        slow = self._together.items()
+        return [a for a, n in slow if n < FIRST_TOGETHER and (n == 1) is alone]
+
+    def groups(self, addresses: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
+        """Yield what is read together, what takes least time first."""
+        ordered = sorted(addresses, key=self.together, reverse=True)
+        for together, of_size in groupby(ordered, key=self.together):
+            while group := [*islice(of_size, together)]:
+                yield group
+
+    def record(self, group: Sequence[bytes], calls: int, took_s: float) -> None:
+        requests = -(-calls // state_reader.CHUNK_CALLS)
+        is_slow = took_s > 2 * self._request_s * requests + CALL_S * calls + SPARE_S
+        if not is_slow:
+            self._request_s = min(took_s / requests, 1.01 * self._request_s or took_s)
+        if len(self._together) > MAX_REMEMBERED:
+            self._together = {a: n for a, n in self._together.items() if n < FIRST_TOGETHER}
+        for address in group:
+            more = min(BATCH_TOKENS, FEWER * self.together(address))
+            self._together[address] = max(1, len(group) // FEWER) if is_slow else more
+
+
 class StaleStateRefresher:
     """Reads values that the database marks as stale, a limited number at a time."""
 
@@ -122,6 +178,8 @@ class StaleStateRefresher:
         self._state = reader
         self._database = database
         self._writer = writer
+        self._times = ReadingTimes()
+        self._slow_rest_until = 0.0
 
     def refresh(self, head: IndexedHead) -> bool:
         """Read and store one batch of values; return whether there was one."""
@@ -131,27 +189,30 @@ class StaleStateRefresher:
     def _refresh_tokens(self, head: IndexedHead) -> bool:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether
         their events add up; and decimals before contracts changed. All are as of blocks that do not
-        depend on when they are read. Return whether there were any."""
-        rows = self._list_readable("indexer/tokens_list_stale")
-        # As many drawn balances as one request has calls for beside supplies, one at least.
-        drawn = max(1, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
-        tokens = [StaleToken(*row) for row in rows]
-        tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
-        queries = [query for token in tokens for query in token.queries()]
-        changes = []
-        for address, changed_in, before, block_hash in self._list_readable(
-            "indexer/contract_changes_list_unread"
-        ):
-            block = BlockId(before, bytes(block_hash))
-            changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
-        results = self._state.read([*queries, *(query for query, _ in changes)])
-        # A mark stays: one false answer must not set it. Where the index alone says so, none does.
-        compared = [t for t in tokens if t.older_since is None and not t.has_negative]
-        doubtful = [token for token in compared if not token.adds_up(results)]
-        results |= self._state.read(query for token in doubtful for query in token.queries())
+        depend on when they are read. Return whether there were any.
+
+        Contracts that take long are read after all others, and rest after that."""
+        few, alone = self._times.slow(alone=False), self._times.slow(alone=True)
+        due = self._list_due(passed_over=[*few, *alone])
+        is_slow = not due and time.monotonic() >= self._slow_rest_until
+        if is_slow and few:
+            due = self._list_due(few)
+        if is_slow and alone and not due:
+            due = self._list_due(alone)
+        results, read = dict[state_reader.StateQuery, bytes | None](), list[bytes]()
+        began = time.monotonic()
+        for group in self._times.groups(due):
+            if read and time.monotonic() >= began + STEP_S:
+                break
+            results |= self._read_group([due[address] for address in group])
+            read += group
+        if is_slow:
+            now = time.monotonic()
+            self._slow_rest_until = now + SLOW_RESTS * (now - began)
         unreadable = self._state.unreadable  # those that have become so now, too
-        tokens = [token for token in tokens if bytes(token.address) not in unreadable]
-        changes = [change for change in changes if change[0].address not in unreadable]
+        of_read = [due[address] for address in read if address not in unreadable]
+        tokens = [each.token for each in of_read if each.token is not None]
+        changes = [change for each in of_read for change in each.changes]
         statements = []
         if tokens:
             refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
@@ -171,11 +232,50 @@ class StaleStateRefresher:
             self._writer.execute(head, statements)
         return bool(statements)
 
-    def _list_readable(self, statement: str) -> list[Row]:
-        """Return at most BATCH_TOKENS rows, without those of contracts that are unreadable now."""
-        unreadable = self._state.unreadable
-        rows = self._database.rows(statement, limit=BATCH_TOKENS + len(unreadable))
-        return [row for row in rows if bytes(row[0]) not in unreadable][:BATCH_TOKENS]
+    def _list_due(
+        self, addresses: Sequence[bytes] | None = None, passed_over: Sequence[bytes] = ()
+    ) -> dict[bytes, _Due]:
+        """Return what is to be read of some contracts, at most of BATCH_TOKENS tokens, and as many
+        changes, without those that are unreadable now."""
+        chosen = {
+            "addresses": addresses,
+            "passed_over": [*passed_over, *self._state.unreadable],
+            "limit": BATCH_TOKENS,
+        }
+        rows = self._database.rows("indexer/tokens_list_stale", **chosen)
+        # As many drawn balances as one request has calls for beside supplies, one at least.
+        drawn = max(1, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
+        tokens = {bytes(row[0]): StaleToken(*row) for row in rows}
+        changes = defaultdict[bytes, list[tuple[state_reader.StateQuery, int]]](list)
+        for address, changed_in, before, block_hash in self._database.rows(
+            "indexer/contract_changes_list_unread", **chosen
+        ):
+            query = state_reader.StateQuery(
+                bytes(address), DECIMALS, BlockId(before, bytes(block_hash))
+            )
+            changes[query.address].append((query, changed_in))
+        return {
+            address: _Due(
+                token and token._replace(drawn=(token.drawn or ())[:drawn]), changes[address]
+            )
+            for address in {**tokens, **changes}
+            for token in (tokens.get(address),)
+        }
+
+    def _read_group(self, due: Sequence[_Due]) -> dict[state_reader.StateQuery, bytes | None]:
+        """Return the results for contracts, and note how long they took."""
+        queries = [query for each in due for query in each.queries()]
+        began = time.monotonic()
+        results = self._state.read(queries)
+        # A mark stays: one false answer must not set it. Where the index alone says so, none does.
+        tokens = [each.token for each in due if each.token is not None]
+        compared = [t for t in tokens if t.older_since is None and not t.has_negative]
+        doubtful = [token for token in compared if not token.adds_up(results)]
+        again = [query for token in doubtful for query in token.queries()]
+        results |= self._state.read(again)
+        addresses = list(dict.fromkeys(query.address for query in queries))
+        self._times.record(addresses, len(queries) + len(again), time.monotonic() - began)
+        return results
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)

@@ -1,8 +1,8 @@
--- Tokens that are to be read, with the block after which to read each: the last one in which it was active, or where
+-- Tokens that are to be read, older ones before newer ones, with the block after which to read each: the last one in which it was active, or where
 -- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
 -- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
 -- last change. So blocks depend on the chain alone. Then what its events say, to be compared with what it answers.
--- params: limit integer
+-- params: limit integer, addresses bytea[] null, passed_over bytea[]
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
 --   are still to be read, what holders hold together, whether they held another
@@ -52,6 +52,7 @@ LEFT JOIN LATERAL (
         LIMIT 3
     ) AS d
 ) AS drawn ON true
-WHERE k.supply_block IS NULL AND k.ended_in IS NULL
-ORDER BY k.supply_block, k.address
+WHERE k.supply_block IS NULL AND k.ended_in IS NULL AND k.address <> ALL (%(passed_over)s::bytea[])
+    AND (%(addresses)s::bytea[] IS NULL OR k.address = ANY (%(addresses)s::bytea[]))
+ORDER BY k.supply_block, k.block_number, k.address
 LIMIT %(limit)s;

@@ -312,7 +312,7 @@ CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_op
 CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
 -- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
-CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
+CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, block_number, address);
 -- serves is_of_present_life(), indexer/tokens_unwind
 CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
