@@ -139,6 +139,11 @@ class ContractInspector:
         known = self._contracts
         return [a for a in addresses if known[a].token_type or known[a].ended_lives]
 
+    def unread_among(self, addresses: Iterable[bytes]) -> set[bytes]:
+        """Return those of the addresses that are tokens that were not read when they should be."""
+        self._load_contracts({*addresses})
+        return {a for a in addresses if "unread" in self._contracts[a].rejected}
+
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
         return {address for address in addresses if self._contracts[address].code_hash is None}

@@ -34,10 +34,14 @@ def is_reading_due(number: int, first: int, last: int) -> bool:
     return number > last and number - first >= 8 * (last - first)
 
 
+MOST_CHANGES, CHANGES_APART = 8, 512
+
+
 def is_change_due(number: int, tries: Tries | None) -> bool:
     """Return whether a token that emits an event of a change is read before its block is written:
-    1, 8 and 64 blocks after it was before, and from then on 512. Its labels are read at each."""
-    return tries is None or number - tries.last >= 8 ** min(tries.times - 1, 3)
+    the first MOST_CHANGES times, and later ones so many blocks apart. Its labels are read at each.
+    """
+    return tries is None or tries.times < MOST_CHANGES or number - tries.last >= CHANGES_APART
 
 
 # The gas that all calls together have which a block's contracts may cause before it is written, to

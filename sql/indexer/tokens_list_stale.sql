@@ -1,7 +1,8 @@
--- Tokens that are to be read, older ones before newer ones, with the block after which to read each: the last one in which it was active, or where
--- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
--- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
--- last change. So blocks depend on the chain alone. Then what its events say, to be compared with what it answers.
+-- Tokens that are to be read, older ones before newer ones, with the block after which to read each: the last one in
+-- which it was active, or 64 blocks after its first one, as what grows with time differs there, or where there is a
+-- later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of the first block
+-- in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its last change. So
+-- blocks depend on the chain alone. Then what its events say, to be compared with what it answers.
 -- params: limit integer, addresses bytea[] null, passed_over bytea[]
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
@@ -20,7 +21,8 @@ SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT F
         SELECT FROM contract_creations n WHERE n.address = k.address)),
     drawn.balances
 FROM tokens k
-CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address)) AS block) AS seen
+CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address),
+    (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block) AS seen
 CROSS JOIN LATERAL (SELECT min(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
 JOIN blocks b ON b.number = coalesce(next_day.block, seen.block)
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,

@@ -315,7 +315,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name))
 CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, block_number, address);
 -- serves is_of_present_life(), indexer/tokens_unwind
 CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
+-- serves indexer/tokens_mark_seen, indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;

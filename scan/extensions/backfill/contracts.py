@@ -40,7 +40,7 @@ class RangeInspector:
         sights of addresses that had none, since the first code counts, and of addresses that were
         created again. Most addresses are read only once. Of most tokens the sights have only the
         first Transfer, which may end their life: what comes after it is inspected last, with all
-        Transfers of those whose life it ended.
+        Transfers of those whose life it ended, or that were not read when they should be.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -73,7 +73,9 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
-        after += self._transfers(blocks, {end.address for end in second.ends} - changing)
+        tokens = self._read("event_sights", blocks)["address"].unique().to_pylist()
+        again = {end.address for end in second.ends} | self._inspector.unread_among(tokens)
+        after += self._transfers(blocks, again - changing)
         of_events = _blocks([], after, [], [], hashes)
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
