@@ -21,7 +21,7 @@ TRANSFER, UPGRADED, DEPOSIT, SWAP = range(4)
 def burning(anvil):
     """Makes burners emit an event of a kind, in a block with other transactions."""
     me = anvil.accounts[0]
-    burners = anvil.deploy(me, "GasBurners")
+    burners = anvil.deploy(me, "GasSinks")
     for _ in range(3):
         made = anvil.receipt_of(anvil.transact(me, burners, "make", BURNERS // 3, gas=25_000_000))
         assert made["status"] == "0x1"

@@ -131,7 +131,7 @@ contract SilentInterest {
 }
 
 /// Burns all gas that each of its calls is given, but for its maker's, which have it emit events.
-contract GasBurner {
+contract GasSink {
     address internal immutable maker = msg.sender;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
@@ -160,11 +160,11 @@ contract GasBurner {
     }
 }
 
-contract GasBurners {
-    GasBurner[] internal made;
+contract GasSinks {
+    GasSink[] internal made;
 
     function make(uint256 count) external {
-        for (uint256 i = 0; i < count; i++) made.push(new GasBurner());
+        for (uint256 i = 0; i < count; i++) made.push(new GasSink());
     }
 
     function emitAll(uint8 kind) external {
