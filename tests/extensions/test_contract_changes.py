@@ -6,7 +6,7 @@ from collections import namedtuple
 import pytest
 
 from scan.commands import main
-from scan.ethereum.token_metadata import TOTAL_SUPPLY
+from scan.ethereum.token_metadata import balance_of
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
@@ -276,13 +276,13 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
         assert main(["tokens", "refresh", me]) == auditing.DIFFERS
 
 
-def test_one_false_supply_marks_no_token(anvil, database_url, monkeypatch):
+def test_one_false_balance_marks_no_token(anvil, database_url, monkeypatch):
     one, two = anvil.accounts[:2]
     coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
-    false = []
+    of_two, false = balance_of(bytes.fromhex(two[2:])), []
 
     def alter(call, answer):
-        if call["method"] == "eth_call" and call["params"][0]["data"] == TOTAL_SUPPLY and false:
+        if call["method"] == "eth_call" and call["params"][0]["data"] == of_two and false:
             answer["result"] = f"0x{false.pop():064x}"
 
     def is_marked():
