@@ -90,6 +90,7 @@ LEFT JOIN LATERAL (
         GROUP BY c.holder, c.item
         ORDER BY place, c.holder, c.item
         LIMIT CASE WHEN k.contradicted IS NULL THEN 3 ELSE 4 END
+            + CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN 2 ELSE 0 END
     ) AS d
 ) AS drawn ON older.since IS NULL
 WHERE k.supply_block IS NULL AND k.ended_in IS NULL AND k.address <> ALL (%(passed_over)s::bytea[])
