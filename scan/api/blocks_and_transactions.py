@@ -85,7 +85,9 @@ def indexed_transaction(transaction_hash: str) -> Any:
     """Return a transaction's record; raises NotFound."""
     query_arguments()
     record = transactions.get(reader(), parameters.hash32(transaction_hash))
-    return orjson.loads(reader().indexed(record))
+    advice = (part.advice_on_missing_transaction for part in registry.parts(Api))
+    what = " ".join(filter(None, ("This transaction is not indexed.", *advice)))
+    return orjson.loads(reader().indexed(record, what))
 
 
 add_list(blueprint, "/token-transfers", "token_transfers")

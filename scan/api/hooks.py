@@ -15,3 +15,5 @@ class Api(Part, module="api", chapter="views"):
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
     """Extra fields of a transaction's record; `unproven` names those that nothing proves."""
+    advice_on_missing_transaction: str = ""
+    """A sentence that says where to ask for a transaction that is not indexed."""

@@ -5,7 +5,7 @@ has pruned the block's state.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -19,7 +19,8 @@ PAGE_TOKENS = 100
 
 class Reading(NamedTuple):
     """What the index has of a token, the blocks that its type, its labels and its supply are of,
-    and what its first Transfer claims if its word is an id."""
+    what its first Transfer claims if its word is an id, and, unless it is marked, what one holder
+    has by its events at the head."""
 
     address: bytes
     type_block: BlockId
@@ -31,6 +32,9 @@ class Reading(NamedTuple):
     symbol: str
     decimals: int | None
     total_supply: int
+    head: BlockId
+    holder: bytes | None
+    balance: int | None
 
     def calls(self) -> list[StateQuery]:
         """Return the queries of the labels, that of the supply, and those for the type: of
@@ -44,8 +48,25 @@ class Reading(NamedTuple):
 
     def codes(self) -> list[StateQuery]:
         """Return the queries of its code, which is None where the state is pruned."""
-        blocks = dict.fromkeys((self.type_block, self.block, self.supply_block))
+        blocks = dict.fromkeys((self.type_block, self.block, self.supply_block, self.head))
         return [StateQuery(self.address, None, block, is_of_block_only=True) for block in blocks]
+
+    def calls_at_head(self) -> list[StateQuery]:
+        """Return the queries of the supply and of the holder's balance at the head."""
+        if self.holder is None:
+            return []
+        views = token_metadata.TOTAL_SUPPLY, token_metadata.balance_of(self.holder)
+        return [StateQuery(self.address, data, self.head) for data in views]
+
+    def unmarked(self, results: Mapping[StateQuery, bytes | None]) -> Iterator[str]:
+        """Yield how the index differs from the token's answers at the head, where its readings do
+        not say so: what changed without a sign since they were made."""
+        expected = self.total_supply, self.balance
+        names = "total_supply", f"the balance of {to_hex(self.holder or b'')} by its events"
+        for query, value, name in zip(self.calls_at_head(), expected, names, strict=False):
+            answer = token_metadata.word(results[query])
+            if answer is not None and answer != value:
+                yield f"{name} is {value}, the node has {answer} at block {self.head.number}"
 
 
 class TokenComparison:
@@ -65,15 +86,16 @@ class TokenComparison:
         while not most or self.compared + self.without_state < most:
             rows = self._database.rows("audit/tokens_list_readings", after=after, most=PAGE_TOKENS)
             page = [
-                Reading(
-                    bytes(row[0]),
-                    BlockId(row[1], bytes(row[2])),
-                    BlockId(row[3], bytes(row[4])),
-                    BlockId(row[5], bytes(row[6])),
-                    None
-                    if row[7] is None
-                    else token_metadata.ItemClaim(bytes(row[7]), int(row[8]), True),
-                    *row[9:],
+                Reading._make(
+                    (
+                        bytes(row[0]),
+                        *(BlockId(row[at], bytes(row[at + 1])) for at in (1, 3, 5)),
+                        row[7] and token_metadata.ItemClaim(bytes(row[7]), int(row[8]), True),
+                        *row[9:14],
+                        BlockId(row[14], bytes(row[15])),
+                        row[16] and bytes(row[16]),
+                        row[17],
+                    )
                 )
                 for row in rows
             ]
@@ -87,7 +109,7 @@ class TokenComparison:
 
     def _compare(self, page: list[Reading]) -> Iterator[tuple[bytes, str]]:
         codes = [query for reading in page for query in reading.codes()]
-        calls = [query for reading in page for query in reading.calls()]
+        calls = [q for reading in page for q in (*reading.calls(), *reading.calls_at_head())]
         results = self._state.read([*codes, *calls])
         pruned = {query.address for query in codes if results[query] is None}
         pruned |= self._state.unreadable.intersection(reading.address for reading in page)
@@ -113,5 +135,6 @@ class TokenComparison:
                 for name, answer in answers.items()
                 if getattr(reading, name) != answer
             ]
+            fields += reading.unmarked(results)
             if fields:
                 yield reading.address, f"token {to_hex(reading.address)}: {'; '.join(fields)}"

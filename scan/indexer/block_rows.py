@@ -15,6 +15,7 @@ from scan.database import connection, transaction
 from scan.ethereum import blocks, events, sparse_tables
 from scan.ethereum.forms.form import BURN, PLACE_BITS, Credit, numbered
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.token_functions import may_change_unsaid
 from scan.ethereum.token_metadata import ItemClaim
 from scan.hex import to_hex
 from scan.indexer import hooks
@@ -63,13 +64,14 @@ def load_standard_topics() -> list[bytes]:
 
 
 class FetchedBlock(NamedTuple):
-    """A block with its TracedBlock's internal transfers, created and destroyed contracts."""
+    """A block with its TracedBlock's transfers, created, destroyed and called contracts."""
 
     block: blocks.DecodedBlock
     created: Sequence[bytes]
     internal_transfers: Sequence[sparse_tables.InternalTransfer] = ()
     is_traced: bool | None = None
     destroyed: Sequence[bytes] = ()
+    called: frozenset[bytes] = frozenset()
 
 
 Rows = list[tuple[Any, ...]]
@@ -153,6 +155,7 @@ class BlockContracts(NamedTuple):
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
     pool_events: Sequence[events.PoolEvent] = ()
+    called: frozenset[bytes] = frozenset()  # as may_change_unsaid() says, by whom ever
 
 
 _ClaimedTransfer = tuple[events.TransferEvent, Claim | None]
@@ -172,6 +175,7 @@ class TableRows(NamedTuple):
     transfers: list[_ClaimedTransfer]
     swaps: list[tuple[events.SwapEvent, bytes]]  # each with its maker
     pools: Sequence[events.PoolEvent]
+    called: frozenset[bytes]
 
 
 class BlockRows(NamedTuple):
@@ -192,7 +196,7 @@ class BlockRows(NamedTuple):
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
-    block, created_inside, internal_transfers, is_traced, _ = fetched
+    block, created_inside, internal_transfers, is_traced, *_ = fetched
     number = block.number
     created = [*(t.contract_address for t in block.transactions if t.contract_address)]
     created += created_inside
@@ -200,6 +204,11 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     contract_emitters = (log.address for log in block.contract_logs)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed, pools = _events(block, internal_transfers)
+    called_directly = frozenset(
+        t.to_address
+        for t in block.transactions
+        if t.to_address and t.status and may_change_unsaid(t.method or b"", has_emitted=True)
+    )
     signed = (entry for _, entries, _ in block.authorization_lists for entry in entries)
     authorities = [authority for _, authority in signed if authority]
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
@@ -245,6 +254,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         transfers=transfers,
         swaps=swaps,
         pools=pools,
+        called=fetched.called | called_directly,
     )
 
 
@@ -337,6 +347,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
                 for swap, maker in rows.swaps
             ],
             rows.pools,
+            rows.called,
         ),
         rows.block,
         transactions=list(map(line, rows.transactions)),

@@ -119,7 +119,7 @@ class BlockSource:
                 break
         traces = settled(self.node, lambda _: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
+            FetchedBlock(block.with_failed(traced.failed), *traced[:3], *traced[4:])
             for block, traced in zip(blocks, traces, strict=False)
         ]
 

@@ -46,6 +46,7 @@ class ContractInspector:
             chain(
                 block.possible_contracts,
                 block.changed,
+                block.called,
                 (swap.pool for swap, _ in block.swap_logs),
                 (pool.pool for pool in block.pool_events),
             )
@@ -55,6 +56,9 @@ class ContractInspector:
         findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
         for blocks in self._between_changes(batch):
             self._inspect(blocks, findings)
+        calls = ((block.number, address) for block in batch for address in block.called)
+        findings.changes.extend(self.changes_by_calls(calls))
+        findings.changes[:] = sorted(set(findings.changes))
         recorded: Iterable[Any] = chain(
             findings.codes,
             findings.ends,
@@ -67,22 +71,48 @@ class ContractInspector:
         return findings
 
     def _between_changes(self, batch: Batch) -> Iterator[Batch]:
-        """Yield the blocks of a batch up to each one that may change what a token is."""
+        """Yield the blocks of a batch up to each one that may change what a token is, and alone
+        those in which so many contracts are unknown that they share what is asked of the node."""
         first, emitters = 0, set[bytes]()
+        was_crowded = False
         for index, block in enumerate(batch):
-            if index > first and any(
-                address in emitters or self._contracts[address].token_type
-                for address in block.changed | block.created
+            tokens = {log.token for log in block.transfer_logs}
+            logs = block.transfer_logs
+            unknown = {
+                (log.token, log.shape in events.CLAIMS) for log in logs if self._is_open(log)
+            }
+            doubtful = {
+                log.token
+                for log in logs
+                if self._may_be_retyped(log, block.number)
+                and self._begin_try("type", {}, log.token, block.number)
+            }
+            pools = {s.pool for s, _ in block.swap_logs if self._contracts[s.pool].pool is None}
+            is_crowded = max(len(unknown), len(doubtful), len(pools)) > state.CROWD
+            if index > first and (
+                is_crowded
+                or was_crowded
+                or any(
+                    address in emitters or self._contracts[address].token_type
+                    for address in block.changed | block.created
+                )
+                or any(self._is_late(address, block.number) for address in tokens)
             ):
                 yield batch[first:index]
                 first = index
-            emitters |= {log.token for log in block.transfer_logs}
+            was_crowded = is_crowded
+            emitters |= tokens
         yield batch[first:]
+
+    def _is_late(self, address: bytes, number: int) -> bool:
+        """Return whether a token that was not read when it should be is now, as it emits."""
+        tries = self._contracts[address].rejected.get("unread")
+        return tries is not None and state.is_reading_due(number, tries.first, tries.last)
 
     def _inspect(self, batch: Batch, findings: state.ContractFindings) -> None:
         """Inspect blocks of which only the first may change what a token is."""
         findings.codes.extend(self._new_codes(batch))
-        if batch and (batch[0].changed or batch[0].created):
+        if batch:
             self._change_tokens(batch[0], findings)
         while self._find_tokens(batch, findings) or self._change_types(batch, findings):
             pass
@@ -119,6 +149,17 @@ class ContractInspector:
         self._load_contracts({address for address, _ in shapes})
         return {address for address, shape in shapes if self._is_doubtful(address, shape)}
 
+    def tokens_among(self, addresses: Sequence[bytes]) -> list[bytes]:
+        """Return those of the addresses that are or were tokens."""
+        self._load_contracts({*addresses})
+        known = self._contracts
+        return [a for a in addresses if known[a].token_type or known[a].ended_lives]
+
+    def unread_among(self, addresses: Iterable[bytes]) -> set[bytes]:
+        """Return those of the addresses that are tokens that were not read when they should be."""
+        self._load_contracts({*addresses})
+        return {a for a in addresses if "unread" in self._contracts[a].rejected}
+
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
         return {address for address in addresses if self._contracts[address].code_hash is None}
@@ -142,7 +183,7 @@ class ContractInspector:
             contract = self._contracts[bytes(address)] = state.InspectedContract(*token)
             if dex is not None:
                 contract.pool = state.NewPool(bytes(address), 0, dex, bytes(token0), bytes(token1))
-            contract.rejected = {claim: (first, last) for claim, (first, last) in rejected.items()}
+            contract.rejected = {claim: state.Tries(*tries) for claim, tries in rejected.items()}
             contract.code_hash = None if code_hash is None else bytes(code_hash)
 
     # Code
@@ -177,9 +218,10 @@ class ContractInspector:
         """Find the older tokens that a block may change, and the ends of lives: their code ended
         there, or began anew, or what it answers is of another type, as which they go on."""
         number = block.number
+        late = {log.token for log in block.transfer_logs if self._is_late(log.token, number)}
         contracts = {
             address: contract
-            for address in sorted(block.changed | block.created)
+            for address in sorted(block.changed | block.created | late)
             if (contract := self._contracts[address]).token_type
             and contract.token_since[0] < number
         }
@@ -189,21 +231,49 @@ class ContractInspector:
         codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         without_token = ended | block.created  # until a transfer shows another one
-        present = self._metadata_at(dict.fromkeys(contracts, at))
+        due = [
+            address
+            for address, contract in contracts.items()
+            if address in without_token | late
+            or state.is_change_due(number, contract.rejected.get("change"))
+        ]
+        # Of those that cause the most readings the last, and older tokens before newer ones.
+        due.sort(key=lambda a: (self._tried(a, "change", "unread"), contracts[a].token_since))
+        # Each before the block, too, where its life ends.
+        gas, count = state.shared_gas([2 * state.TOKEN_CALLS] * len(due))
+        present = self._metadata_at(dict.fromkeys(due[:count], at), gas)
+        for address in due:
+            if address not in present or address in late:
+                self._reject(address, "unread", number, findings)
+            if address in present and address not in late:
+                self._reject(address, "change", number, findings)
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
             for address, contract in contracts.items()
-            if address in without_token or self._is_of_another_type(address, present[address])
+            if address in without_token
+            or (address in present and self._is_of_another_type(address, present[address]))
         ]
         before = state.BlockId(number - 1, block.parent_hash)
-        for address, last in self._metadata_at(dict.fromkeys(ending, before)).items():
+        read = dict.fromkeys((address for address in ending if address in due[:count]), before)
+        lasts = self._metadata_at(read, gas)
+        for address in ending:
             end_block = number + (address in ended)
+            last = lasts.get(address, state.UNREAD)
             findings.ends.append(self._end_life(address, number, end_block, last))
             if address not in without_token:
-                token = self._new_token(address, (number, 0), shapes[address], present[address])
-                findings.tokens.append(token)
+                of_token = (number, 0), shapes[address], present[address]
+                findings.tokens.append(self._new_token(address, *of_token, has_labels=True))
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
+
+    def changes_by_calls(
+        self, calls: Iterable[tuple[int, bytes]]
+    ) -> Iterator[state.ContractChange]:
+        """Yield the changes by calls, each of a block and a contract, of what was a token."""
+        for number, address in calls:
+            life = self._contracts[address].life_at(number, 0)
+            if life is not None and life.since[0] < number:
+                yield state.ContractChange(address, number)
 
     def _end_life(
         self, address: bytes, number: int, end_block: int, last: token_metadata.TokenMetadata
@@ -213,15 +283,21 @@ class ContractInspector:
         return state.TokenEnd(address, number, end_block, *labels)
 
     def _metadata_at(
-        self, blocks: Mapping[bytes, state.BlockId]
+        self, blocks: Mapping[bytes, state.BlockId], gas: int
     ) -> dict[bytes, token_metadata.TokenMetadata]:
-        """Return what each address answers at its block."""
-        queries = {address: state.token_queries(address, at) for address, at in blocks.items()}
+        """Return what each address answers at its block, without those that are unread."""
+        queries = {a: state.token_queries(a, at, gas) for a, at in blocks.items()}
         results = self._state.read(chain.from_iterable(queries.values()))
+        answers = {a: [results[query] for query in of_token] for a, of_token in queries.items()}
         return {
-            address: token_metadata.decode_token_metadata([results[query] for query in of_token])
-            for address, of_token in queries.items()
+            address: token_metadata.decode_token_metadata(of_token)
+            for address, of_token in answers.items()
+            if not state.is_unread(of_token, gas)
         }
+
+    def _tried(self, address: bytes, *claims: str) -> int:
+        rejected = self._contracts[address].rejected
+        return sum(rejected[claim].times for claim in claims if claim in rejected)
 
     def _new_token(
         self,
@@ -229,6 +305,8 @@ class ContractInspector:
         since: tuple[int, int],
         shape: events.TransferShape,
         metadata: token_metadata.TokenMetadata,
+        *,
+        has_labels: bool,
         has_holdings: bool = True,
     ) -> state.NewToken:
         contract = self._contracts[address]
@@ -246,7 +324,7 @@ class ContractInspector:
             metadata.total_supply,
             contract.item_type,
             contract.has_holdings,
-            None if address in self._state.unreadable else since[0],
+            None if address in self._state.unreadable or not has_labels else since[0],
             is_first=contract.may_begin_at is None,
         )
 
@@ -255,27 +333,41 @@ class ContractInspector:
         have another life of them, which is yet to be found."""
         ended = set[bytes]()
         logs = self._deciding_logs(batch)
+        if not logs:
+            return ended
+        calls = [state.TOKEN_CALLS + state.CLAIM_CALLS * bool(log.claim) for _, log in logs]
+        # A crowded block is a batch of its own; of others, each has the most gas.
+        gas, count = (
+            state.shared_gas(calls) if len(batch) == 1 else (state.MOST_CALL_GAS, len(logs))
+        )
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
+            read = chunk[: max(count - start, 0)]
             queries = [
-                state.token_queries(log.token, state.block_id(block))
-                + state.claim_queries(block, log.token, log.claim)
-                for block, log in chunk
+                state.token_queries(log.token, state.block_id(block), gas)
+                + state.claim_queries(block, log.token, log.claim, gas)
+                for block, log in read
             ]
             results = self._state.read(chain.from_iterable(queries))
-            before_end, bare = self._metadata_before_end(chunk, results)
+            before_end, bare = self._metadata_before_end(read, results, gas)
+            queries += [[]] * (len(chunk) - len(read))
             for (block, log), of_log in zip(chunk, queries, strict=True):
                 if log.token in ended:
                     continue
-                metadata, answers = _metadata(log.claim, [results[query] for query in of_log])
+                answers = [results[query] for query in of_log]
+                of_token, of_claim = answers[: state.TOKEN_CALLS], answers[state.TOKEN_CALLS :]
+                is_unread = state.is_unread(of_token, gas)
+                metadata = state.UNREAD if is_unread else _metadata(log.claim, answers)
                 contract = self._contracts[log.token]
                 is_wrap = log.shape in events.WRAPPING
                 begins_wrapping = is_wrap and contract.wraps_since is None
-                of_claim = log.shape, metadata, log.claim, answers
+                shown = log.shape, metadata, log.claim, of_claim
                 is_decided = contract.token_type is not None and not begins_wrapping
-                if not is_decided and not events.is_of_token(*of_claim):
+                if not is_decided and not events.is_of_token(*shown):
                     self._reject(log.token, "token", block.number, findings)
                     continue
+                if is_unread:
+                    self._reject(log.token, "unread", block.number, findings)
                 if begins_wrapping:
                     contract.wraps_since = block.number
                     findings.wrappers.append(state.NewWrapper(log.token, block.number))
@@ -283,11 +375,19 @@ class ContractInspector:
                     number = block.number
                     since = number, log.log_index
                     last = None if is_wrap else before_end.get(log.token)
-                    has_holdings = metadata.has_functions or log.token not in bare
-                    read = log.shape, last or metadata, has_holdings
-                    token = self._new_token(log.token, since, *read)
+                    # What was given little gas may have functions.
+                    has_holdings = is_unread or metadata.has_functions or log.token not in bare
+                    has_labels = last is not None or {*map(bool, of_token[:2])} == {True}
+                    token = self._new_token(
+                        log.token,
+                        since,
+                        log.shape,
+                        last or metadata,
+                        has_labels=has_labels,
+                        has_holdings=has_holdings,
+                    )
                     findings.tokens.append(token)
-                    is_open = log.claim is None and log.shape in events.OF_A_WORD
+                    is_open = (is_unread or log.claim is None) and log.shape in events.OF_A_WORD
                     if is_open and token.type == "BEP20" and not token.decimals:
                         self._reject(log.token, "type", number, findings)
                     if last is not None:
@@ -302,6 +402,14 @@ class ContractInspector:
             "type" in contract.rejected
             or not contract.has_holdings
             or events.may_be_of_another_type(shape, type_, contract.item_type)
+        )
+
+    def _may_be_retyped(self, log: TransferLog, number: int) -> bool:
+        """Return whether a log makes the type doubtful of a token that is older than its block."""
+        return (
+            log.shape not in events.CLAIMS
+            and number > self._contracts[log.token].token_since[0]
+            and self._is_doubtful(log.token, log.shape)
         )
 
     def _is_of_another_type(self, address: bytes, metadata: token_metadata.TokenMetadata) -> bool:
@@ -323,18 +431,21 @@ class ContractInspector:
             for log in block.transfer_logs:
                 if isinstance(log.claim, token_metadata.ItemClaim):
                     claims[log.token] = log.claim
-                if (
-                    log.shape not in events.CLAIMS
-                    and block.number > self._contracts[log.token].token_since[0]
-                    and self._is_doubtful(log.token, log.shape)
-                    and self._begin_try("type", tried, log.token, block.number)
+                if self._may_be_retyped(log, block.number) and self._begin_try(
+                    "type", tried, log.token, block.number
                 ):
                     logs.append((block, log.token, claims.get(log.token)))
-        is_whole = len(logs) <= TOKENS_AT_ONCE
-        logs = logs[:TOKENS_AT_ONCE]
+        calls = [state.TOKEN_CALLS + state.CLAIM_CALLS * bool(claim) for *_, claim in logs]
+        gas, count, is_whole = state.MOST_CALL_GAS, TOKENS_AT_ONCE, len(logs) <= TOKENS_AT_ONCE
+        if len(batch) == 1:  # others are not read at this block
+            gas, count = state.shared_gas(calls)
+            is_whole = True
+            for block, address, _ in logs[count:]:
+                self._reject(address, "type", block.number, findings)
+        logs = logs[:count]
         queries = [
-            state.token_queries(token, state.block_id(block))
-            + state.claim_queries(block, token, claim)
+            state.token_queries(token, state.block_id(block), gas)
+            + state.claim_queries(block, token, claim, gas)
             for block, token, claim in logs
         ]
         results = self._state.read(chain.from_iterable(queries))
@@ -343,22 +454,26 @@ class ContractInspector:
             if address in changed:
                 continue
             self._reject(address, "type", block.number, findings)
-            metadata, _ = _metadata(claim, [results[query] for query in of_log])
-            if self._is_of_another_type(address, metadata):
+            answers = [results[query] for query in of_log]
+            metadata = _metadata(claim, answers)
+            is_unread = state.is_unread(answers[: state.TOKEN_CALLS], gas)
+            if not is_unread and self._is_of_another_type(address, metadata):
                 changed[address] = block, metadata
         before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, (b, _) in changed.items()}
-        for address, last in self._metadata_at(before).items():
-            block, metadata = changed[address]
+        lasts = self._metadata_at(before, gas)
+        for address, (block, metadata) in changed.items():
             shape = events.SHAPES[self._contracts[address].token_type or ""]
+            last = lasts.get(address, state.UNREAD)
             findings.ends.append(self._end_life(address, block.number, block.number, last))
-            since = block.number, 0
-            findings.tokens.append(self._new_token(address, since, shape, metadata))
+            of_token = (block.number, 0), shape, metadata
+            findings.tokens.append(self._new_token(address, *of_token, has_labels=True))
         return bool(changed) or not is_whole
 
     def _metadata_before_end(
         self,
         logs: Iterable[tuple[BlockContracts, TransferLog]],
         results: Mapping[state.StateQuery, bytes | None],
+        gas: int,
     ) -> tuple[dict[bytes, token_metadata.TokenMetadata], set[bytes]]:
         """Return what the tokens of Transfers answered before these blocks, of those whose code is
         gone after them, and those whose code is there and answers nothing; where that state is
@@ -368,21 +483,20 @@ class ContractInspector:
             for block, log in logs
             if log.shape not in events.CLAIMS
             and not any(
-                map(results.get, state.token_queries(log.token, at := state.block_id(block)))
+                map(results.get, state.token_queries(log.token, at := state.block_id(block), gas))
             )
         }
         codes = self._state.read(blocks)
         gone = {query.address: block for query, block in blocks.items() if codes[query] == b""}
         before = {a: state.BlockId(b.number - 1, b.parent_hash) for a, b in gone.items()}
         bare = {query.address for query in blocks if codes[query]} - self._state.unreadable
-        return self._metadata_at(before), bare
+        return self._metadata_at(before, gas), bare
 
     def _begin_try(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
         """Note in `tried` that a contract is tried in a block as what it claims to be, all but the
         first time on the condition that it was refused before; return False if it is not due."""
-        first, last = tried.get(
-            address, self._contracts[address].rejected.get(claim, (number, number - 1))
-        )
+        before = self._contracts[address].rejected.get(claim, (number, number - 1))
+        first, last = tried.get(address, (before[0], before[1]))
         if not state.is_reading_due(number, first, last):
             return False
         tried[address] = first, number
@@ -391,9 +505,15 @@ class ContractInspector:
     def _reject(
         self, address: bytes, claim: str, number: int, findings: state.ContractFindings
     ) -> None:
-        first, _ = self._contracts[address].rejected.get(claim, (number, number))
-        self._contracts[address].rejected[claim] = first, number
+        tries = self._contracts[address].rejected.get(claim, state.Tries(number, number, 0))
+        self._contracts[address].rejected[claim] = state.Tries(tries.first, number, tries.times + 1)
         findings.rejections.append(state.RejectedEmitter(address, claim, number))
+
+    def _is_open(self, log: TransferLog) -> bool:
+        """Return whether it is unknown if a log is of a token, or of a wrapper."""
+        contract = self._contracts[log.token]
+        may_wrap = log.shape in events.WRAPPING and contract.token_type == "BEP20"
+        return (contract.wraps_since if may_wrap else contract.token_type) is None
 
     def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:
         """Return the first Transfer of each contract that is not known as a token, and the claims
@@ -404,9 +524,7 @@ class ContractInspector:
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
-                may_wrap = log.shape in events.WRAPPING and contract.token_type == "BEP20"
-                decided = contract.wraps_since if may_wrap else contract.token_type
-                if decided is not None or block.number < (contract.may_begin_at or 0):
+                if not self._is_open(log) or block.number < (contract.may_begin_at or 0):
                     continue
                 if log.shape not in events.CLAIMS:
                     firsts.setdefault(log.token, (block, log))
@@ -448,16 +566,21 @@ class ContractInspector:
             and swap.family != "v4"
             and self._begin_try("pool", tried, swap.pool, block.number)
         ]
-        results = self._state.read(
-            state.StateQuery(pool, data, at)
-            for pool, at, family in swaps
-            for data in token_metadata.pool_calls(family)
+        swaps.sort(key=lambda swap: self._tried(swap[0], "pool"))
+        calls = [state.POOL_CALLS] * len(swaps)
+        gas, count = (
+            state.shared_gas(calls) if len(batch) == 1 else (state.MOST_CALL_GAS, len(swaps))
         )
+        queries = [state.pool_queries(family, pool, at, gas) for pool, at, family in swaps[:count]]
+        results = self._state.read(chain.from_iterable(queries))
         claims: dict[bytes, state.PoolClaim] = {}
-        for address, at, family in swaps:
+        queries += [[]] * (len(swaps) - count)
+        for (address, at, family), of_pool in zip(swaps, queries, strict=True):
             if address in claims:
                 continue
-            tokens, factory, variant = state.pool_fields(family, address, at, results)
+            tokens = None
+            if of_pool:
+                tokens, factory, variant = state.pool_fields(of_pool, results)
             if tokens is None:
                 self._reject(address, "pool", at.number, findings)
                 continue
@@ -466,18 +589,13 @@ class ContractInspector:
             claims[address] = state.PoolClaim(
                 state.NewPool(address, at.number, dex, *tokens),
                 family,
-                state.StateQuery(factory, call, at),
+                state.StateQuery(factory, call, at, gas=gas),
             )
         return [*claims.values()]
 
 
-def _metadata(
-    claim: Claim | None, results: Sequence[bytes | None]
-) -> tuple[token_metadata.TokenMetadata, Sequence[bytes | None]]:
-    """Return what a token answers, given the results of TOKEN_CALLS and of its claim's queries, and
-    the latter."""
-    count = len(token_metadata.TOKEN_CALLS)
+def _metadata(claim: Claim | None, results: Sequence[bytes | None]) -> token_metadata.TokenMetadata:
+    """Return what a token answers, given the results of TOKEN_CALLS and of its claim's queries."""
     of_item = claim if isinstance(claim, token_metadata.ItemClaim) else None
-    answers = results[count:]
-    of_claim = () if of_item is None else (of_item, answers)
-    return token_metadata.decode_token_metadata(results[:count], *of_claim), answers
+    of_claim = () if of_item is None else (of_item, results[state.TOKEN_CALLS :])
+    return token_metadata.decode_token_metadata(results[: state.TOKEN_CALLS], *of_claim)

@@ -5,8 +5,9 @@ A token has lives: its contract or delegation may end and begin anew, and be of 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +20,49 @@ from scan.indexer.state_reader import StateQuery as StateQuery
 from scan.indexer.state_reader import StateReader as StateReader
 
 
+class Tries(NamedTuple):
+    """The blocks in which a contract was tried, or was to be: the first, the last, and how many."""
+
+    first: int
+    last: int
+    times: int
+
+
 def is_reading_due(number: int, first: int, last: int) -> bool:
     """Return whether a contract that emits in a block is to be read again, after the first and the
     last block in which it was: 1, 8, 64, 512 … blocks after the first."""
     return number > last and number - first >= 8 * (last - first)
+
+
+MOST_CHANGES, CHANGES_APART = 8, 512
+
+
+def is_change_due(number: int, tries: Tries | None) -> bool:
+    """Return whether a token that emits an event of a change is read before its block is written:
+    the first MOST_CHANGES times, and later ones so many blocks apart. Its labels are read at each.
+    """
+    return tries is None or tries.times < MOST_CHANGES or number - tries.last >= CHANGES_APART
+
+
+# The gas that all calls together have which a block's contracts may cause before it is written, to
+# find out about tokens, about changes of tokens and of types, and about pools: a node takes a tenth
+# to a quarter of a second for it. They share it, so that the contracts that take all that they get
+# leave enough for others: name() of a proxy takes 35,000 of it.
+BLOCK_GAS = 100_000_000
+MOST_CALL_GAS, LEAST_CALL_GAS = 500_000, 60_000
+TOKEN_CALLS = len(token_metadata.TOKEN_CALLS)
+CLAIM_CALLS, POOL_CALLS = 4, 5
+CROWD = BLOCK_GAS // MOST_CALL_GAS // (TOKEN_CALLS + CLAIM_CALLS)  # contracts that share nothing
+
+
+def shared_gas(calls: Sequence[int]) -> tuple[int, int]:
+    """Return the gas of each call of a block's contracts, of which each takes so many, and how many
+    contracts are called, from the first on."""
+    total = sum(calls)
+    if total * LEAST_CALL_GAS <= BLOCK_GAS:
+        return min(MOST_CALL_GAS, BLOCK_GAS // max(total, 1)), len(calls)
+    sums = accumulate(calls)
+    return LEAST_CALL_GAS, sum(1 for so_far in sums if so_far * LEAST_CALL_GAS <= BLOCK_GAS)
 
 
 Factories = dict[bytes, str]  # names of well-known exchanges
@@ -35,44 +75,61 @@ def load_factories(chain_id: int) -> Factories:
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
 
 
+def pool_queries(family: str, pool: bytes, block: BlockId, gas: int) -> list[StateQuery]:
+    """Return the queries of pool_calls()."""
+    return [StateQuery(pool, data, block, gas=gas) for data in token_metadata.pool_calls(family)]
+
+
 def pool_fields(
-    family: str, pool: bytes, block: BlockId, results: Mapping[StateQuery, bytes | None]
+    queries: Sequence[StateQuery], results: Mapping[StateQuery, bytes | None]
 ) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
     """Return a pool's tokens, None if it has none, its factory, and its fee or whether it is
     stable."""
-    *addresses, variant = (
-        results[StateQuery(pool, data, block)] for data in token_metadata.pool_calls(family)
-    )
+    *addresses, variant = map(results.get, queries)
     token0, token1, factory = map(token_metadata.address, addresses)
     tokens = None if token0 is None or token1 is None else (token0, token1)
     return tokens, factory or ZERO_ADDRESS, token_metadata.word(variant) or 0
 
 
-def token_queries(address: bytes, block: BlockId) -> list[StateQuery]:
+def token_queries(address: bytes, block: BlockId, gas: int = MOST_CALL_GAS) -> list[StateQuery]:
     """Return the queries of TOKEN_CALLS."""
-    return [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
+    return [StateQuery(address, data, block, gas=gas) for data in token_metadata.TOKEN_CALLS]
+
+
+def is_unread(answers: Sequence[bytes | None], gas: int) -> bool:
+    """Return whether a contract answered nothing that was given little gas."""
+    return gas < MOST_CALL_GAS and not any(answers)
+
+
+# Of a token that is not read yet: what its events say is all that is known of it.
+UNREAD = token_metadata.decode_token_metadata([None] * TOKEN_CALLS)._replace(decimals=None)
 
 
 def block_id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
-def item_queries(token: bytes, claim: token_metadata.ItemClaim, at: BlockId) -> list[StateQuery]:
+def item_queries(
+    token: bytes, claim: token_metadata.ItemClaim, at: BlockId, gas: int = MOST_CALL_GAS
+) -> list[StateQuery]:
     """Return the queries of a claim's calls, before them the first one of the block only."""
-    queries = [StateQuery(token, data, at) for data in claim.calls]
+    queries = [StateQuery(token, data, at, gas=gas) for data in claim.calls]
     return [queries[0]._replace(is_of_block_only=True), *queries]
 
 
-def claim_queries(block: BlockContracts, token: bytes, claim: Claim | None) -> list[StateQuery]:
+def claim_queries(
+    block: BlockContracts, token: bytes, claim: Claim | None, gas: int
+) -> list[StateQuery]:
     """Return the queries of an item's claim, or of the balance of a wrap's party before and after
     the block."""
     if claim is None:
         return []
     before = BlockId(block.number - 1, block.parent_hash)
     if isinstance(claim, token_metadata.ItemClaim):
-        return item_queries(token, claim, block_id(block) if claim.is_after else before)
+        return item_queries(token, claim, block_id(block) if claim.is_after else before, gas)
     data = token_metadata.balance_of(claim.party)
-    return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, block_id(block))]
+    ends = before, block_id(block)
+    return [StateQuery(token, data, at, is_of_block_only=True, gas=gas) for at in ends]
 
 
 class ContractCode(NamedTuple):
@@ -190,7 +247,7 @@ class InspectedContract:
     token_since: tuple[int, int] = (-1, -1)  # block number and log index that make it a token
     ended_lives: list[tuple[int, TokenLife]] = field(default_factory=list)  # since it is known
     pool: NewPool | None = None
-    rejected: dict[str, tuple[int, int]] = field(default_factory=dict)  # first and last block
+    rejected: dict[str, Tries] = field(default_factory=dict)  # by claim
     code_hash: bytes | None = None
 
     def end_life(self, end_block: int) -> None:

@@ -70,7 +70,8 @@ class TracedBlock(NamedTuple):
 
     `is_complete` is False where needed traces could not be read, where logs may have the transfers
     (EIP-7708), and None where none are needed, since no transaction ran code. `failed` has the
-    indexes of failed transactions, only where receipts have no status.
+    indexes of failed transactions, only where receipts have no status. `called` are the contracts
+    that another one called, where no event need say what that changed: see may_change_unsaid().
     """
 
     created: list[bytes]
@@ -78,6 +79,7 @@ class TracedBlock(NamedTuple):
     is_complete: bool | None
     failed: frozenset[int] = frozenset()
     destroyed: tuple[bytes, ...] = ()
+    called: frozenset[bytes] = frozenset()
 
 
 class TraceReader:

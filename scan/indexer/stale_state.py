@@ -7,15 +7,17 @@ own matter, such as a collection's size or all votes. A mark ends when what it w
 again, and the balances of up to MOST_COMPARED others do.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import groupby, islice
 from typing import NamedTuple
 
 import orjson
 
 from scan.contracts.proxy_contracts import delegations_of
 from scan.database.connection import Database
-from scan.database.transaction import Row
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import (
     DECIMALS,
@@ -38,6 +40,12 @@ LEAST_DRAWN = 2
 # Marks that may end at once, and the holders of each token that are read before. Others stay until
 # the token is read again.
 MOST_ENDED, MOST_COMPARED = 3, 300
+STEP_S = 0.25  # of reading tokens, after which the follower looks for new blocks
+FIRST_TOGETHER, FEWER = 12, 4  # contracts that are read in a group the first time; 12, 48, 90
+# What a group may take without being slow: twice what requests take, and for each call and in all.
+CALL_S, SPARE_S = 0.000_5, 0.05
+SLOW_RESTS = 4  # times as long as slow contracts were read, none of them is
+MAX_REMEMBERED = 200_000
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers read_blocks names symbols decimals".split(),
@@ -133,6 +141,54 @@ class StaleToken(NamedTuple):
         return self.address, word(supply), self.number, read_block, *labels, *mark
 
 
+class _Due(NamedTuple):
+    """What is to be read of a contract: itself as a token, and decimals before its changes, each
+    with its query and the changes' blocks."""
+
+    token: StaleToken | None
+    changes: Sequence[tuple[state_reader.StateQuery, int]]
+
+    def queries(self) -> list[state_reader.StateQuery]:
+        queries = [] if self.token is None else self.token.queries()
+        return [*queries, *(query for query, _ in self.changes)]
+
+
+class ReadingTimes:
+    """How many contracts are read together, by how long that took: a contract may take all the gas
+    that each call is given. Of contracts that were read in time, more are read together the next
+    time, of others fewer, until one that takes long is read alone."""
+
+    def __init__(self) -> None:
+        self._together: dict[bytes, int] = {}
+        self._request_s = 0.0  # that a request takes which executes nothing
+
+    def together(self, address: bytes) -> int:
+        return self._together.get(address, FIRST_TOGETHER)
+
+    def slow(self, *, alone: bool) -> list[bytes]:
+        """Return the contracts that took long, in a few or alone."""
+        slow = self._together.items()
+        return [a for a, n in slow if n < FIRST_TOGETHER and (n == 1) is alone]
+
+    def groups(self, addresses: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
+        """Yield what is read together, what takes least time first."""
+        ordered = sorted(addresses, key=self.together, reverse=True)
+        for together, of_size in groupby(ordered, key=self.together):
+            while group := [*islice(of_size, together)]:
+                yield group
+
+    def record(self, group: Sequence[bytes], calls: int, took_s: float) -> None:
+        requests = -(-calls // state_reader.CHUNK_CALLS)
+        is_slow = took_s > 2 * self._request_s * requests + CALL_S * calls + SPARE_S
+        if not is_slow:
+            self._request_s = min(took_s / requests, 1.01 * self._request_s or took_s)
+        if len(self._together) > MAX_REMEMBERED:
+            self._together = {a: n for a, n in self._together.items() if n < FIRST_TOGETHER}
+        for address in group:
+            more = min(BATCH_TOKENS, FEWER * self.together(address))
+            self._together[address] = max(1, len(group) // FEWER) if is_slow else more
+
+
 class StaleStateRefresher:
     """Reads values that the database marks as stale, a limited number at a time."""
 
@@ -142,6 +198,8 @@ class StaleStateRefresher:
         self._state = reader
         self._database = database
         self._writer = writer
+        self._times = ReadingTimes()
+        self._slow_rest_until = 0.0
 
     def refresh(self, head: IndexedHead) -> bool:
         """Read and store one batch of values; return whether there was one."""
@@ -164,36 +222,31 @@ class StaleStateRefresher:
     def _refresh_tokens(self, head: IndexedHead) -> bool:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether
         their events add up; and decimals before contracts changed. All are as of blocks that do not
-        depend on when they are read. Return whether there were any."""
-        rows = self._list_readable("indexer/tokens_list_stale")
-        # As many drawn balances as one request has calls for beside supplies.
-        drawn = max(LEAST_DRAWN, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
-        tokens = [
-            token._replace(
-                address=bytes(token.address),
-                drawn=[Party(*party) for party in (token.drawn or ())[:drawn]],
-            )
-            for token in (StaleToken(*row) for row in rows)
-        ]
-        queries = [query for token in tokens for query in token.queries()]
-        changes = []
-        for address, changed_in, before, block_hash in self._list_readable(
-            "indexer/contract_changes_list_unread"
-        ):
-            block = BlockId(before, bytes(block_hash))
-            changes.append((state_reader.StateQuery(bytes(address), DECIMALS, block), changed_in))
-        results = self._state.read([*queries, *(query for query, _ in changes)])
-        # One false answer must not set a mark.
-        sound = [t for t in tokens if not t.is_marked and t.negative is None]
-        doubtful = [token for token in sound if token.contradicted(results)]
-        results |= self._state.read(query for token in doubtful for query in token.queries())
-        ending = sorted((t for t in tokens if t.may_end(results)), key=StaleToken.turn)
-        compared = {t.address: self._with_others(t) for t in ending[:MOST_ENDED]}
-        results |= self._state.read(query for t in compared.values() for query in t.queries())
-        tokens = [compared.get(token.address, token) for token in tokens]
+        depend on when they are read. Return whether there were any.
+
+        Contracts that take long are read after all others, and rest after that."""
+        few, alone = self._times.slow(alone=False), self._times.slow(alone=True)
+        due = self._list_due(passed_over=[*few, *alone])
+        is_slow = not due and time.monotonic() >= self._slow_rest_until
+        if is_slow and few:
+            due = self._list_due(few)
+        if is_slow and alone and not due:
+            due = self._list_due(alone)
+        results, read = dict[state_reader.StateQuery, bytes | None](), list[bytes]()
+        compared = dict[bytes, StaleToken]()
+        began = time.monotonic()
+        for group in self._times.groups(due):
+            if read and time.monotonic() >= began + STEP_S:
+                break
+            results |= self._read_group([due[address] for address in group], compared)
+            read += group
+        if is_slow:
+            now = time.monotonic()
+            self._slow_rest_until = now + SLOW_RESTS * (now - began)
         unreadable = self._state.unreadable  # those that have become so now, too
-        tokens = [token for token in tokens if token.address not in unreadable]
-        changes = [change for change in changes if change[0].address not in unreadable]
+        of_read = [due[address] for address in read if address not in unreadable]
+        tokens = [compared.get(t.address, t) for each in of_read if (t := each.token) is not None]
+        changes = [change for each in of_read for change in each.changes]
         statements = []
         if tokens:
             rows = [t.row(results, is_compared=t.address in compared) for t in tokens]
@@ -221,11 +274,61 @@ class StaleStateRefresher:
         )
         return token._replace(drawn=[*token.drawn, *(Party(*party) for party in others)])
 
-    def _list_readable(self, statement: str) -> list[Row]:
-        """Return at most BATCH_TOKENS rows, without those of contracts that are unreadable now."""
-        unreadable = self._state.unreadable
-        rows = self._database.rows(statement, limit=BATCH_TOKENS + len(unreadable))
-        return [row for row in rows if bytes(row[0]) not in unreadable][:BATCH_TOKENS]
+    def _list_due(
+        self, addresses: Sequence[bytes] | None = None, passed_over: Sequence[bytes] = ()
+    ) -> dict[bytes, _Due]:
+        """Return what is to be read of some contracts, at most of BATCH_TOKENS tokens, and as many
+        changes, without those that are unreadable now."""
+        chosen = {
+            "addresses": addresses,
+            "passed_over": [*passed_over, *self._state.unreadable],
+            "limit": BATCH_TOKENS,
+        }
+        rows = self._database.rows("indexer/tokens_list_stale", **chosen)
+        # As many drawn balances as one request has calls for beside supplies.
+        drawn = max(LEAST_DRAWN, state_reader.CHUNK_CALLS // len(rows) - 1) if rows else 0
+        tokens = {
+            bytes(token.address): token._replace(
+                address=bytes(token.address),
+                drawn=[Party(*party) for party in (token.drawn or ())[:drawn]],
+            )
+            for token in (StaleToken(*row) for row in rows)
+        }
+        changes = defaultdict[bytes, list[tuple[state_reader.StateQuery, int]]](list)
+        for address, changed_in, before, block_hash in self._database.rows(
+            "indexer/contract_changes_list_unread", **chosen
+        ):
+            block = BlockId(before, bytes(block_hash))
+            query = state_reader.StateQuery(bytes(address), DECIMALS, block)
+            changes[query.address].append((query, changed_in))
+        return {
+            address: _Due(tokens.get(address), changes[address])
+            for address in {**tokens, **changes}
+        }
+
+    def _read_group(
+        self, due: Sequence[_Due], compared: dict[bytes, StaleToken]
+    ) -> dict[state_reader.StateQuery, bytes | None]:
+        """Return the results for contracts, and note how long they took; add to `compared` the
+        tokens of which other holders were read, too, as their marks may end."""
+        queries = [query for each in due for query in each.queries()]
+        began = time.monotonic()
+        results = self._state.read(queries)
+        tokens = [each.token for each in due if each.token is not None]
+        # One false answer must not set a mark.
+        sound = [t for t in tokens if not t.is_marked and t.negative is None]
+        doubtful = [token for token in sound if token.contradicted(results)]
+        again = [query for token in doubtful for query in token.queries()]
+        results |= self._state.read(again)
+        ending = sorted((t for t in tokens if t.may_end(results)), key=StaleToken.turn)
+        with_others = [self._with_others(token) for token in ending[:MOST_ENDED]]
+        others = [query for token in with_others for query in token.queries()]
+        results |= self._state.read(others)
+        compared |= {token.address: token for token in with_others}
+        calls = len(queries) + len(again) + len(others)
+        addresses = list(dict.fromkeys(query.address for query in queries))
+        self._times.record(addresses, calls, time.monotonic() - began)
+        return results
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)

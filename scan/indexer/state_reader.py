@@ -22,8 +22,7 @@ log = logging.getLogger(__name__)
 
 # The gas of a call that returns a text. A text of 10 kB that is made in a loop takes 1.4 M. A call
 # that burns gas is bounded by it, as is one that fills memory to return it (1.2 MB).
-TEXT_GAS = hex(3_000_000)
-WORD_GAS = hex(1_000_000)
+TEXT_GAS, WORD_GAS = 3_000_000, 1_000_000
 # Calls in one request, enough for fifteen tokens. MAX_BYTES bounds the answer to it, for one call
 # or all. With 45 calls to a request, inspecting took 1.7 times as long.
 CHUNK_CALLS = 180
@@ -43,12 +42,14 @@ MAX_UNREADABLE = 1000  # contracts; of more, the node is at fault
 class StateQuery(NamedTuple):
     """A query of a contract at a block: eth_call with `data`, or eth_getCode without it.
 
-    `is_of_block_only`: where the state is pruned, it counts as refused."""
+    `is_of_block_only`: where the state is pruned, it counts as refused. `gas`: of a call that has
+    less than its kind, see ReadingBudget."""
 
     address: bytes
     data: str | None
     block: BlockId
     is_of_block_only: bool = False
+    gas: int | None = None
 
     @property
     def method(self) -> str:
@@ -131,7 +132,7 @@ class StateReader:
     def _read_alone(self, queries: Sequence[StateQuery]) -> dict[StateQuery, bytes | None]:
         """Return the results for one contract. Raises NodeError where the node fails, and
         StateUnavailable where it does for this contract alone."""
-        address, _, block, _ = queries[0]
+        address, _, block, *_ = queries[0]
         key = address, queries[0].method
         failure = self._failures.get(key)
         began = time.monotonic()
@@ -174,7 +175,7 @@ class StateReader:
         other = self._answered
         if other is None or other.address == address:
             return False
-        sent = {"to": to_hex(other.address), "data": other.data, "gas": TEXT_GAS}
+        sent = {"to": to_hex(other.address), "data": other.data, "gas": hex(TEXT_GAS)}
         with suppress(client.NodeError, BadHex):
             call = client.Call("eth_call", (sent, "latest"))
             [result] = self._node.results([call], COMPARED_TIMEOUT_S, MAX_BYTES)
@@ -230,7 +231,7 @@ def _read_chunk(
         called: object = to_hex(query.address)
         if query.data is not None:
             gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
-            called = {"to": called, "data": query.data, "gas": gas}
+            called = {"to": called, "data": query.data, "gas": hex(query.gas or gas)}
         calls.append(client.Call(query.method, (called, block)))
     most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
     return list(map(_without_excess, queries, node.results(calls, most_bytes=most_bytes)))

@@ -330,7 +330,9 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         | {
             "total_supply": token.total_supply or 0,
             "supply_block": token.block_number,
-            "supply_missing": token.total_supply is None and token.type != "BEP20",
+            # Of a token that is not read, what is held stands for it.
+            "supply_missing": token.total_supply is None
+            and (token.type != "BEP20" or token.read_block is None),
         }
         for token in findings.tokens
     ]

@@ -51,7 +51,6 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
         if record["inconsistentSince"] <= reader.first_block:
             since = record["balancesSince"] = record.pop("inconsistentSince")
             reader.notes["X-Scan-Balances-Since"] = since
-            del record["supplyBlock"]
             if "eventsConsistent" in record:
                 record["eventsConsistent"] = True
         elif head is not None and view in supplies:

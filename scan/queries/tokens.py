@@ -95,7 +95,7 @@ def records_of(reader: Reader, keys: Sequence[bytes], *, ended: bool = False) ->
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
     for record in by_address.values():
         if record["inconsistentSince"] is None:
-            del record["inconsistentSince"], record["supplyBlock"]
+            del record["inconsistentSince"]
     balances.mark_tokens(reader, [*by_address.values()])
     return by_address
 

@@ -1,11 +1,12 @@
--- Tokens that are to be read, with the block after which to read each: the last one in which it was active, or where
--- there is a later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of
--- the first block in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its
--- last change. So blocks depend on the chain alone. Then what its events say of some parties, to be compared with
--- what it answers: one of its newest transfers, the sender of the newest transaction to it, an address that nobody
--- names, which has nothing, then another party, and the token itself, where fees may go; of a BEP721 also owners of its
--- items. A hash of the block chooses.
--- params: limit integer
+-- Tokens that are to be read, older ones before newer ones, with the block after which to read each: the last one in
+-- which it was active, or 64 blocks after its first one, as what grows with time differs there, or where there is a
+-- later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of the first block
+-- in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its last change. So
+-- blocks depend on the chain alone. Then what its events say of some parties, to be compared with what it answers: one
+-- of its newest transfers, the sender of the newest transaction to it, an address that nobody names, which has nothing,
+-- then another party, and the token itself, where fees may go; of a BEP721 also owners of its items. A hash of the
+-- block chooses.
+-- params: limit integer, addresses bytea[] null, passed_over bytea[]
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
 --   are still to be read, the block at which the index began if the token is older, or null, whether a contradiction
@@ -25,7 +26,8 @@ SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT F
         LIMIT 1) END,
     drawn.balances
 FROM tokens k
-CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address)) AS block) AS seen
+CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address),
+    (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block) AS seen
 CROSS JOIN LATERAL (SELECT min(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
 JOIN blocks b ON b.number = coalesce(next_day.block, seen.block)
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,
@@ -88,8 +90,10 @@ LEFT JOIN LATERAL (
         GROUP BY c.holder, c.item
         ORDER BY place, c.holder, c.item
         LIMIT CASE WHEN k.contradicted IS NULL THEN 3 ELSE 4 END
+            + CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN 2 ELSE 0 END
     ) AS d
 ) AS drawn ON older.since IS NULL
-WHERE k.supply_block IS NULL AND k.ended_in IS NULL
-ORDER BY k.supply_block, k.address
+WHERE k.supply_block IS NULL AND k.ended_in IS NULL AND k.address <> ALL (%(passed_over)s::bytea[])
+    AND (%(addresses)s::bytea[] IS NULL OR k.address = ANY (%(addresses)s::bytea[]))
+ORDER BY k.supply_block, k.block_number, k.address
 LIMIT %(limit)s;

@@ -1,10 +1,10 @@
 -- Has tokens read again, after blocks that are written, that emitted a log there or that a transaction called,
--- since not every token says by a Transfer what changes; and at a day's first block those read on the day
--- before, as a contract may have called one without a log.
+-- since not every token says by a Transfer what changes; those whose first block was 64 blocks before; and at a
+-- day's first block those read on the day before, as a contract may have called one without a log.
 -- params: span block_range
 -- literals: none
 -- returns: nothing
--- index: log_emitters_by_block, log_emitters_pkey, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
+-- index: log_emitters_by_block, log_emitters_pkey, tokens_by_block, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
 --   tokens_pkey
 UPDATE tokens k
 SET supply_block = NULL
@@ -17,6 +17,10 @@ WHERE k.supply_block IS NOT NULL AND k.address IN (
     FROM transactions t
     WHERE t.ordinal BETWEEN (%(span)s::block_range).first_transaction
         AND (%(span)s::block_range).last_transaction
+    UNION
+    SELECT f.address
+    FROM tokens f
+    WHERE f.block_number BETWEEN (%(span)s::block_range).first_block - 64 AND (%(span)s::block_range).last_block - 64
     UNION
     SELECT o.address
     FROM daily_stats s

@@ -325,10 +325,11 @@ CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), block
 CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name), block_number, log_index, address)
     WHERE contradicted IS NULL AND ended_in IS NULL;
 -- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
-CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
+CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, block_number, address);
 -- serves is_of_present_life(), present_transfers(), indexer/tokens_unwind
 CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL OR NOT has_holdings;
-CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
+-- serves indexer/tokens_mark_seen, indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;
@@ -393,10 +394,11 @@ CREATE TABLE IF NOT EXISTS pools (
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, or as tokens events of
--- another type, by the blocks after which they were tried.
+-- another type, by the blocks after which they were tried; and tokens that were read because of a change, or were
+-- to be read in a block that had too much to read and were not (unread).
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
-    claim text NOT NULL CHECK (claim IN ('pool', 'token', 'type')),
+    claim text NOT NULL CHECK (claim IN ('pool', 'token', 'type', 'change', 'unread')),
     block_number bigint NOT NULL,
     PRIMARY KEY (address, claim, block_number)
 );

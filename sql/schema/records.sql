@@ -342,9 +342,9 @@ RETURN ',"inconsistentSince":' || t.inconsistent_since;
 CREATE OR REPLACE FUNCTION supply_block_of(t tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN NOT t.supply_missing THEN t.supply_block END;
 
--- That field, and that block.
+-- That field, if it is one, and that block.
 CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
+RETURN coalesce(inconsistency_field(t), '') || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
 
 -- The record of a token. `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(

@@ -78,7 +78,8 @@ def database(copied):
 
 def test_a_reading_is_that_of_its_token_alone(copied, database):
     columns = ["total_supply", "supply_block", "name", "symbol", "decimals", "read_block"]
-    columns.append("inconsistent_since")
+    columns += ["inconsistent_since", "contradicted"]
+    mark = [20 * "00", None]
     before = stored(copied, "tokens", ("address",), columns)
     first, last = min(before), max(before)
     with database.transaction() as tx:
@@ -92,10 +93,13 @@ def test_a_reading_is_that_of_its_token_alone(copied, database):
             symbols=["", "NEW"],
             decimals=[0, 9],
             inconsistent=[None, 8],
+            contradicted=[None, json.dumps(mark)],
         )
     after = stored(copied, "tokens", ("address",), columns)
     whole = {"name": "Anew", "symbol": "NEW", "decimals": 9, "read_block": 8}
-    whole["inconsistent_since"] = before[last]["inconsistent_since"] or 8
+    was_marked = before[last]["contradicted"] is not None
+    whole["inconsistent_since"] = before[last]["inconsistent_since"] if was_marked else 8
+    whole["contradicted"] = mark
     assert after == before | {
         first: before[first] | {"total_supply": 12345, "supply_block": 7},
         last: {"total_supply": 6, "supply_block": 8, **whole},

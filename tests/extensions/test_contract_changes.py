@@ -6,7 +6,7 @@ from collections import namedtuple
 import pytest
 
 from scan.commands import main
-from scan.ethereum.token_metadata import TOTAL_SUPPLY
+from scan.ethereum.token_metadata import balance_of
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Contract
@@ -152,6 +152,37 @@ def test_a_late_name_and_a_new_one_are_read_at_events_and_once_a_day(
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
 
 
+@pytest.mark.parametrize("contract", ["WideCoin", "NamedCoin"])
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_a_token_in_use_is_named_anew_in_the_block_of_the_call(
+    anvil, database_url, postgres, template, tmp_path, contract, is_direct
+):
+    me = anvil.accounts[0]
+    named, renamer = anvil.deploy(me, contract), anvil.deploy(me, "Renamer")
+    coins = Coins(anvil, None, None, named)
+    coins.label(named, "old")
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        for _ in range(11):  # later than 8 blocks after its first event
+            coins.do(named, "mint", me, 1)
+        indexing.wait_for(anvil.head())
+        if is_direct:
+            coins.label(named, "anew")
+        else:
+            coins.do(renamer, "rename", named.address, "anew", "ANEW")
+        indexing.wait_for(anvil.head())
+        is_everywhere(indexing.client(), named, "anew", 18)
+        coins.do(named, "transfer", anvil.accounts[1], 1)
+        indexing.wait_for(anvil.head())
+        is_everywhere(indexing.client(), named, "anew", 18)
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        assert auditing.run(indexing.settings, node=True) == auditing.EXACT
+        anvil.reorganise(2)
+        anvil.mine(2)
+        indexing.wait_for(anvil.head())
+        is_everywhere(indexing.client(), named, "old", 18)
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
 def test_labels_are_of_the_same_block_however_often_the_index_reads(
     coins, database_url, postgres, template, tmp_path
 ):
@@ -245,13 +276,13 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
         assert main(["tokens", "refresh", me]) == auditing.DIFFERS
 
 
-def test_one_false_supply_marks_no_token(anvil, database_url, monkeypatch):
+def test_one_false_balance_marks_no_token(anvil, database_url, monkeypatch):
     one, two = anvil.accounts[:2]
     coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
-    false = []
+    of_two, false = balance_of(bytes.fromhex(two[2:])), []
 
     def alter(call, answer):
-        if call["method"] == "eth_call" and call["params"][0]["data"] == TOTAL_SUPPLY and false:
+        if call["method"] == "eth_call" and call["params"][0]["data"] == of_two and false:
             answer["result"] = f"0x{false.pop():064x}"
 
     def is_marked():

@@ -11,6 +11,7 @@ from app import create_app
 from scan.queries import balances, holdings
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
+from tests.support import auditing
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
@@ -105,16 +106,74 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, templa
     is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
 
 
-def test_a_rebase_inside_of_another_call_is_read_on_the_next_day(chain):
+@pytest.mark.parametrize("idle_days", [0, 2])
+def test_a_rebase_inside_of_another_call_is_read_at_its_block(
+    chain, postgres, template, tmp_path, idle_days
+):
     coin, keeper = chain.coin(), chain.anvil.deploy(chain.anvil.accounts[0], "SilentKeeper")
     chain.do(coin, "transfer", chain.anvil.accounts[1], 100)
-    chain.do(keeper, "keep", coin.address, 3)
+    for _ in range(idle_days):
+        next_day(chain.anvil)
     chain.read()
-    next_day(chain.anvil)
+    in_block = chain.do(keeper, "keep", coin.address, 3)
     chain.read()
-    assert chain.since(coin) == chain.anvil.head()
-    assert chain.get(f"/api/v1/tokens/{coin.address}")["totalSupply"] == "3000"
+    assert chain.since(coin) == in_block
+    record = chain.get(f"/api/v1/tokens/{coin.address}")
+    assert (record["totalSupply"], record["supplyBlock"]) == ("3000", in_block)
     assert chain.holders(coin)[chain.anvil.accounts[1]] == 300
+    is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
+    chain.anvil.reorganise(1)
+    chain.anvil.mine()
+    chain.read()
+    assert chain.since(coin) is None
+    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
+
+
+def test_without_traces_a_rebase_inside_of_another_call_is_read_on_the_next_day(
+    anvil, database_url, capsys
+):
+    one, two = anvil.accounts[:2]
+    coin, keeper = (
+        anvil.deploy(one, "SilentCoin", 1000, True, False),
+        anvil.deploy(one, "SilentKeeper"),
+    )
+    anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 100))
+    with Indexing(database_url, anvil.url, until=anvil.head(), traces="off") as indexing:
+        of_block = anvil.head()
+        anvil.receipt_of(anvil.transact(one, keeper, "keep", coin.address, 3))
+        indexing.wait_for(anvil.head())
+        client = indexing.client()
+        record = client.get(f"/api/v1/tokens/{coin.address}").get_json()
+        assert (record["totalSupply"], record["supplyBlock"]) == ("1000", of_block)
+        assert (
+            f'after block <a href="/block/{of_block}"' in client.get(f"/token/{coin.address}").text
+        )
+        assert auditing.run(indexing.settings, node=True) == auditing.DIFFERS
+        said = f"has 2700 at block {anvil.head()}"
+        assert "total_supply is 1000, the node has 3000" in (out := capsys.readouterr().out)
+        assert said in out
+        next_day(anvil)
+        indexing.wait_for(anvil.head())
+        record = client.get(f"/api/v1/tokens/{coin.address}").get_json()
+        assert (record["totalSupply"], record["supplyBlock"]) == ("3000", anvil.head())
+        assert auditing.run(indexing.settings, node=True) == auditing.EXACT
+
+
+def test_what_grows_with_time_is_noticed_on_an_unused_token_s_first_day(
+    chain, postgres, template, tmp_path
+):
+    coin = chain.anvil.deploy(chain.anvil.accounts[0], "SilentInterest", 1000)
+    first = chain.anvil.head()
+    chain.read()
+    assert chain.since(coin) is None
+    chain.anvil.mine(63)
+    chain.read()
+    assert chain.since(coin) is None
+    chain.anvil.mine()
+    chain.read()
+    assert chain.since(coin) == first + 64
+    assert chain.holders(coin)[chain.anvil.accounts[0]] > 1000
+    is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
 
 
 def test_a_fork_takes_a_mark_back(chain, postgres, template):

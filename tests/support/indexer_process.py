@@ -89,7 +89,9 @@ class IndexerProcess:
     def has(self, block_number, block_hash):
         try:
             head = self._database.row("indexer/blocks_get_head")
-            stale = self._database.rows("indexer/tokens_list_stale", limit=1)
+            stale = self._database.rows(
+                "indexer/tokens_list_stale", limit=1, addresses=None, passed_over=[]
+            )
         except ScanError:  # a server that is killed, too
             return False
         found = (head[0], "0x" + bytes(head[1]).hex()) if head else None

@@ -26,6 +26,7 @@ Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 """
 
 PATIENCE_S = 180.0
+ANY = {"limit": 1, "addresses": None, "passed_over": []}
 # With a small one, such as 40, every test that indexes a chain has partitions.
 TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", DEFAULT_ROWS))
 
@@ -119,8 +120,8 @@ class Indexing:
         return (
             head is not None
             and is_it(head[0])
-            and not self._database.rows("indexer/tokens_list_stale", limit=1)
-            and not self._database.rows("indexer/contract_changes_list_unread", limit=1)
+            and not self._database.rows("indexer/tokens_list_stale", **ANY)
+            and not self._database.rows("indexer/contract_changes_list_unread", **ANY)
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
         )
 

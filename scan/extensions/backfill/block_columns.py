@@ -47,6 +47,8 @@ _SIGHTS = {"block_number": parquet.BLOCK_NUMBER, "address": parquet.ADDRESS}
 CODE_SIGHTS = parquet.kind(**_SIGHTS, is_created=parquet.BOOLEAN, is_first=parquet.BOOLEAN)
 # Blocks in which a contract emitted an event of CHANGES.
 CHANGE_SIGHTS = parquet.kind(**_SIGHTS)
+# Blocks in which a call of a contract may have changed what it answers without an event.
+CALL_SIGHTS = parquet.kind(**_SIGHTS)
 # Pools that their manager began, as PoolEvent has them.
 POOL_EVENTS = parquet.kind(
     block_number=parquet.BLOCK_NUMBER,
@@ -76,6 +78,7 @@ SPOOLED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
         "code_sights": CODE_SIGHTS,
         "event_sights": EVENT_SIGHTS,
         "change_sights": CHANGE_SIGHTS,
+        "call_sights": CALL_SIGHTS,
         "pool_events": POOL_EVENTS,
         "blocks": parquet.KINDS["blocks"],  # the last: where its file exists, so do the others
     }
@@ -155,6 +158,7 @@ def _add_block(
     ]
     sighted.update(made.possible_contracts)
     rows["change_sights"] += [(number, address) for address in sorted(made.changed)]
+    rows["call_sights"] += [(number, address) for address in sorted(made.called)]
     rows["pool_events"] += [(number, *pool) for pool in made.pools]
     rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
 

@@ -6,7 +6,7 @@ contracts are.
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add, itemgetter
 from typing import Any
 
@@ -41,7 +41,8 @@ class RangeInspector:
         sights of addresses that had none, since the first code counts, and of addresses that were
         created again. Most addresses are read only once. Of most tokens the sights have only the
         first Transfer, which may end their life: what comes after it is inspected last, with all
-        Transfers of those whose life it ended, or whose type they make doubtful.
+        Transfers of those whose life it ended, or whose type they make doubtful, or that were not
+        read when they should be.
         """
         self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
@@ -74,15 +75,25 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
-        doubtful = self._inspector.doubtful(self._forms(blocks))
-        doubtful.update(end.address for end in second.ends)
-        after += self._transfers(blocks, doubtful - changing)
+        tokens = self._read("event_sights", blocks)["address"].unique().to_pylist()
+        again = self._inspector.doubtful(self._forms(blocks)) | self._inspector.unread_among(tokens)
+        again.update(end.address for end in second.ends)
+        after += self._transfers(blocks, again - changing)
         of_events = _blocks([], after, [], [], hashes)
         # Their code is of earlier blocks than what is known of it.
         third = self._inspector.inspect([b._replace(possible_contracts=()) for b in of_events])
         joined = contract_state.ContractFindings(*map(add, map(add, first, second), third))
-        changed = sorted(set(joined.changes))
+        changed = sorted({*joined.changes, *self._changes_by_calls(blocks)})
         return joined._replace(transfers=[], trades=[], changes=changed)
+
+    def _changes_by_calls(self, blocks: plan.Range) -> Iterator[contract_state.ContractChange]:
+        table = self._read("call_sights", blocks)
+        tokens = self._inspector.tokens_among(table["address"].unique().to_pylist())
+        of_tokens = table.filter(
+            compute.is_in(table["address"], value_set=pyarrow.array(tokens, ADDRESS))
+        )
+        columns = (of_tokens[name].to_pylist() for name in ("block_number", "address"))
+        return self._inspector.changes_by_calls(zip(*columns, strict=True))
 
     def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[_Sight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet, or

@@ -326,6 +326,6 @@ def _is_indexed(database: connection.Database, last: int) -> bool:
     return (
         head is not None
         and head[0] == last
-        and not database.rows("indexer/tokens_list_stale", limit=1)
+        and not database.rows("indexer/tokens_list_stale", limit=1, addresses=None, passed_over=[])
         and not database.rows("indexer/addresses_list_stale", limit=1)
     )

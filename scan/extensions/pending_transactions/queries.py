@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.api.renamed_fields import recording
+from scan.cached_values import SizedCache
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import client, transaction_checks
@@ -236,22 +237,12 @@ TIMEOUT_S = 1.5
 MAX_LISTED = 100
 
 
-class Pending(NamedTuple):
-    """A transaction that is not indexed, and the function that it calls.
+class State(StrEnum):
+    """What a transaction that is not indexed waits for, or what became of it."""
 
-    `replaced_by` is the hash of the mined transaction with its nonce, where a page of its sender's
-    newest has it; `missing_nonce` an earlier nonce that nothing in its sender's pool has, None
-    where there is none, or the node does not say."""
-
-    sent: PendingTransaction
-    method: Decoded | None
-    replaced_by: str | None
-    missing_nonce: int | None
-
-
-class Fate(StrEnum):
-    """What became of a transaction that the node does not give."""
-
+    PENDING = "pending"
+    QUEUED = "queued"  # behind a nonce that nothing in its sender's pool has
+    MINED = "mined"  # the node reports its block
     REPLACED = "replaced"  # another with its nonce is indexed
     NONCE_USED = "nonce used"  # one with its nonce was mined, which the index does not show yet
     BEING_REPLACED = "being replaced"  # the pool has another with its nonce
@@ -259,13 +250,52 @@ class Fate(StrEnum):
     UNKNOWN = "not known"
 
 
-class Gone(NamedTuple):
-    """`replaced_by` is the hash of the transaction with its nonce that is mined or pending;
-    `reason` says why its fate is not known."""
+class SenderAndNonce(NamedTuple):
+    sender: bytes
+    nonce: int
+    is_signed: bool = False  # a signature of the sender covers them
 
-    fate: Fate
+
+class SeenTransactions(SizedCache[SenderAndNonce]):
+    """Signed transactions by hash, some 10,000 that this process has shown as pending: what it
+    needs to say what became of them."""
+
+    ENTRY_BYTES = 400
+
+    def __init__(self) -> None:
+        super().__init__(4_000_000)
+
+    def note(self, sent: PendingTransaction) -> None:
+        if sent.proof is transaction_checks.Proof.SIGNATURE:
+            seen = SenderAndNonce(sent.from_address, sent.nonce, is_signed=True)
+            self.store(sent.hash, seen, self.ENTRY_BYTES)
+
+
+class Unindexed(NamedTuple):
+    """A transaction that is not indexed, as the node has it, or `gone` where it does not give it.
+
+    `replaced_by` is the hash of the transaction with its nonce that is mined or pending, where a
+    page of its sender's newest, or its pool, has it; `missing_nonce` an earlier nonce that nothing
+    in its sender's pool has, None where there is none, or the node does not say. `reason` says why
+    its state is not known, or what the node reports; `has_failed`: the node did not say whether it
+    has it."""
+
+    state: State
+    sent: PendingTransaction | None = None
     replaced_by: str | None = None
+    missing_nonce: int | None = None
     reason: str = ""
+    gone: SenderAndNonce | None = None
+    has_failed: bool = False
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "transaction": None if self.sent is None else self.sent.record(),
+            "replacedBy": self.replaced_by,
+            "missingNonce": self.missing_nonce,
+            "reason": self.reason or None,
+        }
 
 
 class Listed(NamedTuple):
@@ -284,24 +314,49 @@ def sender_transactions(reader: Reader, sender: bytes) -> Listed:
     if pool.reason is not None:
         return Listed([], None, pool.reason)
     listed = pool.transactions[:MAX_LISTED]
+    for sent in listed:
+        reader.sources.get(SeenTransactions).note(sent)
     return Listed([sent.record() for sent in listed], len(pool.transactions))
 
 
-def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
-    """Return the node's transaction that is not indexed; None where the node says that it does not
-    have it. Raises UpstreamFailed or Unavailable where it does not say."""
+def get(
+    reader: Reader, transaction_hash: bytes, named: SenderAndNonce | None = None
+) -> Unindexed | None:
+    """Return a transaction that is not indexed; None where the node says that it does not have it,
+    which was not seen before, and `named` by nobody.
+
+    Raises UpstreamFailed or Unavailable of such a one where the node does not say."""
     reader.do_not_cache()
-    node = reader.node.within(TIMEOUT_S)
-    sent = read_pending(node, transaction_hash)
-    if sent is None:
-        return None
-    mined = missing_nonce = None
+    seen = reader.sources.get(SeenTransactions)
+    known = seen.get(transaction_hash) or named
+    try:
+        node = reader.node.within(TIMEOUT_S)
+        sent = read_pending(node, transaction_hash)
+    except (UpstreamFailed, Unavailable) as error:
+        if known is None:
+            raise
+        return _gone(reader, transaction_hash, known, error.message)._replace(gone=known)
+    if sent is not None:
+        seen.note(sent)
+        return _given(reader, node, sent)
+    return known and _gone(reader, transaction_hash, known, None)._replace(gone=known)
+
+
+def _given(reader: Reader, node: NodeSession, sent: PendingTransaction) -> Unindexed:
+    """Return a transaction that the node gives."""
     earlier = sent.earlier_nonces
-    if sent.block_number is None and earlier is not None and earlier < 0:
+    if sent.block_number is not None:
+        reason = f"The node reports it in block {sent.block_number}."
+        return Unindexed(State.MINED, sent, reason=reason)
+    if earlier is not None and earlier < 0:
         mined = _mined(reader, sent.from_address, sent.nonce)
-    elif sent.block_number is None and earlier:
-        missing_nonce = _missing_nonce(node, sent)
-    return Pending(sent, _method(reader, sent), mined, missing_nonce)
+        if mined in (None, to_hex(sent.hash)):
+            return Unindexed(State.NONCE_USED, sent)
+        return Unindexed(State.REPLACED, sent, mined)
+    missing = _missing_nonce(node, sent) if earlier else None
+    if missing is not None:
+        return Unindexed(State.QUEUED, sent._replace(is_queued=True), missing_nonce=missing)
+    return Unindexed(State.PENDING, sent)
 
 
 def _missing_nonce(node: NodeSession, sent: PendingTransaction) -> int | None:
@@ -320,33 +375,34 @@ def _pool(node: NodeSession, sender: bytes) -> SenderPool:
         return SenderPool([], error.message)
 
 
-def gone(
-    reader: Reader, transaction_hash: bytes, sender: bytes, nonce: int, failure: str | None
-) -> Gone:
+def _gone(
+    reader: Reader, transaction_hash: bytes, known: SenderAndNonce, failure: str | None
+) -> Unindexed:
     """Return what became of a transaction by its sender and its nonce; `failure` is why the node
     did not say whether it has it. Nothing is dropped that the node did not deny three times: by
     its hash, by its sender's nonce, and in its sender's pool."""
-    reader.do_not_cache()
+    sender, nonce, _ = known
     mined = _mined(reader, sender, nonce)
     if mined not in (None, to_hex(transaction_hash)):
-        return Gone(Fate.REPLACED, mined)
+        return Unindexed(State.REPLACED, replaced_by=mined)
     if failure is not None:
-        return Gone(Fate.UNKNOWN, reason=failure)
+        return Unindexed(State.UNKNOWN, reason=failure, has_failed=True)
     node = reader.node.within(TIMEOUT_S)
     next_nonce = next_nonce_of(node, sender)
     if next_nonce is None:
-        return Gone(Fate.UNKNOWN, reason="The node does not give its sender's nonce.")
+        return Unindexed(State.UNKNOWN, reason="The node does not give its sender's nonce.")
     if next_nonce > nonce:
-        return Gone(Fate.NONCE_USED)
+        return Unindexed(State.NONCE_USED)
     pool = _pool(node, sender)
     if pool.reason is not None:
-        return Gone(Fate.UNKNOWN, reason=pool.reason)
+        return Unindexed(State.UNKNOWN, reason=pool.reason)
     pooled = next((sent for sent in pool.transactions if sent.nonce == nonce), None)
     if pooled is None:
-        return Gone(Fate.DROPPED)
+        return Unindexed(State.DROPPED)
     if pooled.hash == transaction_hash:
-        return Gone(Fate.UNKNOWN, reason="The node has it in its pool, but does not give it.")
-    return Gone(Fate.BEING_REPLACED, to_hex(pooled.hash))
+        reason = "The node has it in its pool, but does not give it."
+        return Unindexed(State.UNKNOWN, reason=reason)
+    return Unindexed(State.BEING_REPLACED, replaced_by=to_hex(pooled.hash))
 
 
 def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
@@ -362,7 +418,8 @@ def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
     return next((record["hash"] for record in orjson.loads(page.data)), None)
 
 
-def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:
+def method_of(reader: Reader, sent: PendingTransaction) -> Decoded | None:
+    """Return the function that a transaction calls."""
     if sent.to_address is None:
         return None
     abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()

@@ -1,5 +1,5 @@
-"""A sender's pending transactions, in the API and as a tab of its page; the page of a transaction
-that is not indexed, as the node has it or what became of it."""
+"""A sender's pending transactions, in the API and as a tab of its page; a transaction that is not
+indexed, as the node has it or what became of it, in the API and as a page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,14 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.decoding import decoding
 from scan.extensions.pending_transactions import queries as pending_transactions
-from scan.extensions.pending_transactions.queries import MAX_UINT64, Fate
+from scan.extensions.pending_transactions.queries import (
+    MAX_UINT64,
+    SenderAndNonce,
+    State,
+    Unindexed,
+)
 from scan.hex import to_hex
 from scan.http import json_responses
 from scan.http.current_request import query_arguments, reader
@@ -19,6 +23,7 @@ from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import hooks, tabs
 from scan.pages.records import address_of, addresses_in, names_of
 from scan.pages.site import page
+from scan.queries import transactions
 
 blueprint = Blueprint("pending_transactions", __name__)
 
@@ -33,46 +38,52 @@ def list_pending(address: str) -> json_responses.Response:
     return json_responses.json_value({**value, "unproven": ("pendingTransactions", "total")})
 
 
+@blueprint.get("/transactions/<transaction_hash>/pending")
+@requires(Prerequisite.NODE)
+def get_pending(transaction_hash: str) -> json_responses.Response:
+    query_arguments()
+    key = parameters.hash32(transaction_hash)
+    if transactions.get(reader(), key) is not None:
+        indexed = Unindexed(State.MINED, reason="It is indexed.")
+        return json_responses.json_value(indexed.record())
+    known = reader().indexed(
+        pending_transactions.get(reader(), key),
+        "This transaction is not indexed, and the node does not have it.",
+    )
+    return json_responses.json_value(known.record())
+
+
 def page_of_missing(transaction_hash: bytes) -> Response | None:
-    """Return the page; None where the node does not know the transaction either, and the request
-    does not name its sender and nonce, as links on the page of a pending one do. Raises
-    UpstreamFailed or Unavailable where the node does not say, and the request does not either."""
-    try:
-        pending = pending_transactions.get(reader(), transaction_hash)
-    except (UpstreamFailed, Unavailable) as error:
-        if "nonce" not in request.args:
-            raise
-        return _page_of_gone(transaction_hash, error.message)
-    if pending is None:
-        return _page_of_gone(transaction_hash) if "nonce" in request.args else None
-    sent, method, replaced_by, missing_nonce = pending
+    """Return the page; None where neither the node nor this process knows the transaction, and the
+    request does not name its sender and nonce, as links on the page of a pending one do. Raises
+    UpstreamFailed or Unavailable of such a one where the node does not say."""
+    named = None
+    if "nonce" in request.args:
+        nonce = parameters.integer_text(request.args, "nonce", default=0, least=0, most=MAX_UINT64)
+        named = SenderAndNonce(address_of(request.args.get("from", "")), nonce)
+    known = pending_transactions.get(reader(), transaction_hash, named)
+    if known is None:
+        return None
+    if known.gone is not None:
+        return page(
+            "gone_transaction.html",
+            503 if known.has_failed else 404,
+            hash=to_hex(transaction_hash),
+            gone=known,
+            names=names_of((), to_hex(known.gone.sender)),
+        )
+    sent = known.sent
+    assert sent is not None
+    method = pending_transactions.method_of(reader(), sent)
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(
         "pending_transaction.html",
         tab=tabs.requested(tabs.tabs()),
         hash=to_hex(transaction_hash),
+        known=known,
         sent=sent,
         method=method,
-        replaced_by=replaced_by,
-        missing_nonce=missing_nonce,
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
-    )
-
-
-def _page_of_gone(transaction_hash: bytes, failure: str | None = None) -> Response:
-    """Return the page of what became of a transaction; `failure` is why the node did not say
-    whether it has it."""
-    sender = address_of(request.args.get("from", ""))
-    nonce = parameters.integer_text(request.args, "nonce", default=0, least=0, most=MAX_UINT64)
-    gone = pending_transactions.gone(reader(), transaction_hash, sender, nonce, failure)
-    return page(
-        "gone_transaction.html",
-        503 if failure is not None and gone.fate is Fate.UNKNOWN else 404,
-        hash=to_hex(transaction_hash),
-        sender=to_hex(sender),
-        nonce=nonce,
-        gone=gone,
-        names=names_of((), to_hex(sender)),
     )
 
 
@@ -94,6 +105,11 @@ pending_tab = hooks.AddressTab(
     "pending", "Pending", 58, sends_transactions, template="address_pending.html", read=_pending_tab
 )
 HOOKS = (
-    Api(blueprints=(blueprint,)),
+    Api(
+        blueprints=(blueprint,),
+        advice_on_missing_transaction=(
+            "GET /api/v1/transactions/:hash/pending says whether it waits or was replaced."
+        ),
+    ),
     hooks.Pages(tabs=(pending_tab,), page_of_missing=page_of_missing),
 )

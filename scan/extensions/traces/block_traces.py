@@ -207,6 +207,7 @@ class NodeTraceReader(hooks.TraceReader):
         """
         created: list[bytes] = []
         destroyed: tuple[bytes, ...] = ()
+        called: frozenset[bytes] = frozenset()
         transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         is_complete = True
@@ -227,6 +228,7 @@ class NodeTraceReader(hooks.TraceReader):
                         traces = read(block, transaction, answer)
                         created += traces.created
                         destroyed += traces.destroyed
+                        called |= traces.called
                         transfers += traces.transfers
                         failed |= traces.failed
                         is_complete = is_complete and not isinstance(traces, IncompleteTraces)
@@ -235,7 +237,7 @@ class NodeTraceReader(hooks.TraceReader):
                         is_complete = False
                         break
         moved = transfers if is_complete else []
-        return hooks.TracedBlock(created, moved, is_complete, failed, destroyed)
+        return hooks.TracedBlock(created, moved, is_complete, failed, destroyed, called)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)

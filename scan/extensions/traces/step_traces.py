@@ -19,6 +19,7 @@ from scan.hex import BadHex, data, to_hex
 
 # Positions of operands on the stack, from its top: the called address, and the value (0: none).
 _CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
+UNKNOWN_INPUT = "0x00000000"  # the memory that has it is not asked for
 _BORROWING = ("DELEGATECALL", "CALLCODE")
 
 Frame = dict[str, Any]
@@ -80,7 +81,7 @@ def _called(frame: Frame, step: Any) -> Frame | None:
         inner = {"to": None, "value": hex(_operand(step, 1))}
     else:
         return None
-    inner |= {"type": kind, "calls": []}
+    inner |= {"type": kind, "input": UNKNOWN_INPUT, "calls": []}
     frame["calls"].append(inner)
     return inner
 

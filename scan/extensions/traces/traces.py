@@ -12,6 +12,7 @@ from scan.cached_values import LazyMapping
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.matching import FORMS
 from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
+from scan.ethereum.token_functions import may_change_unsaid
 from scan.extensions.traces.trace_checks import require_own_call
 from scan.hex import BadHex, data, quantity, to_hex
 
@@ -21,13 +22,15 @@ _NOTHING = (None, "0x0")
 _PRECOMPILES = LazyMapping(
     lambda: {address: read for form in FORMS for address, read in form.precompiles.items()}
 )
+_Calls = set[tuple[str, str]]  # the called contract, and its input's first bytes, as hex
 _DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 class BlockTraces(NamedTuple):
     """Created contracts and transfers of a block, in the order of the calls. `created` includes the
-    contracts that transactions create, `destroyed` has those whose code may have ended.
+    contracts that transactions create, `destroyed` has those whose code may have ended, `called` is
+    as TracedBlock has it.
 
     `failed` has the indexes of failed transactions, only where receipts have no status.
     """
@@ -36,6 +39,7 @@ class BlockTraces(NamedTuple):
     transfers: list[InternalTransfer]
     failed: frozenset[int] = frozenset()
     destroyed: tuple[bytes, ...] = ()
+    called: frozenset[bytes] = frozenset()
 
 
 def is_creation(kind: object) -> bool:
@@ -92,11 +96,12 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
+    calls: _Calls = set()
     frames = (
-        (t, _call_frames(block, t, _result(t, block, entry)))
+        (t, _call_frames(block, t, _result(t, block, entry), calls))
         for t, entry in zip(transactions, entries, strict=False)
     )
-    return _checked(block, frames)
+    return _checked(block, frames, calls)
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
@@ -115,11 +120,12 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
         by_position.pop(len(transactions), None)
     if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
+    calls: _Calls = set()
     frames = (
-        (transaction, _flat_frames(block, transaction, by_position[index]))
+        (transaction, _flat_frames(block, transaction, by_position[index], calls))
         for index, transaction in enumerate(transactions)
     )
-    return _checked(block, frames)
+    return _checked(block, frames, calls)
 
 
 def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
@@ -132,19 +138,24 @@ def read_call_trace(
     block: DecodedBlock, transaction: DecodedTransaction, frame: Any
 ) -> BlockTraces:
     """Read the result of debug_traceTransaction."""
-    return _checked(block, [(transaction, _call_frames(block, transaction, frame))])
+    calls: _Calls = set()
+    return _checked(block, [(transaction, _call_frames(block, transaction, frame, calls))], calls)
 
 
 def read_flat_trace(
     block: DecodedBlock, transaction: DecodedTransaction, traces: list[Any]
 ) -> BlockTraces:
     """Read the result of trace_transaction."""
-    return _checked(block, [(transaction, _flat_frames(block, transaction, traces))])
+    calls: _Calls = set()
+    return _checked(block, [(transaction, _flat_frames(block, transaction, traces, calls))], calls)
 
 
 def _checked(
-    block: DecodedBlock, frames: Iterable[tuple[DecodedTransaction, Iterable[_Frame]]]
+    block: DecodedBlock,
+    frames: Iterable[tuple[DecodedTransaction, Iterable[_Frame]]],
+    calls: _Calls,
 ) -> BlockTraces:
+    """Return the traces of frames; reading these fills `calls`."""
     created: list[bytes] = []
     destroyed: list[bytes] = []
     transfers: list[InternalTransfer] = []
@@ -173,6 +184,12 @@ def _checked(
                     )
             if transaction.status and not has_outermost:  # which was undone
                 failed.append(index)
+        emitters = {log.address for log in block.logs}
+        called = frozenset(
+            address
+            for address, selector in ((data(to, 20), data(start)) for to, start in calls)
+            if may_change_unsaid(selector, has_emitted=address in emitters)
+        )
     except _MALFORMED as error:
         raise _malformed(block, error) from error
     return BlockTraces(
@@ -180,6 +197,7 @@ def _checked(
         transfers,
         frozenset(() if block.has_statuses else failed),
         () if block.keeps_destroyed else tuple(destroyed),
+        called,
     )
 
 
@@ -199,7 +217,7 @@ def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:
 
 
 def _call_frames(
-    block: DecodedBlock, transaction: DecodedTransaction, outermost: Any
+    block: DecodedBlock, transaction: DecodedTransaction, outermost: Any, calls: _Calls
 ) -> Iterator[_Frame]:
     """Yield the frames that move value or create contracts and were not undone. Transfers by
     Arbitrum's protocol before and after a transaction hold even where it failed.
@@ -212,7 +230,7 @@ def _call_frames(
     if entries := fields.get("beforeEVMTransfers"):
         yield from _protocol_transfers(entries)
     if transaction.status:
-        yield from _executed_frames(transaction, outermost)
+        yield from _executed_frames(transaction, outermost, calls)
     if entries := fields.get("afterEVMTransfers"):
         yield from _protocol_transfers(entries)
 
@@ -226,13 +244,17 @@ def _protocol_transfers(entries: Iterable[Any]) -> Iterator[_Frame]:
             yield _Frame(None, TransferType.CALL, *parties, quantity(entry["value"]))
 
 
-def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
+def _executed_frames(
+    transaction: DecodedTransaction, outermost: Any, calls: _Calls
+) -> Iterator[_Frame]:
     of_protocols = [f.protocol_moves(transaction) for f in FORMS if f.protocol_moves]
     makes_all = any(moves.makes_all for moves in of_protocols)
     for call_index, (depth, _, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
+        if depth and kind is TransferType.CALL and frame.get("to"):
+            calls.add((frame["to"], (frame.get("input") or "0x")[:10]))
         moves = None
         if kind is None or makes_all:  # hardly any
             moves = next((moves for moves in of_protocols if moves.has(frame, depth)), None)
@@ -257,12 +279,12 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
 
 
 def _flat_frames(
-    block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
+    block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any], calls: _Calls
 ) -> Iterator[_Frame]:
     if transaction.status:
         name = traces[0].get("transactionHash") or to_hex(transaction.hash)
         hash_ = _name_in_traces(transaction, name)
-        yield from _call_frames(block, transaction, nested(traces, block.hash, hash_))
+        yield from _call_frames(block, transaction, nested(traces, block.hash, hash_), calls)
 
 
 def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:

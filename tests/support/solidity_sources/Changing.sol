@@ -34,7 +34,7 @@ contract WideCoin {
         return 18;
     }
 
-    function label(string calldata name_, string calldata symbol_) external {
+    function label(string calldata name_, string calldata symbol_) public virtual {
         name = name_;
         symbol = symbol_;
     }
@@ -50,6 +50,23 @@ contract WideCoin {
         balanceOf[to] += value;
         emit Transfer(msg.sender, to, value);
         return true;
+    }
+}
+
+/// Says by an event that it is named.
+contract NamedCoin is WideCoin {
+    event NameSet(string name);
+
+    function label(string calldata name_, string calldata symbol_) public override {
+        super.label(name_, symbol_);
+        emit NameSet(name_);
+    }
+}
+
+/// Has a token named, so that no transaction calls the token itself.
+contract Renamer {
+    function rename(WideCoin coin, string calldata name, string calldata symbol) external {
+        coin.label(name, symbol);
     }
 }
 

@@ -104,3 +104,73 @@ contract SilentItems {
         emit TransferSingle(msg.sender, address(0), to, id, logged);
     }
 }
+
+/// Grows by a hundredth of its first balances with every second.
+contract SilentInterest {
+    string public name = "Interest";
+    string public symbol = "GROW";
+    uint8 public constant decimals = 18;
+    mapping(address => uint256) internal shares;
+    uint256 internal allShares;
+    uint256 internal immutable since = block.timestamp;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    constructor(uint256 supply) {
+        shares[msg.sender] = allShares = supply;
+        emit Transfer(address(0), msg.sender, supply);
+    }
+
+    function balanceOf(address holder) public view returns (uint256) {
+        return shares[holder] * (100 + block.timestamp - since) / 100;
+    }
+
+    function totalSupply() external view returns (uint256) {
+        return allShares * (100 + block.timestamp - since) / 100;
+    }
+}
+
+/// Burns all gas that each of its calls is given, but for its maker's, which have it emit events.
+contract GasSink {
+    address internal immutable maker = msg.sender;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event Upgraded(address indexed implementation);
+    event Deposit(address indexed to, uint256 value);
+    event Swap(
+        address indexed sender,
+        uint256 amount0In,
+        uint256 amount1In,
+        uint256 amount0Out,
+        uint256 amount1Out,
+        address indexed to
+    );
+
+    fallback() external {
+        if (msg.sender != maker) {
+            assembly {
+                for {} 1 {} {}
+            }
+        }
+        uint8 kind = uint8(msg.data[0]);
+        if (kind == 0) emit Transfer(address(0), maker, 1);
+        if (kind == 1) emit Upgraded(address(0));
+        if (kind == 2) emit Deposit(maker, 1);
+        if (kind == 3) emit Swap(maker, 1, 0, 0, 1, maker);
+    }
+}
+
+contract GasSinks {
+    GasSink[] internal made;
+
+    function make(uint256 count) external {
+        for (uint256 i = 0; i < count; i++) made.push(new GasSink());
+    }
+
+    function emitAll(uint8 kind) external {
+        for (uint256 i = 0; i < made.length; i++) {
+            (bool done,) = address(made[i]).call(abi.encodePacked(kind));
+            require(done);
+        }
+    }
+}

@@ -20,13 +20,13 @@ _WALLET = Account.from_key("0x" + "01" * 32)
 SIGNER = _WALLET.address.lower()
 
 
-def signed(nonce):
+def signed(nonce, gas=21_000):
     """The JSON of a transaction of SIGNER."""
     fields = {
         "to": "0x" + "12" * 20,
         "value": 1,
         "nonce": nonce,
-        "gas": 21_000,
+        "gas": gas,
         "maxFeePerGas": 3,
         "maxPriorityFeePerGas": 1,
         "chainId": 31_337,

@@ -1,10 +1,12 @@
 """What became of a transaction that the node does not give, and of one that is replaced."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from scan.extensions.pending_transactions.tests.sent import HASH, SENT
+from scan.extensions.pending_transactions.queries import SeenTransactions, parsed
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering, refuse, replacing, status
 from tests.support.indexing import client_over
@@ -87,6 +89,72 @@ def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code
     assert ("Dropped" in page.text) == (fate == "dropped")
 
 
+SIGNED = signed(2)
+API = f"/api/v1/transactions/{SIGNED['hash']}"
+
+
+@pytest.mark.parametrize(("answers", "code", "fate", "words"), FATES)
+def test_what_was_seen_as_pending_needs_no_sender_in_the_query(asking, answers, code, fate, words):
+    """Nor does a link with another's sender and nonce outrank its own."""
+    answers = {
+        name: json.loads(json.dumps(value).replace(HASH, SIGNED["hash"]))
+        if value is not ValueError
+        else value
+        for name, value in answers.items()
+    }
+    if (pool := answers.get("txpool_contentFrom")) and pool is not ValueError:
+        [sent] = pool["pending"].values()
+        content = SIGNED if sent["hash"] == SIGNED["hash"] else signed(2, gas=21_001)
+        answers["txpool_contentFrom"] = {"pending": {"2": content}, "queued": {}}
+    else:
+        content = {"hash": None}
+    seen = asking(answering(eth_getTransactionByHash=SIGNED), f"{API}/pending").json
+    assert (seen["state"], seen["transaction"]["unproven"]) == ("pending", ["queued"])
+    answer = asking(answering(**answers), f"{API}/pending")
+    assert answer.status_code == 200 and "ETag" not in answer.headers
+    assert (answer.json["state"], answer.json["transaction"]) == (fate, None)
+    assert answer.json["replacedBy"] == (content["hash"] if fate == "being replaced" else None)
+    assert (answer.json["reason"] is None) == (fate != "not known")
+    path = API.replace("/api/v1/transactions", "/tx")
+    for query in ("", f"?from={SENT['from']}&nonce=7"):
+        page = asking(answering(**answers), path + query)
+        assert page.status_code == code and f'data-state="{fate}"' in page.text
+        assert "by this link" not in page.text and SIGNER in page.text
+
+
+def test_what_nobody_knows_is_not_found(asking):
+    """A transaction that only the node's word gave a sender is not remembered."""
+    path = f"/api/v1/transactions/{HASH}/pending"
+    seen = asking(answering(eth_getTransactionByHash=SENT), path).json
+    assert seen["state"] == "pending" and "fromAddress" in seen["transaction"]["unproven"]
+    missing = asking(answering(), path)
+    assert (missing.status_code, missing.json["code"]) == (404, "not_found")
+    assert asking(status(500), path).status_code in (502, 503)
+    assert asking(answering(), path.replace(HASH, HASH[:-1])).status_code == 400
+    assert asking(answering(), f"{path}?x=1").status_code == 400
+
+
+def test_a_missing_record_says_where_to_ask_without_asking(indexed, scenario):
+    with behind(indexed.settings) as (client, node):
+        before = node.requests
+        missing = client.get(f"/api/v1/transactions/{HASH}")
+        assert missing.status_code == 404 and "/transactions/:hash/pending" in missing.json["error"]
+        indexed_hash = scenario.truth.transactions[0]["hash"]
+        known = client.get(f"/api/v1/transactions/{indexed_hash}/pending").json
+        assert node.requests == before
+    nulls = {"transaction": None, "replacedBy": None, "missingNonce": None}
+    assert known == {"state": "mined", **nulls, "reason": "It is indexed."}
+
+
+def test_the_newest_seen_are_remembered():
+    seen = SeenTransactions()
+    sent = parsed(SIGNED)
+    for number in range(20_000):
+        seen.note(sent._replace(hash=number.to_bytes(32), nonce=number))
+    kept = [n for n in range(20_000) if seen.get(n.to_bytes(32)) is not None]
+    assert kept == [*range(10_000, 20_000)]
+
+
 FAULTS = [
     (status(500), "The node does not respond"),
     (refuse(lambda _: True), "The node answered a request for this transaction with an error"),
@@ -122,9 +190,27 @@ def test_a_nonce_that_the_pool_does_not_have_is_named(asking, pool, state, words
     own = {**SENT, "nonce": "0x5"}
     content = {"pending": {n: {**SENT, "nonce": n} for n in pool or ()}, "queued": {"5": own}}
     answers = {"txpool_contentFrom": ValueError if pool is None else content}
-    page = asking(answering(eth_getTransactionByHash=own, **answers), PATH)
+    fault = answering(eth_getTransactionByHash=own, **answers)
+    page = asking(fault, PATH)
     assert page.status_code == 200 and words in page.text
     assert f'data-state="{state}"' in page.text and f">{state}</span>" in page.text
+    known = asking(fault, f"/api/v1/transactions/{HASH}/pending").json
+    assert (known["state"], known["transaction"]["queued"]) == (state, state == "queued")
+    named = f"nonce {known['missingNonce']}," in words
+    assert named if state == "queued" else known["missingNonce"] is None
+
+
+def test_a_transaction_of_the_node_is_mined_or_its_nonce_used(asking):
+    """A block of the node that the index has not, or one with its nonce before it."""
+    path = f"/api/v1/transactions/{HASH}/pending"
+    mined = {**SENT, "blockNumber": "0xffffff"}
+    known = asking(answering(eth_getTransactionByHash=mined), path).json
+    assert known["state"] == "mined" and "block 16777215." in known["reason"]
+    later = answering(eth_getTransactionByHash=SENT, eth_getTransactionCount="0x3")
+    assert asking(later, path).json["state"] == "nonce used"
+    page = asking(later, PATH)
+    assert 'data-state="nonce used"' in page.text and "Waiting to be" not in page.text
+    assert "Speed up" not in page.text
 
 
 def test_an_open_page_outlasts_a_node_that_fails(explorer, page):

@@ -31,6 +31,9 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer):
         assert "1 transaction must be mined before it" in pages[1].text
         assert "transfer(address,uint256)" in pages[1].text and "12,345,678" in pages[1].text
         assert client.get(f"/api/v1/transactions/{first}").status_code == 404
+        api = f"/api/v1/transactions/{second}/pending"
+        known = client.get(api).json
+        assert (known["state"], known["transaction"]["hash"]) == ("pending", second)
     finally:
         anvil.call("evm_setAutomine", True)
     anvil.mine()
@@ -54,7 +57,11 @@ def test_what_replaced_a_transaction_is_linked(explorer):
         anvil.call("anvil_dropTransaction", first)
         dropped = client.get(html.unescape(check))
         assert dropped.status_code == 404 and "Dropped" in dropped.text
+        api = f"/api/v1/transactions/{first}/pending"
+        assert client.get(api).json["state"] == "dropped"
         second = anvil.send(sender, receiver, value="0x2", maxFeePerGas=hex(10**11), **prices)
+        known = client.get(api).json
+        assert (known["state"], known["replacedBy"]) == ("being replaced", second)
     finally:
         anvil.call("evm_setAutomine", True)
     anvil.mine()
@@ -62,8 +69,13 @@ def test_what_replaced_a_transaction_is_linked(explorer):
     serving.wait_until(lambda: f'href="/tx/{second}"' in client.get(html.unescape(check)).text)
     replaced = client.get(html.unescape(check))
     assert replaced.status_code == 404 and "Replaced" in replaced.text
-    later = client.get(f"/tx/{first}?from={sender}&nonce={nonce + 7}").text
+    known = client.get(api).json
+    assert (known["state"], known["replacedBy"]) == ("replaced", second)
+    forged = f"from={sender}&nonce={nonce + 7}"
+    assert client.get(f"/tx/{first}?{forged}").text == client.get(f"/tx/{first}").text
+    later = client.get(f"/tx/{HASH}?{forged}").text
     assert "Dropped" in later and f'href="/address/{sender}"' in later
+    assert "From, by this link" in later and "by this link" not in replaced.text
     for given in ("from=0x12&nonce=1", f"from={sender}&nonce=-1", f"from={sender}&nonce={2**64}"):
         assert client.get(f"/tx/{first}?{given}").status_code == 400
 

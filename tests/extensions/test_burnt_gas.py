@@ -1,0 +1,83 @@
+"""Contracts that burn all gas of every call cost a block a bounded amount of the node's work, and
+hold up neither the head nor the readings of others."""
+
+from collections import defaultdict
+
+import pytest
+
+from scan.indexer import contract_state, stale_state
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+BURNERS = 150  # more than are read before their block is written
+TRANSFER, UPGRADED, DEPOSIT, SWAP = range(4)
+
+
+@pytest.fixture
+def burning(anvil):
+    """Makes burners emit an event of a kind, in a block with other transactions."""
+    me = anvil.accounts[0]
+    burners = anvil.deploy(me, "GasSinks")
+    for _ in range(3):
+        made = anvil.receipt_of(anvil.transact(me, burners, "make", BURNERS // 3, gas=25_000_000))
+        assert made["status"] == "0x1"
+
+    def burn(kind, *others):
+        sent = [anvil.transact(me, burners, "emitAll", kind, gas=10_000_000)]
+        sent += [anvil.transact(me, *call) for call in others]
+        anvil.mine()
+        for hash_ in sent:
+            assert anvil.call("eth_getTransactionReceipt", hash_)["status"] == "0x1"
+        return anvil.head()
+
+    return burn
+
+
+class Work:
+    """What eth_calls there were while each block was the head."""
+
+    def __init__(self, url):
+        self._url = url
+        self.gas = defaultdict(int)
+        self.called = defaultdict(dict)  # addresses, in their order
+
+    def note(self, call, _answer):
+        if call["method"] == "eth_call":
+            [(head,)] = execute(self._url, "SELECT max(number) FROM blocks")
+            called = call["params"][0]
+            self.gas[head] += int(called.get("gas", "0x0"), 16)
+            self.called[head].setdefault(called["to"])
+
+
+def test_a_block_of_burners_costs_the_node_a_bounded_amount(
+    anvil, database_url, postgres, template, tmp_path, burning, monkeypatch
+):
+    monkeypatch.setattr(stale_state, "SLOW_RESTS", 0)
+    one, two = anvil.accounts[:2]
+    coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
+    anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 1))
+    with (
+        FaultyNode(anvil.url) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        read = "SELECT supply_block FROM tokens WHERE address = %s"
+        for kind in (TRANSFER, UPGRADED, UPGRADED, DEPOSIT, SWAP):
+            before, work = anvil.head(), Work(database_url)
+            node.fault = altering(work.note)
+            head = burning(kind, (coin, "transfer", two, 1))
+            indexing.wait_for(head)
+            node.fault = None
+            assert work.gas[before] <= contract_state.BLOCK_GAS
+            assert [*work.called[head]].index(coin.address) < 2 * stale_state.FIRST_TOGETHER
+            assert execute(database_url, read, bytes.fromhex(coin.address[2:])) == [(head,)]
+        unread = "SELECT count(*) FROM rejected_emitters WHERE claim = 'unread'"
+        assert execute(database_url, unread)[0][0] > 0
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(4)
+        anvil.mine(4)
+        indexing.wait_for(anvil.head())
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
