@@ -238,7 +238,7 @@ def standard_json(path: str) -> dict[str, Any]:
             for i in imported
         }
         ahead += dependencies - sources.keys()
-    settings = {name: SETTINGS[name] for name in ("optimizer", "evmVersion")}
+    settings = {"evmVersion": SETTINGS["evmVersion"]}
     return {"language": "Solidity", "sources": sources, "settings": settings}
 
 
