@@ -252,11 +252,13 @@ RETURN (
 -- of another, as the tokens of an exchange's pools all have the same symbol.
 CREATE OR REPLACE FUNCTION namesake_of(k tokens)
 RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABLE AS $$
-    SELECT o.address, o.place = 0, json_build_object('address', hex(n.address),
-        'symbol', coalesce(n.symbol, coin_symbol()), 'name', n.name, 'holderCount', counted_holders(n),
-        'firstSeen', iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s)),
-        'sharedText', CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
-        'unproven', CASE WHEN n.address IS NULL THEN '{}' ELSE ARRAY['symbol'] END)
+    SELECT o.address, o.place = 0, format(
+        '{"address":%s,"symbol":%s,"name":%s,"holderCount":%s,"firstSeen":%s,"sharedText":"%s","unproven":[%s]}',
+        json_hex(n.address), json_text(coalesce(n.symbol, coin_symbol())), json_text(n.name),
+        CASE WHEN n.address IS NULL THEN 'null' ELSE counted_holders(n)::text END,
+        json_text(iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s))),
+        CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
+        CASE WHEN n.address IS NULL THEN '' ELSE '"symbol"' END)::json
     FROM (
         SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
     CROSS JOIN LATERAL (

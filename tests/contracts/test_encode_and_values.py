@@ -36,6 +36,7 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
         "chainId": int(explorer.anvil.call("eth_chainId"), 16),
         "function": signature,
         "stateMutability": "payable",
+        "unproven": [],
     }
     before = explorer.call(vault, "total").json["result"]
     sender = explorer.anvil.accounts[0]

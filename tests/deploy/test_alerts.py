@@ -239,7 +239,7 @@ DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
 # Prometheus's own, node_exporter's and blackbox_exporter's.
 OF_OTHERS = set(
     "up node_filesystem_avail_bytes node_filesystem_size_bytes"
-    " probe_ssl_earliest_cert_expiry probe_success".split()
+    " probe_ssl_earliest_cert_expiry".split()
 )
 
 

@@ -23,7 +23,7 @@ REFUSED = set(
 IN_PART = set(
     "/address/<address> /api/v1/addresses/<address>/balances"
     " /api/v1/addresses/<address>/history /api/v1/addresses/<address>/pending-transactions"
-    " /api/v1/tokens /api/v2/addresses/<address_hash>/coin-balance-history"
+    " /api/v2/addresses/<address_hash>/coin-balance-history"
     " /api/v1/transactions/<transaction_hash> /tx/<transaction_hash> /block/<block>"
     " /api/v2/transactions /api/v2/transactions/<transaction_hash>"
     " /api/v2/transactions/<transaction_hash>/summary /metrics /readyz /status".split()

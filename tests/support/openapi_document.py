@@ -67,6 +67,7 @@ COVERED = frozenset(
 # Paths of answers in which nothing of it is shown, and why.
 NOT_SHOWN = {
     "/api/v1/encode": "the function is the one that the client names",
+    "/api/v1/search": "results name what nothing proves of them; a name that is nobody's is none",
     "/api/v1/verify": "code of a creation inside has to be the compiler's, or is no match",
 }
 

@@ -295,6 +295,7 @@ class Unindexed(NamedTuple):
             "replacedBy": self.replaced_by,
             "missingNonce": self.missing_nonce,
             "reason": self.reason or None,
+            "unproven": ("state", "replacedBy", "missingNonce"),
         }
 
 

@@ -44,9 +44,10 @@ def test_each_token_adds_up_to_its_balance_by_events(client, histories, truth):
         del totals[None]
         by_events = {r["tokenAddress"]: int(r["balance"]) for r in held if "balanceBlock" not in r}
         # Of others the events do not add up: tests/extensions/test_sums_of_events.py.
-        add_up = {token for token in truth.holders if not truth.read.get(token)}
+        add_up = {t for t, holders in truth.holders.items() if holders and not truth.read.get(t)}
         assert {t: n for t, n in (+totals).items() if t in add_up} == by_events, key
-        for token in (token for token, total in totals.items() if total < 0):
+        # Nobody holds what a contract without functions says.
+        for token in (t for t, total in totals.items() if total < 0 and truth.holders.get(t)):
             page = get(client, key, token=token)
             assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
             liars.add(token)

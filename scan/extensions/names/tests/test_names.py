@@ -25,6 +25,7 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
         "primaryNameProblem": None,
         "coinType": None,
         "blockNumber": ens.anvil.head(),
+        "unproven": ["address", "primaryName"],
     }
     assert named.of(alice) == ("alice.eth", None)
     both = get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]

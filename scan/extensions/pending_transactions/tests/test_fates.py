@@ -143,7 +143,8 @@ def test_a_missing_record_says_where_to_ask_without_asking(indexed, scenario):
         known = client.get(f"/api/v1/transactions/{indexed_hash}/pending").json
         assert node.requests == before
     nulls = {"transaction": None, "replacedBy": None, "missingNonce": None}
-    assert known == {"state": "mined", **nulls, "reason": "It is indexed."}
+    unproven = ["state", "replacedBy", "missingNonce"]
+    assert known == {"state": "mined", **nulls, "reason": "It is indexed.", "unproven": unproven}
 
 
 def test_the_newest_seen_are_remembered():
