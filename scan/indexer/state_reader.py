@@ -43,7 +43,7 @@ class StateQuery(NamedTuple):
     """A query of a contract at a block: eth_call with `data`, or eth_getCode without it.
 
     `is_of_block_only`: where the state is pruned, it counts as refused. `gas`: of a call that has
-    less than its kind, see ReadingBudget."""
+    less than its kind, see contract_state.shared_gas()."""
 
     address: bytes
     data: str | None
