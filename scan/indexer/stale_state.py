@@ -119,9 +119,13 @@ class StaleToken(NamedTuple):
         return None
 
     def may_end(self, results: Results) -> bool:
-        """Return whether the balance that its mark was made of agrees again."""
-        was_contradicted = self.is_marked and self.contradicted(results) is None
-        return was_contradicted and word(results[self.balance_query(self.drawn[0])]) is not None
+        """Return whether the balance or the owner that its mark was made of agrees again, or the
+        item is burnt, whose owner contracts refuse to tell."""
+        if not self.is_marked or not self.drawn or self.contradicted(results) is not None:
+            return False
+        marked = self.drawn[0]
+        is_burnt = marked.holder is None and marked.by_events == 0
+        return is_burnt or word(results[self.balance_query(marked)]) is not None
 
     def turn(self) -> bytes:
         """Return its place among tokens whose marks may end, which nobody can choose."""
@@ -134,7 +138,7 @@ class StaleToken(NamedTuple):
         read_block = self.label_number if answers else None
         labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals)
         contradicted = self.contradicted(results)
-        if contradicted is None and self.is_marked and not is_compared:
+        if contradicted is None and self.is_marked and self.drawn and not is_compared:
             contradicted = self.drawn[0][:2]
         since = self.older_since if contradicted is None else self.number
         mark = since, contradicted and orjson.dumps(contradicted).decode()

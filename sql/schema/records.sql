@@ -258,7 +258,7 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
         CASE WHEN n.address IS NULL THEN 'null' ELSE counted_holders(n)::text END,
         json_text(iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s))),
         CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
-        CASE WHEN n.address IS NULL THEN '' ELSE '"symbol"' END)::json
+        CASE WHEN n.address IS NULL THEN '' ELSE '"symbol","name"' END)::json
     FROM (
         SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
     CROSS JOIN LATERAL (
