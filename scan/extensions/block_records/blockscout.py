@@ -40,7 +40,8 @@ def get_blob(blob_hash: str) -> Response:
     """Return a blob with the transactions that carried it, at most as many as a page has."""
     key = parameters.hash32(blob_hash, "blob_hash")
     page = filtered_page(reader(), "blobs", {"versioned_hash": key}, Window(paths.ROWS, 0))
-    hashes = (record["transactionHash"] for record in orjson.loads(page.data))
+    # A transaction may carry a blob twice.
+    hashes = dict.fromkeys(record["transactionHash"] for record in orjson.loads(page.data))
     carried = [{"block_consensus": True, "transaction_hash": hash_} for hash_ in hashes]
     if not carried:
         raise NotFound("No transaction that is indexed carried this blob.")

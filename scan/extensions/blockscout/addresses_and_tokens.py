@@ -42,7 +42,6 @@ def get_address(address_hash: str) -> Response:
     counts = addresses.counts(reader(), key, 0)
     token = tokens.records_of(reader(), [key]).get(address)
     balance = account.balance.required()
-    log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
     fields = {
         **address_and_token_objects.address_object(address, party, names.get(key)),
@@ -53,7 +52,7 @@ def get_address(address_hash: str) -> Response:
         "exchange_rate": None,
         "block_number_balance_updated_at": balance.block,
         "has_validated_blocks": counts["blocks"] > 0,
-        "has_logs": None if log_count is None else log_count > 0,
+        "has_logs": logs.count_of_emitter(reader(), key, 1) > 0,
         "has_tokens": counts["tokens"] > 0,
         "has_token_transfers": counts["tokenTransfers"] > 0,
         "watchlist_address_id": None,
@@ -103,15 +102,8 @@ def get_counters(address_hash: str) -> Response:
 def get_tabs_counters(address_hash: str) -> Response:
     key = paths.path_address(address_hash)
     counts = addresses.counts(reader(), key, MOST_ON_TABS)
-    is_contract = addresses.parties(reader(), [key])[to_hex(key)]["isContract"]
-    logs_count = {"logs_count": _log_count(counts, is_contract=is_contract)}
-    return json_value(paths.renamed("address_tabs", counts) | logs_count)
-
-
-def _log_count(counts: paths.Record, *, is_contract: bool | None) -> int | None:
-    """Return how many logs a contract emitted; None where those of this one are not stored."""
-    is_known = is_contract is False or logs.stored_selection(reader()) == "all"
-    return int(counts["logs"]) if is_known else None
+    log_count = logs.count_of_emitter(reader(), key, MOST_ON_TABS + 1)
+    return json_value(paths.renamed("address_tabs", {**counts, "logs": log_count}))
 
 
 @blueprint.path("/addresses/<address_hash>/transactions")

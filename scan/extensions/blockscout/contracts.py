@@ -60,13 +60,15 @@ def list_contracts() -> Response:
         following = None
     rows = [(a, contracts.get(reader(), data(a), {"settings"})) for a in listed]
     objects = address_and_token_objects.AddressObjects(listed)
+    accounts = addresses.get_many(reader(), [*map(data, listed)])
+    balances = {a: account.balance.known for a, account in zip(listed, accounts, strict=True)}
     items = [
         {
             "address": objects.of(address),
             **_compiler_fields(contract),
             "transactions_count": addresses.counts(reader(), data(address), 0)["transactions"],
             "market_cap": None,
-            "coin_balance": None,
+            "coin_balance": balance.wei if (balance := balances[address]) else None,
         }
         for address, contract in rows
         if language in (None, contracts.language_of(contract).lower())
@@ -199,7 +201,15 @@ class Method(NamedTuple):
     language: Language
     source: str
 
+    def form_field(self, field: str | None) -> str:
+        """Return what Blockscout's pages call the field of their form that an error is about: that
+        of the source unless it is another one."""
+        if field in FORM_FIELDS:
+            return FORM_FIELDS[field]
+        return "contract_source_code" if self.source == TEXT else "files"
 
+
+FORM_FIELDS = {"compilerVersion": "compiler_version"}
 TEXT, STANDARD_JSON, FILES = "source_code", "a standard JSON input", "files"
 METHODS = {
     "flattened-code": Method(SOLIDITY, TEXT),
@@ -240,9 +250,22 @@ def get_config() -> Response:
 @verification_views.path("/smart-contracts/<address_hash>/verification/via/<method>")
 def verify(address_hash: str, method: str) -> Response:
     """Submit a verification. Its id is that of Etherscan's and Sourcify's interfaces, which say why
-    one failed."""
+    one failed. What is refused has an id, too: Blockscout's pages show no other error than that of
+    a verification that has started."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
+    jobs = services.services().sources.get(VerificationJobs)
+    try:
+        job_id = _submit(jobs, way, address)
+    except ScanError as error:
+        message, field = error.message, way.form_field(error.field)
+        job_id = jobs.refuse(address, client_address(), message, field)
+        if isinstance(error, AlreadyVerified):
+            raise
+    return json_value({"message": STARTED, "verification_id": job_id})
+
+
+def _submit(jobs: VerificationJobs, way: Method, address: bytes) -> str:
     stored = contracts.get_or_index(reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
@@ -250,10 +273,10 @@ def verify(address_hash: str, method: str) -> Response:
     source = _source(way, fields)
     if fields.get("is_yul_contract") in (True, "true"):
         raise InvalidParameter("Yul is not compiled here.", field="is_yul_contract")
-    submission = {"address": address_hash, "sourceCode": source, **_compilation(way, fields)}
-    jobs = services.services().sources.get(VerificationJobs)
-    job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
-    return json_value({"message": STARTED, "verification_id": job_id})
+    submission = {"address": to_hex(address), "sourceCode": source, **_compilation(way, fields)}
+    return jobs.submit(
+        submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S, form_field=way.form_field(None)
+    )
 
 
 def _fields() -> Mapping[str, Any]:

@@ -151,7 +151,7 @@ def list_languages() -> Response:
     return json_value({"languages": LANGUAGES})
 
 
-LEAST_LENGTH = 3
+LEAST_LENGTH = 3  # of what is no block number
 
 
 @blueprint.path("/search")
@@ -163,7 +163,7 @@ def list_results() -> Response:
 @blueprint.path("/search/quick")
 def list_quick_results() -> Response:
     query = paths.text("q")
-    is_short = query is None or len(query) < LEAST_LENGTH
+    is_short = query is None or (len(query) < LEAST_LENGTH and not query.isdecimal())
     return json_value([] if is_short else _results(query))
 
 

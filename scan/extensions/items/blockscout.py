@@ -10,7 +10,7 @@ from scan import parameters
 from scan.extensions.blockscout import address_and_token_objects, addresses_and_tokens, hooks, paths
 from scan.extensions.blockscout.addresses_and_tokens import TOKEN, tokens_held
 from scan.extensions.items import queries as items
-from scan.extensions.items.item_metadata import Metadata
+from scan.extensions.items.item_metadata import MAX_DOCUMENT_BYTES, Metadata, Picture, link
 from scan.hex import data, to_hex
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
@@ -60,14 +60,16 @@ def get_instance(address_hash: str, token_id: str) -> Response:
     token = address_and_token_objects.token_object(addresses_and_tokens.token_of(address_hash))
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
+    image = metadata and (metadata.image_link or _stored_picture(item.media.picture))
     objects = address_and_token_objects.AddressObjects([record["owner"]])
     return json_value(
         _instance(
             record["tokenId"],
             token,
             objects.of_optional(record["owner"]),
-            metadata=_metadata(metadata),
-            image=metadata and metadata.image_link,
+            metadata=_metadata(metadata, image),
+            image=image,
+            external_url=metadata and link(metadata.external_url, "https:", "http:"),
         )
     )
 
@@ -76,15 +78,17 @@ def _item(address_hash: str, token_id: str) -> items.Item:
     return items.get(reader(), paths.path_address(address_hash), parameters.token_id(token_id))
 
 
-def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
+def _stored_picture(picture: Picture | None) -> str | None:
+    """Return a picture that is kept on the chain as a data: URI, if it is not too large for it."""
+    is_small = picture is not None and len(picture.content) <= MAX_DOCUMENT_BYTES
+    return picture.data_uri if picture is not None and is_small else None
+
+
+def _metadata(metadata: Metadata | None, image: str | None) -> dict[str, Any] | None:
     """Return the metadata that Scan has read from the document at an item's URI."""
     if metadata is None:
         return None
-    texts = {
-        "name": metadata.name,
-        "description": metadata.description,
-        "image": metadata.image_link,
-    }
+    texts = {"name": metadata.name, "description": metadata.description, "image": image}
     # Clients take a field that is there for a text.
     present = {name: value for name, value in texts.items() if value is not None}
     attributes = [
@@ -175,12 +179,15 @@ def _instance(
     *,
     metadata: paths.Object | None = None,
     image: str | None = None,
+    external_url: str | None = None,
     value: str | None = None,
 ) -> paths.Object:
-    """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
+    """Return an item; there are no thumbnails. `image` is the link of its metadata to a picture, or
+    a picture that is kept on the chain."""
     item = {"id": token_id, "metadata": metadata, "owner": owner, "token": token, "value": value}
     is_unique = True if token["type"] == "ERC-721" else None
-    record = item | {"image": image, "unique": is_unique, "media": "image" if image else None}
+    more = {"image": image, "unique": is_unique, "media": "image" if image else None}
+    record = item | more | {"externalUrl": external_url}
     return paths.renamed("item", record)
 
 

@@ -24,7 +24,7 @@ MAX_NAME = 200
 MAX_DESCRIPTION = 2000
 MAX_ATTRIBUTES = 50
 MAX_ATTRIBUTE = 100
-MAX_IMAGE_URI = 2048
+MAX_LINK = 2048
 
 _DATA = re.compile(r"data:([^,]{0,200}),", re.IGNORECASE)
 _CONTENT_ID = re.compile(r"[A-Za-z0-9]{46,100}\Z")
@@ -46,14 +46,12 @@ class Metadata(NamedTuple):
     name: str
     description: str
     image: str | None
+    external_url: str | None
     attributes: Sequence[Attribute]
 
     @property
     def image_link(self) -> str | None:
-        """Return `image` where it is a link, and not the picture or a script itself."""
-        image = self.image or ""
-        is_link = image.lower().startswith(("https:", "ipfs:"))
-        return image if is_link and len(image) <= MAX_IMAGE_URI else None
+        return link(self.image, "https:", "ipfs:")
 
 
 class Picture(NamedTuple):
@@ -61,6 +59,16 @@ class Picture(NamedTuple):
 
     content_type: str
     content: bytes
+
+    @property
+    def data_uri(self) -> str:
+        return f"data:{self.content_type};base64,{base64.b64encode(self.content).decode()}"
+
+
+def link(text: str | None, *schemes: str) -> str | None:
+    """Return a text where it is a link of these schemes, and not a picture or a script itself."""
+    is_link = text is not None and text.lower().startswith(schemes) and len(text) <= MAX_LINK
+    return text if is_link else None
 
 
 class _Number(str):
@@ -143,6 +151,7 @@ def parse(document: bytes) -> Metadata:
         _text(fields.get("name"), MAX_NAME),
         _text(fields.get("description"), MAX_DESCRIPTION),
         image,
+        _text(fields.get("external_url"), MAX_LINK) or None,
         [attribute for attribute in map(_attribute, attributes) if attribute is not None],
     )
 

@@ -221,6 +221,24 @@ def stored_selection(reader: Reader) -> str | None:
     return _scope(reader, None).stored
 
 
+def count_of_emitter(reader: Reader, address: bytes, most: int) -> int:
+    """Return how many logs an address emitted, at most `most`. Where logs without rows cannot be
+    read now, each block with one counts as one, and that of its creation, too."""
+    window = in_kept_blocks(reader, Window(most, 0, max_entries=most))
+    try:
+        return len(records(reader, window, having_all(address, (None,) * MAX_TOPICS)).records)
+    except (Unavailable, UpstreamFailed):
+        [emitting_blocks] = reader.row(
+            "queries/log_blocks_list",
+            address=address,
+            block_from=window.block_from,
+            block_to=window.block_to,
+            direction="desc",
+            limit=most,
+        )
+        return len(emitting_blocks)
+
+
 def _scope(reader: Reader, topic0: bytes | None) -> Scope:
     return Scope(*reader.row("queries/logs_get_scope", topic0=topic0))
 

@@ -294,7 +294,9 @@ def _verification_messages(job: Record) -> list[Message]:
             (topic, "verification_result", {"status": "success"}),
             (topic, "smart_contract_was_verified", {}),
         ]
-    errors = {"files": [job["message"] or "The contract could not be verified."]}
+    if job["formField"] is None:  # it came by another interface, and no form waits for it
+        return []
+    errors = {job["formField"]: [job["message"] or "The contract could not be verified."]}
     return [(topic, "verification_result", {"status": "error", "errors": errors})]
 
 

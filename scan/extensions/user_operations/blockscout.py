@@ -116,9 +116,12 @@ def _operation(
     record: paths.Record, details: user_operations.UserOperationDetails
 ) -> dict[str, Any]:
     signed = defaultdict(lambda: None, details.record()["operation"] or {})
+    call, function = details.calls[0] if details.call_count == 1 else (None, None)
+    if call is not None and details.operation and call.input == details.operation.call_data:
+        call = None  # the account's own, by a function that is not known
+    target = None if call is None else to_hex(call.to)
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
-    objects = AddressObjects(record[name] for name in names)
-    call = details.calls[0] if len(details.calls) == 1 else None
+    objects = AddressObjects(filter(None, [*(record[name] for name in names), target]))
     [context] = paths.contexts_of([record]).values()
     bundle_index, index = details.place or (None, None)
     return {
@@ -134,7 +137,9 @@ def _operation(
         "nonce": f"0x{int(record['nonce']):064x}",
         "entry_point_version": f"v{user_operations.version(record)}",
         "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
-        "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
+        "execute_target": objects.of_optional(target),
+        "execute_call_data": None if call is None else to_hex(call.input),
+        "decoded_execute_call_data": call and call_object(function, call.input[:4]),
     }
 
 

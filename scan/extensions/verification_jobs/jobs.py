@@ -101,9 +101,16 @@ class VerificationJobs:
         self._waiting_threads = waiting_threads
         self.changed = threading.Condition()
 
-    def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
+    def submit(
+        self,
+        request: Mapping[str, Any],
+        client: str,
+        *,
+        wait_s: float = 0.0,
+        form_field: str | None = None,
+    ) -> str:
         """Store a new job for `request`, in the form of a body of /api/v1/verify, and return its
-        id.
+        id. `form_field` is that of Blockscout's form to which a failure is told.
 
         Raises InvalidParameter, TooLarge, NotFound if no contract is indexed at the address
         within `wait_s`, RateLimited if the client has too many unfinished jobs, Unavailable.
@@ -136,9 +143,25 @@ class VerificationJobs:
                 client=client,
                 address=submission.address,
                 request=text,
+                form_field=form_field,
                 now=now,
             )
         self.notify()
+        return job_id
+
+    def refuse(self, address: bytes, client: str, message: str, form_field: str) -> str:
+        """Store a job that has failed before it began, as clients that wait for the result of one
+        are told so, and return its id."""
+        job_id = str(uuid.uuid4())
+        self._database.rows(
+            "verification/jobs_refuse",
+            id=job_id,
+            client=client,
+            address=address,
+            message=message,
+            form_field=form_field,
+            now=datetime.now(UTC),
+        )
         return job_id
 
     def get(self, job_id: str) -> Job | None:

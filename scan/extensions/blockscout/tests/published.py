@@ -39,8 +39,6 @@ KINDS = {
 # something; docs/compatible.md says so.
 UNKNOWN = {
     "AddressCounters": ("gas_usage_count", "validations_count"),
-    "AddressResponse": ("has_logs",),
-    "AddressTabsCounters": ("logs_count",),
     "ArbitrumWithdrawal": ("data", "eth_block_number"),
     "BlobResponse": ("blob_data", "kzg_commitment", "kzg_proof"),
     "BlobWithTransactions": ("blob_data", "kzg_commitment", "kzg_proof"),

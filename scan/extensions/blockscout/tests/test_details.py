@@ -111,14 +111,23 @@ def test_a_countdown_is_in_texts(ask, truth):
     assert float(shown["estimated_time_in_seconds"]) > 0
 
 
-def test_logs_that_are_not_stored_are_not_counted_as_none(explorer, many):
+def test_logs_that_are_not_stored_are_counted(explorer, many):
     """Or the frontend hides the tab of a contract's logs."""
     ask, person = Asking(explorer.client), "0x" + "9d" * 20
-    contract = ask(f"/addresses/{many}/tabs-counters"), ask(f"/addresses/{many}")
-    assert (contract[0]["logs_count"], contract[1]["has_logs"]) == (None, None)
-    assert not faults("/api/v2/addresses/{}/tabs-counters", contract[0])
-    account = ask(f"/addresses/{person}/tabs-counters"), ask(f"/addresses/{person}")
-    assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
+    for emitter in (many, person):
+        counters, account = ask(f"/addresses/{emitter}/tabs-counters"), ask(f"/addresses/{emitter}")
+        listed = ask(f"/addresses/{emitter}/logs")["items"]
+        assert (counters["logs_count"], account["has_logs"]) == (len(listed), bool(listed))
+        assert not faults("/api/v2/addresses/{}/tabs-counters", counters)
+
+
+def test_logs_are_counted_up_to_51(ask, truth):
+    """A counter that steers whether a tab is there is a number."""
+    counts = Counter(log["address"] for log in truth.logs)
+    for emitter, count in counts.items():
+        counters = ask(f"/addresses/{emitter}/tabs-counters")
+        assert counters["logs_count"] == min(count, 51)
+    assert max(counts.values()) > 51 > min(counts.values())
 
 
 def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkeypatch):
@@ -174,7 +183,8 @@ def test_verified_contracts_are_listed(explorer, many):
     listed = explorer.client.get("/api/v2/smart-contracts").json
     assert listed is not None and not faults("/api/v2/smart-contracts", listed)
     by_address = {item["address"]["hash"].lower(): item for item in listed["items"]}
-    assert by_address[many.lower()]["language"] == "solidity"
+    shown = by_address[many.lower()]
+    assert (shown["language"], shown["coin_balance"]) == ("solidity", "0")
     counters = explorer.client.get("/api/v2/smart-contracts/counters").json
     assert counters is not None and int(counters["verified_smart_contracts"]) >= len(by_address)
     rows = explorer.client.get("/api?module=contract&action=listcontracts").json

@@ -220,7 +220,8 @@ def test_a_blob_has_the_transactions_that_carried_it(client, truth):
         for hash_ in sent["blobVersionedHashes"]:
             blob = client.get(f"/api/v2/blobs/{hash_}").json
             assert blob["hash"] == hash_
-            assert sent["hash"] in [t["transaction_hash"] for t in blob["transaction_hashes"]]
+            carriers = [t["transaction_hash"] for t in blob["transaction_hashes"]]
+            assert sent["hash"] in carriers and len({*carriers}) == len(carriers)
     assert carried
     assert client.get(f"/api/v2/blobs/0x01{'00' * 31}").status_code == 404
 

@@ -333,6 +333,7 @@ def test_search_redirects_to_hashes_alone(ask, truth):
     assert {result["reputation"] for result in results} == {"ok"}
     assert ask("/search/quick", q=symbol) == results
     assert ask("/search/quick", q="a") == []
+    assert [found["block_number"] for found in ask("/search/quick", q="7")] == [7]
     with patch.multiple("scan.queries.blocks", get=lambda *_: None):  # they vanish meanwhile
         with patch.multiple("scan.queries.transactions", get=lambda *_: None):
             for vanished in (truth.blocks[4]["hash"], truth.transactions[6]["hash"]):

@@ -7,8 +7,9 @@ from io import BytesIO
 import pytest
 
 from scan.extensions.blockscout import contracts
-from scan.extensions.blockscout.contracts import LICENSE_NUMBERS, METHODS
+from scan.extensions.blockscout.contracts import LICENSE_NUMBERS, METHODS, STARTED
 from scan.verification.request import parse
+from tests.support import database
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
 from tests.support.vyper import BOX, NEWEST, SEVEN, blueprint_of
@@ -151,46 +152,84 @@ def test_the_id_tells_why_a_verification_failed(explorer):
 VERSION = {"compiler_version": "v0.8.28"}
 
 
+def refusal(explorer, response):
+    """Why a submission failed that was answered as one that has started, for Blockscout's form
+    shows no other error; and the field of the form under which it stands."""
+    assert (response.status_code, response.json["message"]) == (200, STARTED), response.text
+    job = response.json["verification_id"]
+    told = explorer.client.get(f"/server/v2/verify/{job}").json
+    assert told["isJobCompleted"] and told["error"]["customCode"] == "refused"
+    [[field]] = database.execute(
+        explorer.settings.database_url,
+        "SELECT form_field FROM verification_jobs WHERE id = %s::uuid",
+        job,
+    )
+    return told["error"]["message"], field
+
+
 @pytest.mark.parametrize(
-    ("method", "fields", "field"),
+    ("method", "fields", "words", "field"),
     [
-        ("by-magic", {}, "method"),
-        ("flattened-code", {"source_code": "contract A {}"}, "compilerVersion"),
-        ("flattened-code", VERSION, "sourceCode"),
-        ("flattened-code", {**VERSION, "source_code": "x", "is_yul_contract": "true"},
-         "is_yul_contract"),
-        ("flattened-code", {**VERSION, "source_code": "x", "license_type": "15"}, "license_type"),
-        ("flattened-code", {**VERSION, "source_code": "x", "libraries": "{"}, "libraries"),
-        ("multi-part", VERSION, "files"),
-        ("standard-input", {**VERSION, "files[0]": "no upload"}, "files"),
+        ("flattened-code", {"source_code": "contract A {}"}, "compilerVersion", "compiler_version"),
+        ("flattened-code", VERSION, "sourceCode", "contract_source_code"),
+        ("flattened-code", {**VERSION, "source_code": "x", "is_yul_contract": "true"}, "Yul",
+         "contract_source_code"),
+        ("flattened-code", {**VERSION, "source_code": "x", "license_type": "15"}, "license_type",
+         "contract_source_code"),
+        ("vyper-code", {**VERSION, "source_code": "x", "libraries": "{"}, "libraries",
+         "contract_source_code"),
+        ("multi-part", VERSION, "files must have", "files"),
+        ("standard-input", {**VERSION, "files[0]": "no upload"}, "files must have", "files"),
     ],
-    ids=range(8),
+    ids=range(7),
 )  # fmt: skip
-def test_what_is_no_submission_names_its_field(explorer, placed, method, fields, field):
-    refused = submit(explorer, placed, method, **fields)
-    assert refused.status_code == 422, refused.text
-    assert [e["source"]["pointer"] for e in refused.json["errors"]] == [f"/{field}"]
+def test_what_is_no_submission_says_so_as_a_job(explorer, placed, method, fields, words, field):
+    message, told = refusal(explorer, submit(explorer, placed, method, **fields))
+    assert words in message and told == field
+
+
+def test_a_method_or_an_address_that_is_none_is_refused(explorer, placed):
+    for address, method, field in (
+        (placed, "by-magic", "method"),
+        ("0x1", "multi-part", "address_hash"),
+    ):
+        refused = submit(explorer, address, method)
+        assert refused.status_code == 422, refused.text
+        assert [e["source"]["pointer"] for e in refused.json["errors"]] == [f"/{field}"]
 
 
 def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed, monkeypatch):
     monkeypatch.setattr(contracts, "WAIT_FOR_CONTRACT_S", 0.1)
-    for method, content in (("multi-part", b"\xff\xfe"), ("standard-input", b"{")):
-        fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(content), "a.sol")}
-        refused = submit(explorer, placed, method, **fields)
-        assert refused.json["errors"][0]["source"] == {"pointer": "/files"}, refused.text
-    fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(b"[" * 100_000), "a.json")}
-    assert submit(explorer, placed, "standard-input", **fields).status_code in (413, 422)
-    missing = submit(
-        explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", compiler_version="v0.8.28"
-    )
-    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
+    for method, content in (
+        ("multi-part", b"\xff\xfe"),
+        ("standard-input", b"{"),
+        ("standard-input", b"[" * 100_000),
+    ):
+        uploads = {"files[0]": (BytesIO(content), "a.sol")}
+        _, field = refusal(explorer, submit(explorer, placed, method, **VERSION, **uploads))
+        assert field == "files"
+    absent = submit(explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", **VERSION)
+    assert "No contract is indexed" in refusal(explorer, absent)[0]
 
 
 def test_of_two_files_with_one_name_none_is_lost(explorer, placed):
     uploads = {f"files[{n}]": upload(f"contract A{n} {{}}", "A.sol") for n in range(2)}
-    refused = submit(explorer, placed, "multi-part", compiler_version="v0.8.28", **uploads)
-    assert refused.status_code == 422, refused.text
-    assert refused.json["errors"][0]["detail"] == "Two files are named 'A.sol'."
+    message, _ = refusal(explorer, submit(explorer, placed, "multi-part", **VERSION, **uploads))
+    assert message == "Two files are named 'A.sol'."
+
+
+def test_a_client_that_is_refused_again_and_again_fills_no_table(explorer, placed):
+    """Its older refusals are replaced."""
+    url = explorer.settings.database_url
+    for _ in range(3):
+        database.execute(
+            url,
+            "UPDATE verification_jobs SET created_at = created_at - interval '10 s'"
+            " WHERE error_code = 'refused'",
+        )
+        refusal(explorer, submit(explorer, placed, "multi-part", **VERSION))
+    count = "SELECT count(*) FROM verification_jobs WHERE error_code = 'refused'"
+    assert database.execute(url, count) == [(1,)]
 
 
 def test_a_standard_json_input_may_have_numbers_of_any_size(explorer, placed):
@@ -208,7 +247,7 @@ def test_an_interface_that_is_no_json_is_refused(explorer, placed, abi):
         "files[0]": upload("x: uint256", "A.vy"),
         "interfaces[0]": upload(abi, "I.json"),
     }
-    assert submit(explorer, placed, "vyper-multi-part", **fields).status_code == 422
+    assert refusal(explorer, submit(explorer, placed, "vyper-multi-part", **fields))[1] == "files"
 
 
 def test_a_body_of_json_may_be_as_large_as_a_form(explorer, placed):

@@ -31,16 +31,16 @@ WIDE = PNG[:16] + (5000).to_bytes(4) * 2 + PNG[24:]
 IMAGE = re.compile(r'<img class="thumbnail" src="([^"]+)" alt="([^"]*)"([^>]*)>')
 
 
-def uri_of(picture, name, kind="svg+xml"):
+def uri_of(picture, name, kind="svg+xml", **fields):
     image = f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
-    document = json.dumps({"name": name, "image": image}).encode()
+    document = json.dumps({"name": name, "image": image, **fields}).encode()
     return f"data:application/json;base64,{base64.b64encode(document).decode()}"
 
 
 HOSTILE_NAME = '"><script>window.ran = 1</script>\u202e'
 URIS = {
-    1: uri_of(PLAIN, "Square"),
-    2: uri_of(SCRIPT, HOSTILE_NAME),
+    1: uri_of(PLAIN, "Square", external_url="https://gallery.example/1"),
+    2: uri_of(SCRIPT, HOSTILE_NAME, external_url="javascript:alert(1)"),
     3: uri_of(PNG, "", "png"),
     4: uri_of(b"%PDF-1.7", "No picture"),
     5: uri_of(WIDE, "Wide", "png"),
@@ -81,6 +81,16 @@ def rows_of(html):
     """Entries of a gallery by the id of their item."""
     rows = html.partition('class="gallery"')[2].partition("</ul>")[0].split("<li ")[1:]
     return {re.findall(r"/nft/0x[0-9a-f]{40}/(\d+)", row)[0]: row for row in rows}
+
+
+@pytest.mark.parametrize(("id_", "link"), [(1, "https://gallery.example/1"), (2, None), (3, None)])
+def test_blockscouts_form_has_pictures_that_are_kept_on_the_chain(explorer, gallery, id_, link):
+    """An <img> runs no script of an SVG."""
+    shown = explorer.client.get(f"/api/v2/tokens/{gallery}/instances/{id_}").json
+    kind = "png" if id_ == 3 else "svg+xml"
+    picture = f"data:image/{kind};base64,{base64.b64encode(PICTURES[id_]).decode()}"
+    assert (shown["image_url"], shown["metadata"]["image"]) == (picture, picture)
+    assert shown["external_app_url"] == link
 
 
 def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(explorer, gallery):

@@ -151,15 +151,22 @@ def test_the_result_of_a_verification_comes(server, chain, streaming):
     is committed 2 s after it has ended."""
     for status, error in (("done", None), ("failed", "no_match")):
         party = "0x" + made_blocks.address(f"verified {status}").hex()
-        own = "127.0.0.1", (status, 2 if error else 0, error, error and "It does not match.")
+        own = (
+            "127.0.0.1",
+            (status, 2 if error else 0, error, error and "It does not match.", "files"),
+        )
         with joined(server, f"addresses:{party}") as client:
             # Why another client's failed is told to that one alone.
-            for submitter, of in (("192.0.2.1", ("failed", 2, "no_match", "Not yours.")), own):
+            for submitter, of in (
+                ("192.0.2.1", ("failed", 2, "no_match", "Not yours.", "files")),
+                own,
+            ):
                 database.execute(
                     streaming.database_url,
                     "INSERT INTO verification_jobs (id, client, address, created_at, due_at,"
-                    " status, finished_at, error_code, message) VALUES (gen_random_uuid(), %s, %s,"
-                    " now(), now(), %s, now() - make_interval(secs => %s), %s, %s)",
+                    " status, finished_at, error_code, message, form_field)"
+                    " VALUES (gen_random_uuid(), %s, %s,"
+                    " now(), now(), %s, now() - make_interval(secs => %s), %s, %s, %s)",
                     *(submitter, bytes.fromhex(party[2:]), *of),
                 )
             taken = client.messages(2 if status == "done" else 1)
@@ -169,6 +176,25 @@ def test_the_result_of_a_verification_comes(server, chain, streaming):
             assert taken[f"addresses:{party}", "smart_contract_was_verified"] == {}
         else:
             assert result == {"status": "error", "errors": {"files": ["It does not match."]}}
+
+
+def test_a_verification_that_is_refused_is_told_under_the_field_of_the_form(server, chain):
+    """A page of Blockscout's listens to the socket alone once it has sent its form."""
+    address = f"0x{made_blocks.TOKEN.hex()}"
+    with joined(server, f"addresses:{address}") as client:
+        sent = requests.post(
+            f"{server}/api/v2/smart-contracts/{address}/verification/via/flattened-code",
+            json={"source_code": "contract A {}", "compiler_version": "v0.8.28", "libraries": "{"},
+            timeout=10,
+        )
+        result = client.messages(1)[f"addresses:{address}", "verification_result"]
+    assert (sent.status_code, sent.json()["message"]) == (
+        200,
+        "Smart-contract verification started",
+    )
+    assert result["status"] == "error"
+    [message] = result["errors"]["contract_source_code"]
+    assert "libraries" in message
 
 
 def test_replies_have_the_references_of_their_messages(server):

@@ -148,6 +148,22 @@ def test_blockscouts_form_has_the_same_operations(chain):
     assert [item["hash"] for item in two] == newest_first[:2]
 
 
+def test_blockscouts_form_has_the_one_call_that_an_account_executes(chain):
+    """Of a batch it has none."""
+    executed = {}
+    for operation in chain.operations:
+        path = f"/proxy/account-abstraction/operations/{operation['hash']}"
+        shown = chain.client.get(f"/api/v2{path}").json
+        calls = chain.client.get(f"/api/v1/user-operations/{operation['hash']}").json["calls"]
+        target = shown["execute_target"] and shown["execute_target"]["hash"].lower()
+        executed[target, shown["execute_call_data"]] = [
+            (call["toAddress"], call["input"]) for call in calls
+        ]
+    batch = executed.pop((None, None))
+    assert len(batch) == 2 and executed
+    assert {call: [call] for call in executed} == executed
+
+
 def test_blockscouts_form_has_who_took_part(chain):
     path = "/api/v2/proxy/account-abstraction"
     for sender in {operation["sender"] for operation in chain.operations}:

@@ -2,14 +2,14 @@
 -- transactions may have been committed later; of the newest 1,000 that were requested in an hour before now.
 -- params: since timestamptz null, passed_s double precision
 -- literals: none
--- returns: one row: now, JSON array of {id, client, address, status, message}
+-- returns: one row: now, JSON array of {id, client, address, status, message, formField}
 -- index: verification_jobs_by_age
 SELECT now(), json_list((
     SELECT string_agg(json_build_object(
         'id', j.id, 'client', j.client, 'address', hex(j.address), 'status', j.status,
-        'message', j.message)::text, ',')
+        'message', j.message, 'formField', j.form_field)::text, ',')
     FROM (
-        SELECT v.id, v.client, v.address, v.status, v.message, v.finished_at
+        SELECT v.id, v.client, v.address, v.status, v.message, v.form_field, v.finished_at
         FROM verification_jobs v
         WHERE v.created_at > now() - interval '1 hour'
         ORDER BY v.created_at DESC

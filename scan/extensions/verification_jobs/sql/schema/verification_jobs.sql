@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS verification_jobs (
     message text,
     warning text,
     error_code text,               -- of a failed job
+    form_field text,               -- of Blockscout's form, that shows why the job failed
     CHECK ((status IN ('done', 'failed')) = (finished_at IS NOT NULL)),
     CHECK ((finished_at IS NULL) = (request IS NOT NULL)),
     CHECK ((status = 'running') = (lease IS NOT NULL)),
@@ -29,5 +30,7 @@ CREATE TABLE IF NOT EXISTS verification_jobs (
 -- serves verification/jobs_list_unfinished, verification/jobs_extend_leases, verification/jobs_postpone
 CREATE INDEX IF NOT EXISTS verification_jobs_unfinished
     ON verification_jobs (created_at, id) WHERE finished_at IS NULL;
+-- serves verification/jobs_refuse
+CREATE INDEX IF NOT EXISTS verification_jobs_refused ON verification_jobs (client) WHERE error_code = 'refused';
 -- serves verification/jobs_sweep
 CREATE INDEX IF NOT EXISTS verification_jobs_by_age ON verification_jobs (created_at);
