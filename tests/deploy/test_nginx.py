@@ -1,6 +1,7 @@
 """deploy/nginx.conf beside the limits: slow clients, refusals in JSON, instances that are down."""
 
 import json
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,6 +70,36 @@ def test_the_applications_answers_pass_unchanged(front, shared_server):
     )
     assert (through.status_code, through.content) == (direct.status_code, direct.content)
     assert {"X-RateLimit-Limit", "Access-Control-Allow-Origin"} <= set(through.headers)
+
+
+class Frontend(BaseHTTPRequestHandler):
+    """A frontend whose pages say so."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"a page of the frontend")
+
+    def log_message(self, *_):
+        """Be quiet."""
+
+
+def test_blockscouts_frontend_has_all_paths_but_scans(shared_server, tmp_path):
+    of_frontend = "/ /api-docs /tx/0x1 /address/0x1/contract-verification /apis /assets/x.js /stats"
+    of_scan = "/api/v1/x /api/v2/stats /api /v2/api /healthz /stats-service/api/v1/counters"
+    included = (serving.ROOT / "deploy/nginx-blockscout.conf").read_text()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Frontend) as frontend:
+        threading.Thread(target=frontend.serve_forever, daemon=True).start()
+        included = included.replace("127.0.0.1:3000", f"127.0.0.1:{frontend.server_port}")
+        replaced = {"# include /etc/nginx/scan-blockscout.conf;": f"{included}#"}
+        with serving.nginx(tmp_path, [shared_server] * 3, replaced) as front:
+            bodies = {
+                path: requests.get(front + path, timeout=10).text
+                for path in f"{of_frontend} {of_scan}".split()
+            }
+        frontend.shutdown()
+    pages = {path for path, body in bodies.items() if body == "a page of the frontend"}
+    assert pages == {*of_frontend.split()}
 
 
 def test_instances_that_are_down_are_unavailable_in_json(tmp_path, shared_server):
