@@ -103,6 +103,8 @@ setup(
         "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
         "wsproto==1.3.2",  # frames of WebSockets, for Blockscout's frontend; pure Python, over h11
         "pygments==2.21.0",  # colours of sources: a lexer of Solidity; pure Python, 1.3 MB
+        # Functions of unverified code, inferred; its publisher has no build for other machines.
+        "evmole==0.9.4; platform_machine == 'x86_64' or sys_platform == 'darwin'",
         "cbor2==6.3.0",  # metadata at the end of bytecode; Vyper itself writes it by this
         "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it
     ],

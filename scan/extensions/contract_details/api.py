@@ -12,12 +12,14 @@ from scan.extensions.contract_details import (
     contract_functions,
     contract_page,
     contract_values,
+    inferred_functions,
     source_files,
 )
 from scan.extensions.contract_details.contract_functions import recorded
 from scan.hex import to_hex
 from scan.http import request_bodies
 from scan.http.current_request import query_arguments, reader
+from scan.http.hooks import Service
 from scan.http.json_responses import Response, json_body, json_value
 from scan.http.list_responses import LISTED, list_response
 from scan.http.prerequisites import Prerequisite, requires
@@ -57,6 +59,23 @@ def get_bytecode(address: str) -> Response:
             for instruction in bytecode.disassemble(held.code[: held.instructions_end])
         ]
     return json_value(record)
+
+
+@blueprint.get("/contracts/<address>/inferred-functions")
+def list_inferred_functions(address: str) -> Response:
+    query_arguments()
+    key = parameters.address(address)
+    held = bytecode.get(reader(), key)
+    functions = inferred_functions.get(reader(), held.code, held.code_hash)
+    records = [recorded("inferred_function", function) for function in functions]
+    return json_value(
+        {
+            "address": to_hex(key),
+            "verified": held.is_verified,
+            "functions": records,
+            "unproven": ["functions"],
+        }
+    )
 
 
 def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
@@ -143,4 +162,7 @@ def compare_sources(address: str, other: str) -> Response:
     return json_value({"address": to_hex(key), "other": to_hex(other_key), "files": files})
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = (
+    hooks.Api(blueprints=(blueprint,)),
+    Service(make=lambda _: inferred_functions.FunctionInference()),
+)

@@ -3,7 +3,8 @@ the opcodes by the fork that defined them.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from flask import Blueprint, Response
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.contract_details import inferred_functions
 from scan.hex import BadHex, data, to_hex
 from scan.http.current_request import reader
 from scan.pages import addresses_and_tokens, records
@@ -172,6 +174,10 @@ def bytecode_page(key: bytes) -> Response:
         missing = error.message
     code = held.code[: held.instructions_end] if held else b""
     instructions = [*islice(disassemble(code), MAX_SHOWN_INSTRUCTIONS + 1)]
+    functions: Sequence[inferred_functions.InferredFunction] = ()
+    if held is not None and not held.is_verified and held.delegate is None:
+        with suppress(Unavailable):  # of what is no more than a guess
+            functions = inferred_functions.get(reader(), held.code, held.code_hash)
     related = filter(None, (held.delegate, held.similar_to) if held else ())
     head = addresses_and_tokens.address_head(key, "bytecode", more=map(to_hex, related))
     return page(
@@ -179,6 +185,7 @@ def bytecode_page(key: bytes) -> Response:
         **head,
         held=held,
         missing=missing,
+        functions=functions,
         compiler=bytecode_metadata.compiler_version(held.metadata) if held else None,
         instructions=instructions[:MAX_SHOWN_INSTRUCTIONS],
         is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,

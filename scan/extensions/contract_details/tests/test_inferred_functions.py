@@ -1,0 +1,78 @@
+"""Functions inferred from code without a source, beside the compiler's; and hostile code."""
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.contract_details.inferred_functions import MOST_FUNCTIONS
+from tests.support.explorer import compiled, standard_input
+from tests.support.many_functions import VERSION
+
+SOURCE = """pragma solidity ^0.8.0;
+contract Ledger {
+    mapping(address => uint256) public balanceOf;
+    function pay(address payee, uint256 amount) external { balanceOf[payee] += amount; }
+    function refill() external payable { balanceOf[msg.sender] += msg.value; }
+    function total(uint256[] calldata amounts) external view returns (uint256 sum) {
+        for (uint256 i; i < amounts.length; ++i) sum += amounts[i] + block.number;
+    }
+}"""
+
+
+def functions_of(explorer, address):
+    answer = explorer.client.get(f"/api/v1/contracts/{address}/inferred-functions")
+    assert answer.status_code == 200, answer.text
+    assert answer.json["unproven"] == ["functions"] and answer.json["verified"] is False
+    return answer.json["functions"]
+
+
+def test_functions_are_those_that_the_compiler_has(explorer):
+    """Their names come from a verified contract with the same ones; the code has no ABI by them."""
+    standard = standard_input({"L.sol": SOURCE})
+    ledger = compiled(VERSION, standard, "L.sol", "Ledger")
+    entries = [entry for entry in ledger.abi if entry["type"] == "function"]
+    expected = {}
+    for entry in entries:
+        inputs = ",".join(argument["type"] for argument in entry["inputs"])
+        selector = "0x" + keccak(text=f"{entry['name']}({inputs})")[:4].hex()
+        expected[selector] = (inputs, entry["stateMutability"], f"{entry['name']}({inputs})")
+    address, twin = explorer.deploy(ledger.creation), explorer.deploy(ledger.creation)
+    changed = SOURCE.replace("+ block.number", "+ block.timestamp")  # so that this is another code
+    other = explorer.deploy(
+        compiled(VERSION, standard_input({"L.sol": changed}), "L.sol", "Ledger").creation
+    )
+    shown = {
+        f["selector"]: (f["inputs"], f["stateMutability"]) for f in functions_of(explorer, other)
+    }
+    assert shown == {selector: known[:2] for selector, known in expected.items()}
+    assert {tuple(f["candidates"]) for f in functions_of(explorer, other)} == {()}
+    assert explorer.verify(twin, SOURCE, VERSION, optimizationUsed=0).status_code == 200
+    candidates = {f["selector"]: f["candidates"] for f in functions_of(explorer, other)}
+    assert candidates == {selector: [known[2]] for selector, known in expected.items()}
+    assert explorer.client.get(f"/api/v1/contracts/{other}").json["abi"] is None
+    page = explorer.client.get(f"/address/{other}?tab=bytecode").text
+    assert all(known[2] in page for known in expected.values()) and "These are guesses" in page
+    assert "These are guesses" not in explorer.client.get(f"/address/{twin}?tab=bytecode").text
+    assert explorer.client.get(f"/api/v1/contracts/{address}/inferred-functions").json["verified"]
+
+
+def selecting(count):
+    """Code that compares the selector with many, each of which runs a loop without end."""
+    cases = b"".join(
+        b"\x80\x63" + (0x10000000 + n).to_bytes(4) + b"\x14\x61\xfd\xe8\x57" for n in range(count)
+    )
+    return (b"\x5f\x35\x60\xe0\x1c" + cases).ljust(65_000, b"\x5b") + b"\x5b\x61\xfd\xe8\x56"
+
+
+@pytest.mark.parametrize(
+    ("code", "count"), [(selecting(2_000), MOST_FUNCTIONS), (b"\x5b" * 100, 0), (b"\xfe", 0)]
+)
+def test_hostile_code_has_what_can_be_inferred_in_time(explorer, code, count):
+    """Which evmole alone would take 24 s for, and hold the interpreter."""
+    functions = functions_of(explorer, explorer.place(code.hex()))
+    assert len(functions) == count
+    assert {(f["inputs"], f["stateMutability"]) for f in functions} <= {(None, None)}
+
+
+def test_an_account_without_code_has_none(explorer):
+    path = f"/api/v1/contracts/0x{'9d' * 20}/inferred-functions"
+    assert explorer.client.get(path).status_code == 404
