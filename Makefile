@@ -19,9 +19,9 @@ PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist each --max-worker-
 
 # Whatever the environment says: without bytecode pytest rewrites all tests in each worker, 10 s of
 # processor, and each process of a server or a command compiles what it imports.
-run test test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
+run test test-rest test-all test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: release help run test test-long check lint bench mutants chaos install servers lock clean
+.PHONY: release help run test test-rest test-all test-long check lint bench mutants chaos install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -30,11 +30,17 @@ help: ## list the targets
 run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-C
 	@exec $(BIN)/scan run
 
-test: install servers ## install, then run all tests but the long ones; at most 8 minutes on 2 cores
+test: install servers ## install, then run the tests of every promise; 5 minutes on 2 cores
+	@exec $(BIN)/pytest $(PARALLEL) -m 'not thorough and not long' $(ARGS)
+
+test-rest: install servers ## those that test-all has beside test
+	@exec $(BIN)/pytest $(PARALLEL) -m 'thorough and not long' $(ARGS)
+
+test-all: install servers ## install, then run all tests but the long ones
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
 
-test-long: install servers $(VENV)/.spark $(VENV)/.release ## install, then run all tests
-	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
+test-long: install servers $(VENV)/.spark $(VENV)/.release ## the long tests, which take minutes each
+	@exec $(BIN)/pytest $(PARALLEL) -m long $(ARGS)
 
 check: install ## quick tests, in under a minute
 	@exec $(BIN)/pytest $(PARALLEL) -m check $(ARGS)

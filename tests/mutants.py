@@ -2,9 +2,10 @@
 
     make mutants ARGS='--count 300 --seed 7'
 
-Of each mutant the tests of its layer or extension run, or those that are named. The survivors are
-printed, and the exit status is 1 where there are any: a test is missing, or the change has no
-effect.
+Of each mutant those of its tests run that `make test` has, and if they pass, those that `make
+test-all` has beside them. Its tests are those of its layer or extension, and whatever names it.
+What survives is printed, and the exit status is 1 where there is any: a test is missing, or the
+change has no effect.
 """
 
 import argparse
@@ -27,8 +28,10 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import psutil
+import pytest
 
 from scan.settings import ROOT
+from tests.support import tiers
 
 
 def _both_ways(pairs):
@@ -49,7 +52,9 @@ TUNING = re.compile(
 )
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 MODULES = "tests/support/node/node_modules"
-PYTEST = "pytest -p no:cacheprovider -p no:xdist -m".split()
+PYTEST = "pytest -x -p no:cacheprovider -p no:xdist".split()
+HANGS_S = 120  # a test that takes longer fails
+TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 END_S = 20.0  # for fixtures to end their servers
 
 
@@ -103,7 +108,7 @@ def sample(only, count, seed):
     """At most that many mutants of the files whose path matches `only`, at random."""
     paths = [*(ROOT / "scan").rglob("*.py"), *(ROOT / "sql").rglob("*.sql*")]
     paths += (ROOT / "scan").rglob("*.sql*")
-    places = sorted(path.relative_to(ROOT).as_posix() for path in paths)
+    places = sorted(p.relative_to(ROOT).as_posix() for p in paths if "tests" not in p.parts)
     texts = {p: (ROOT / p).read_text(encoding="utf-8") for p in places if re.search(only, p)}
     possible = [(place, *change) for place in texts for change in changes(place, texts[place])]
     random.Random(seed).shuffle(possible)
@@ -112,23 +117,57 @@ def sample(only, count, seed):
 
 
 def tests_of(place):
-    """Return the folders with the tests of a file: of its extension, or of its layer."""
-    package, room, *names = place.split("/")
-    if room == "extensions":
-        return [f"{package}/{room}/{names[0]}/tests"]
-    if (ROOT / "tests" / room).is_dir():
-        return [f"tests/{room}"]
-    layers = ("database", "audit") if room == "schema" else ("commands", "api")
-    return [f"tests/{layer}" for layer in layers]
+    """The files with the tests of a file: those that name it, then those of its extension, or those
+    which CONTRIBUTING.md names for its layer; of these, files of like names, then quick ones."""
+    cost = tiers.seconds_by_file(tiers.TIERS)
+    texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in tiers.test_files(ROOT)}
+    names, layers = _names(place), _layers(place)
+    own = words(place)
+
+    def order(file):
+        return not names(texts[file]), -len(own & words(file)), cost[file]
+
+    chosen = [f for f in texts if f.startswith(layers) or names(texts[f])]
+    return sorted(chosen, key=order)
 
 
-def failure(folder, tests, bound_s):
-    """Run tests until one fails, and return what pytest says of it; None where all pass."""
+def words(path):
+    return {*re.findall(r"[a-z]+", path)}
+
+
+def _names(place):
+    """What searches a text for the name of an extension, of a statement or of a module."""
+    *folders, name = re.escape(place.partition(".")[0]).split("/")
+    match folders:
+        case ["scan", "extensions", extension, *_]:
+            return re.compile(rf"\bextensions[./]{extension}\b").search
+        case ["sql", *rooms]:
+            return re.compile(rf"\b{'/'.join([*rooms, name])}\b").search
+    package = r"\.".join(folders)
+    return re.compile(rf"\b{package}\.{name}\b|\bfrom {package} import .*\b{name}\b").search
+
+
+def _layers(place):
+    """Beginnings of the paths of its tests."""
+    match place.split("/"):
+        case ["scan", "extensions", extension, *_]:
+            return (f"scan/extensions/{extension}/tests/",)
+        case [_, room, *_]:
+            layers = f"scan/{room}/", f"sql/{room}/"
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [row.split(" | ") for row in text.splitlines() if row.startswith("| `")]
+    tests = [row[-1] for row in rows if any(f"`{layer}`" in row[0] for layer in layers)]
+    found = re.findall(r"[\w/]+/[\w/.]+", " ".join(tests))
+    return tuple(found) or ("tests/api/", "tests/commands/")
+
+
+def failure(folder, tests, markexpr, bound_s):
+    """Run tests until one fails, and return whether one did, and what pytest says."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     output = folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", *PYTEST, "not long", "-x", *tests],
+            [sys.executable, "-m", *PYTEST, f"--timeout={HANGS_S}", "-m", markexpr, *tests],
             cwd=folder,
             env=environment | {"PYTHONPATH": str(folder)},
             stdin=subprocess.DEVNULL,
@@ -136,14 +175,14 @@ def failure(folder, tests, bound_s):
             stderr=file,
         )
     try:
-        if process.wait(bound_s) == 0:
-            return None
+        if process.wait(bound_s) in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return False, "all tests pass"
     except subprocess.TimeoutExpired:
         _end(process)
-        return f"one of {', '.join(tests)} hangs"
+        return False, "not all tests have run"
     lines = output.read_text(errors="replace").splitlines()
     said = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return (said or lines or ["pytest ended"])[-1][:200]
+    return True, (said or lines or ["pytest ended"])[-1][:200]
 
 
 def _end(process):
@@ -165,31 +204,37 @@ def _write(path, text):
 
 
 def tried(mutant, folder, tests, bound_s):
-    """Return how a mutant ended in a copy of the tree, and say why."""
+    """Return which tier of tests fails of a mutant in a copy of the tree, and say why."""
     path = folder / mutant.place
     original = path.read_text(encoding="utf-8")
     _write(path, mutant.text)
+    outcome = "tuning" if mutant.is_tuning else "survived"
+    reasons = []
     try:
-        why = failure(folder, tests or tests_of(mutant.place), bound_s)
+        for tier, markexpr in TIERS.items():
+            failed, why = failure(folder, tests or tests_of(mutant.place), markexpr, bound_s)
+            reasons.append(why)
+            if failed:
+                outcome, reasons = f"killed by make {tier}", [why]
+                break
     finally:
         _write(path, original)
-    word = "killed" if why else "tuning" if mutant.is_tuning else "survived"
-    print(f"{word}: {mutant}\n    {why or 'all tests pass'}", flush=True)
-    return word
+    print(f"{outcome}: {mutant}\n    {', then '.join(dict.fromkeys(reasons))}", flush=True)
+    return outcome
 
 
 def main():
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="files whose path matches this pattern")
     parser.add_argument("--tests", default="", help="folders or files of tests for all mutants")
-    parser.add_argument("--count", type=int, default=20, help="how many mutants, at random")
-    parser.add_argument("--seed", type=int, help="chooses them; without it, others each time")
+    parser.add_argument("--count", type=int, default=60, help="how many mutants, at random")
+    parser.add_argument("--skip", type=int, default=0, help="how many of them were tried before")
+    parser.add_argument("--seed", type=int, default=60, help="chooses them")
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
-    parser.add_argument("--bound", type=float, default=900, help="seconds after which tests hang")
+    parser.add_argument("--bound", type=float, default=300, help="seconds for the tests of a tier")
     given = parser.parse_args()
-    seed = random.randrange(10**6) if given.seed is None else given.seed
-    chosen = sample(given.only, given.count, seed)
-    print(f"seed {seed}, {len(chosen)} mutants", flush=True)
+    chosen = sample(given.only, given.count, given.seed)[given.skip :]
+    print(f"seed {given.seed}, {len(chosen)} mutants", flush=True)
     free = SimpleQueue[Path]()
 
     def outcome(mutant):
@@ -208,9 +253,21 @@ def main():
             shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
             (folder / MODULES).symlink_to(ROOT / MODULES)
             free.put(folder)
-        tally = Counter(pool.map(outcome, chosen))
+        outcomes = [*pool.map(outcome, chosen)]
+    return _tally(chosen, outcomes)
+
+
+def _tally(mutants, outcomes):
+    tally = Counter(outcomes)
     print(", ".join(f"{count} {word}" for word, count in sorted(tally.items())))
-    return int(tally["survived"] > 0 or not chosen)
+    by_test, by_rest = (tally[f"killed by make {tier}"] for tier in TIERS)
+    if by_test + by_rest:
+        share = by_test / (by_test + by_rest)
+        print(f"make test kills {share:.0%} of what make test-all kills; it lets live")
+    for mutant, outcome in zip(mutants, outcomes, strict=True):
+        if outcome == "killed by make test-all":
+            print(f"    {mutant}")
+    return int(tally["survived"] > 0 or not mutants)
 
 
 if __name__ == "__main__":

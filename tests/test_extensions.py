@@ -114,6 +114,7 @@ REMOVALS = [
 FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("gone", REMOVALS)
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
     with deleted(tree, gone):

@@ -174,6 +174,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 def test_importing_a_module_reads_nothing_of_the_registry():
     modules = [name for name in served_modules.paths() if not name.endswith("__main__")]

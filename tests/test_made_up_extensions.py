@@ -5,9 +5,13 @@ import os
 import shutil
 import sys
 
+import pytest
+
 from tests.support.anvil import Anvil
 from tests.support.serving import ROOT, completed
 from tests.test_extensions import tree
+
+pytestmark = pytest.mark.thorough
 
 __all__ = ["tree"]
 MADE_UP = ROOT / "tests" / "support" / "made_up"

@@ -53,10 +53,14 @@ def entered(): return 1
 def unread(): return 3
 """
 TESTS = """
+import pytest
 from scan.api import a
-def test_limit(): assert a.LIMIT == 5 and a.entered() == 1 and a.unread()
+def test_limit(): assert a.LIMIT == 5 and a.unread()
+@pytest.MARK.thorough
+def test_entered(): assert a.entered() == 1
 def test_of_a_statement(): assert open("sql/api/rows_list.sql").read() == "SELECT min(1)"
 """
+LAYERS = "| `scan/api/` | requests | tests/api |\n"
 
 
 @pytest.fixture
@@ -68,7 +72,8 @@ def tree(tmp_path, monkeypatch):
         (tmp_path / package / "__init__.py").touch()
     (tmp_path / "scan" / "api" / "a.py").write_text(MODULE)
     (tmp_path / "sql" / "api" / "rows_list.sql").write_text("SELECT min(1)")
-    (tmp_path / "tests" / "api" / "test_a.py").write_text(TESTS)
+    (tmp_path / "tests" / "api" / "test_a.py").write_text(TESTS.replace("MARK", "mark"))
+    (tmp_path / "CONTRIBUTING.md").write_text(LAYERS)
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     return tmp_path
 
@@ -77,20 +82,24 @@ def tree(tmp_path, monkeypatch):
 def test_mutants_are_killed_by_the_tests_of_their_layer(tree, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mutants", "--seed", "606", "--processes", "1"])
     status = mutants.main()
-    first, *lines, total = capsys.readouterr().out.splitlines()
-    assert (status, first, total) == (1, "seed 606, 5 mutants", "4 killed, 1 survived")
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert (status, first) == (1, "seed 606, 5 mutants")
     outcomes = {
         line.partition("   in")[0]: why.strip()
-        for line, why in zip(lines[::2], lines[1::2], strict=True)
+        for line, why in zip(lines[:10:2], lines[1:10:2], strict=True)
     }
     failed = "FAILED tests/api/test_a.py::test_"
     assert {line: why.partition(" - ")[0] for line, why in outcomes.items()} == {
-        "killed: scan/api/a.py:2: 5 -> 6": f"{failed}limit",
-        "killed: scan/api/a.py:3: 1 -> 2": f"{failed}limit",
+        "killed by make test: scan/api/a.py:2: 5 -> 6": f"{failed}limit",
+        "killed by make test-all: scan/api/a.py:3: 1 -> 2": f"{failed}entered",
         "survived: scan/api/a.py:4: 3 -> 4": "all tests pass",
-        "killed: sql/api/rows_list.sql:1: min -> max": f"{failed}of_a_statement",
-        "killed: sql/api/rows_list.sql:1: 1 -> 2": f"{failed}of_a_statement",
+        "killed by make test: sql/api/rows_list.sql:1: min -> max": f"{failed}of_a_statement",
+        "killed by make test: sql/api/rows_list.sql:1: 1 -> 2": f"{failed}of_a_statement",
     }
+    tally, share, let_live = lines[10:]
+    assert tally == "3 killed by make test, 1 killed by make test-all, 1 survived"
+    assert share == "make test kills 75% of what make test-all kills; it lets live"
+    assert let_live == "    scan/api/a.py:3: 1 -> 2   in: def entered(): return 1"
 
 
 @pytest.mark.long
@@ -99,6 +108,35 @@ def test_a_test_that_hangs_kills_a_mutant(tree, monkeypatch, capsys):
     (tree / "tests" / "api" / "test_a.py").write_text(
         "import time\nfrom scan.api import a\ndef test_slow(): time.sleep(600 * (a.slow() - 2))\n"
     )
-    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "py$", "--bound", "5"])
+    monkeypatch.setattr(mutants, "HANGS_S", 5)
+    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "py$"])
     assert mutants.main() == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == ["    one of tests/api hangs", "1 killed"]
+    assert "1 killed by make test\n" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_tests_that_are_not_through_in_time_say_nothing_of_a_mutant(tree, monkeypatch, capsys):
+    (tree / "tests" / "api" / "test_a.py").write_text(
+        "import time\ndef test_slow(): time.sleep(600)\n"
+    )
+    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "sql$", "--count", "1", "--bound", "5"])
+    assert mutants.main() == 1
+    assert "\n    not all tests have run\n" in capsys.readouterr().out
+
+
+NAMED = [
+    ("scan/api/a.py", "from scan.api import b, a\n", True),
+    ("scan/api/a.py", "import scan.api.a\n", True),
+    ("scan/api/a.py", "from scan.api import ab\n", False),
+    ("scan/extensions/names/sql/queries/a.sql", "scan/extensions/names", True),
+    ("scan/extensions/names/a.py", "from scan.extensions.names.b import c\n", True),
+    ("scan/extensions/names/a.py", "import scan.extensions.namesakes\n", False),
+    ("sql/queries/a_get.sql.j2", '"queries/a_get"', True),
+    ("sql/queries/a_get.sql.j2", '"queries/a_get_b"', False),
+]
+
+
+@pytest.mark.parametrize(("place", "text", "is_named"), NAMED)
+def test_tests_that_name_a_file_are_of_its_tests(tree, place, text, is_named):
+    (tree / "tests" / "support" / "test_other.py").write_text(text)
+    assert ("tests/support/test_other.py" in mutants.tests_of(place)) == is_named

@@ -1,41 +1,28 @@
 """Which tests run in one worker, and in which order: see tests/support/scheduling.py."""
 
-import json
 import random
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import SimpleNamespace
 
 import hypothesis
 import pytest
 
-from tests.support.scheduling import (
-    OTHERS_S,
-    SECONDS,
-    SHARED,
-    group_of,
-    is_of_another_worker,
-    placed,
-    shuffled,
-)
+from tests.support import tiers
+from tests.support.scheduling import SHARED, group_of, is_left_out, placed, shard, shuffled
 from tests.support.serving import ROOT
 from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
 
-FILES = sorted(
-    path.relative_to(ROOT).as_posix()
-    for folder in ("tests", "scan/extensions")
-    for path in (ROOT / folder).rglob("test_*.py")
-    if "node_modules" not in path.parts
-)
+FILES = tiers.test_files()
 
 
 def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long():
     seconds = dict.fromkeys(FILES[:2], 20.0)
     worker_of = placed(FILES, 4, seconds)
     assert worker_of == placed(FILES[::-1], 4, seconds)
-    measured = json.loads(SECONDS.read_text())
+    measured = tiers.seconds_by_file(tiers.TIERS)
     for number in range(20):  # sums of seconds, which depend on the order of what is added
         order = random.Random(number).sample(FILES, len(FILES))
         assert placed(order, 4, measured) == placed(FILES, 4, measured)
@@ -43,28 +30,56 @@ def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long()
     assert worker_of[group_of(FILES[0])] != worker_of[group_of(FILES[1])]
     loads = [0.0] * 4
     for file in FILES:
-        loads[worker_of[group_of(file)]] += seconds.get(file, OTHERS_S)
+        loads[worker_of[group_of(file)]] += seconds.get(file, tiers.OTHERS_S)
     assert max(loads) - min(loads) < 1
 
 
-def test_each_file_is_collected_by_one_worker():
-    def collects(number, file):
-        config = SimpleNamespace(
-            workerinput={"workercount": 3, "workerid": f"gw{number}"},
-            invocation_params=SimpleNamespace(dir=ROOT),
-            args=["tests/http", "tests/api/test_lists.py::test_stats"],
-            option=SimpleNamespace(markexpr="not long"),
-            stash={},
-        )
-        return not is_of_another_worker(ROOT / file, config)
-
-    for file in [f for f in FILES if f.startswith("tests/http/")] + ["tests/api/test_lists.py"]:
-        assert sum(collects(number, file) for number in range(3)) == 1
-    assert collects(0, "tests/http/conftest.py")
+def config_of(worker=None, **options):
+    worker_input = {"workercount": 3, "workerid": f"gw{worker}"}
+    return SimpleNamespace(
+        **({} if worker is None else {"workerinput": worker_input}),
+        invocation_params=SimpleNamespace(dir=ROOT),
+        args=["tests", "scan/extensions", "tests/api/test_lists.py::test_stats"],
+        option=SimpleNamespace(**{"markexpr": "not long", "shard": None} | options),
+        stash={},
+    )
 
 
-def test_what_is_said_of_files_is_of_files_that_are_there():
-    assert json.loads(SECONDS.read_text()).keys() <= {*FILES} or taken_away()
+def collected(config):
+    return [file for file in FILES if not is_left_out(ROOT / file, config)]
+
+
+TESTS, REST, ALL = "not thorough and not long", "thorough and not long", "not long"
+
+
+@pytest.mark.parametrize("markexpr", [TESTS, REST, ALL, "long", "check", ""])
+def test_each_file_with_tests_of_the_tier_is_collected_by_one_worker_of_one_shard(markexpr):
+    whole = collected(config_of(markexpr=markexpr))
+    shards = [shard(f"{number}/4") for number in range(1, 5)]
+    for configs in (
+        [config_of(worker, markexpr=markexpr) for worker in range(3)],
+        [config_of(markexpr=markexpr, shard=part) for part in shards],
+        [config_of(w, markexpr=markexpr, shard=part) for w in range(3) for part in shards],
+    ):
+        assert sorted(chain.from_iterable(map(collected, configs))) == whole
+    assert not is_left_out(ROOT / "tests/http/conftest.py", config_of(0))
+
+
+def test_a_run_collects_the_files_with_tests_of_its_tiers():
+    tests, rest, all_, long = (
+        {*collected(config_of(markexpr=m))} for m in (TESTS, REST, ALL, "long")
+    )
+    assert tests | rest == all_ and all_ | long == {*FILES}
+    assert tests - rest and rest - tests and long - all_ and "tests/api/test_lists.py" in tests
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "4", "a/b", "1/4/5"])
+def test_a_shard_is_one_of_those_there_are(text):
+    with pytest.raises(ValueError):
+        shard(text)
+
+
+def test_files_that_share_something_are_there():
     for ends in SHARED.values():
         assert all(any(file.endswith(end) for file in FILES) for end in ends) or taken_away()
 

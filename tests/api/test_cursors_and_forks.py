@@ -189,6 +189,7 @@ def traverse(weather, body, matching=None):
         cursor = page["next"]
 
 
+@pytest.mark.thorough
 def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, template):
     """The rows are those of numbered pages, and now and then of an index that saw no fork."""
     reorganised = 0
@@ -209,6 +210,7 @@ def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, templat
     assert reorganised > TRAVERSALS / 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [pytest.param("asc", marks=pytest.mark.long), "desc"])
 def test_pages_that_end_early_go_on_through_forks(database_url, monkeypatch, order):
     """Lists by several filters end a page after so many rows were compared, also without one that

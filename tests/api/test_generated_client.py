@@ -13,6 +13,8 @@ import requests
 from tests.support import openapi_document
 from tests.support.serving import ROOT, completed, gunicorn
 
+pytestmark = pytest.mark.thorough
+
 BIN = Path(sys.executable).parent
 SUPPORT = ROOT / "tests" / "support"
 LINTER = SUPPORT / "node" / "node_modules" / ".bin" / "redocly"

@@ -73,6 +73,7 @@ def read(client, lists):
     return found
 
 
+@pytest.mark.thorough
 def test_links_and_numbered_pages_of_any_size_have_every_row_in_its_place(client, read):
     for listed, rows in read:
         limit = 1 if len(rows) < 12 else 7 if len(rows) < 80 else 37

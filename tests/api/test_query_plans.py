@@ -13,6 +13,8 @@ from scan.queries.filtered_pages import MAX_UNLISTED_ENTRIES
 from tests.support import brute_force, database, explain
 from tests.support.lists import post
 
+pytestmark = pytest.mark.thorough
+
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
 BESIDE_A_LIST = {
     "queries/logs_get_scope",

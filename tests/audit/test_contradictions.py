@@ -98,6 +98,7 @@ def test_rows_that_contradict_each_other_are_reported(finished):
         connection.close()
 
 
+@pytest.mark.thorough
 def test_they_are_not_repaired(copied, capsys):
     spoil(copied, "DELETE FROM token_transfers WHERE ordinal = 7")
     assert run(copied, first=0) == audit.DIFFERS

@@ -137,6 +137,7 @@ def require_candles(settings, truth, suffix=""):
         assert traded == {name: sum(row[name] for row in rows) for name in traded}, address
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
 def test_the_audit_expects_what_the_node_has(reorganised, scenario, make):
     """And finds it in the tables, as the test after this one says."""

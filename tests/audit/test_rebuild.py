@@ -85,6 +85,7 @@ def fresh(indexed):
     return digest(indexed.url)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, fresh, workers):
     assert {"authorizations", "blobs"} <= fresh.keys()
@@ -94,6 +95,7 @@ def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, f
     assert rebuild(late_url) == 0
 
 
+@pytest.mark.thorough
 def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeypatch):
     monkeypatch.setattr(long_work, "CHECK_EVERY_S", 0.1)
     stop = threading.Event()
@@ -110,6 +112,7 @@ def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeyp
     assert digest(late_url) == fresh
 
 
+@pytest.mark.thorough
 def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
     killed = subprocess.run([sys.executable, "-c", KILLED, late_url], cwd=serving.ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -123,6 +126,7 @@ def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
     assert not execute(late_url, "SELECT FROM pg_class WHERE starts_with(relname, 'expected_')")
 
 
+@pytest.mark.thorough
 def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch):
     """As one that is started beside an indexer, which begins another."""
     monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
@@ -166,6 +170,7 @@ def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
     assert digest(spoilt_url) == fresh
 
 
+@pytest.mark.thorough
 def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scenario):
     for workers, logs in enumerate(("standard", "all"), 1):
         rebuild(spoilt_url, "logs", logs=logs, workers=workers)
@@ -175,6 +180,7 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
         rebuild(spoilt_url, "logs", logs="standard")
 
 
+@pytest.mark.thorough
 def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkeypatch):
     """A topic with a number is one of which all logs are stored: none gets one before the end."""
     standard = {*block_rows.load_standard_topics()}
@@ -192,6 +198,7 @@ def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkey
     assert added
 
 
+@pytest.mark.thorough
 def test_a_running_indexer_stores_the_logs_a_rebuild_adds(anvil, postgres, template, database_url):
     """No block has a log before: the numbers of rows do not change."""
     anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
@@ -234,6 +241,7 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url,
     assert "method is 0x01020304, the stored block has" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url, monkeypatch):
     monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 2)
     with Anvil() as node:
@@ -259,6 +267,7 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
             assert digest(database_url) == digest(url)
 
 
+@pytest.mark.thorough
 def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
     text = "-- Other blobs.\n-- rebuilds: blobs, daily_stats\nDELETE FROM blobs;"
     migration = migrations.Migration(1, "0001_blobs.sql", text)
@@ -274,6 +283,7 @@ def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeyp
     assert not execute(spoilt_url, "SELECT FROM table_rebuilds")
 
 
+@pytest.mark.thorough
 def test_what_no_stored_block_has_is_refused(late_url, spoilt_url):
     for table, words in (
         ("internal_transfers", "scan backfill traces"),

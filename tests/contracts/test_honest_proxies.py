@@ -276,7 +276,9 @@ def deployed(explorer, many, design, optimizer):
     return at
 
 
-@pytest.mark.parametrize("enabled", [False, True], ids=["plain", "optimized"])
+@pytest.mark.parametrize(
+    "enabled", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["plain", "optimized"]
+)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_designs(explorer, many, name, enabled):
     proxy = deployed(explorer, many, DESIGNS[name], {"enabled": enabled, "runs": 200})

@@ -120,6 +120,7 @@ def test_a_start_that_fails_names_a_full_disk(folder, monkeypatch, free_bytes):
     assert failed.value.message.startswith(is_full) is (free_bytes == 2**20)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("left", [f"{os.getpid()}\n", "not a number\n"], ids=["another's", "none"])
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left):
     started.stop()
@@ -152,6 +153,7 @@ def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(started, fo
         assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (owner, mode)
 
 
+@pytest.mark.thorough
 def test_a_socket_folder_that_is_somebody_elses_is_not_used(started, folder, tmp_path):
     (tmp_path / "open").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "open")
@@ -172,6 +174,7 @@ def as_another_user(server):
     )
 
 
+@pytest.mark.thorough
 def test_another_user_is_not_let_in_even_through_an_open_socket(started, folder):
     sockets = socket_folder(started)
     if os.geteuid() != 0:  # nobody else to be: the rules themselves have to do
@@ -183,6 +186,7 @@ def test_another_user_is_not_let_in_even_through_an_open_socket(started, folder)
     assert "Peer authentication failed" in as_another_user(started).stderr
 
 
+@pytest.mark.thorough
 def test_data_of_another_release_get_the_rules_at_their_next_start(started, folder):
     before = postmaster(folder)
     hba = folder / "postgres" / "pg_hba.conf"

@@ -144,6 +144,7 @@ def release_with_an_index():
     return release._replace(schema=release.schema + index)
 
 
+@pytest.mark.thorough
 def test_an_index_whose_build_was_interrupted_is_built_anew(database_url):
     release = release_with_an_index()
     bring_up(database_url, release)
@@ -190,6 +191,7 @@ def test_schema_sql_changes_nothing_that_readers_would_wait_for():
     assert not re.search(r"^\s*(ALTER|DROP|LOCK|TRUNCATE)\b", statements, re.M)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["migrate", "run", "serve", "index", "deliver"])
 def test_tables_of_another_commit_are_named_with_the_way_out(upgraded_url, tmp_path, command):
     execute(upgraded_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
@@ -213,6 +215,7 @@ OLDER_TABLES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("older", "reason"), OLDER_TABLES)
 def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reason):
     """Before anything is stopped for an upgrade, and without an index or a function of it."""

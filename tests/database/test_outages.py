@@ -94,6 +94,7 @@ def test_while_the_database_is_down_data_are_unavailable(own_postgres, served):
     wait_until(lambda: served.get("/readyz").status_code == 200)  # cached for a second
 
 
+@pytest.mark.thorough
 def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgres, served):
     """Each thread has a connection, and each has died."""
     requests = asked(served)
@@ -168,6 +169,7 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         assert client.get("/readyz").status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_url):
     """Of a node that gives blocks, and no state in time: the page was 500, the block null."""
     with Anvil() as anvil, FaultyNode(anvil.url) as node:

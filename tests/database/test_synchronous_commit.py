@@ -6,6 +6,8 @@ from scan.database import connection, errors
 from scan.errors import Unavailable
 from tests.support.database import Postgres, execute
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def primary():

@@ -17,6 +17,8 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, gunicorn, program
 
+pytestmark = pytest.mark.thorough
+
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 GROUPS = {group["name"]: group["rules"] for group in yaml.safe_load(RULES.read_text())["groups"]}
 RULES_BY_ALERT = {rule["alert"]: rule for rules in GROUPS.values() for rule in rules}

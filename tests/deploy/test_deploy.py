@@ -18,6 +18,7 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path", ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/api/../metrics", "/metrics?x=1"]
 )

@@ -177,6 +177,7 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
     assert set(serving.statuses(posted)) <= {400, 503}
 
 
+@pytest.mark.thorough
 def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_server, tmp_path):
     """What the application's limits accept passes; unknown paths and preflights count, too."""
     with serving.nginx(tmp_path, [shared_server] * 3, {"rate=20r/s": "rate=1r/s"}) as front:

@@ -91,6 +91,7 @@ def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
 
 
+@pytest.mark.thorough
 def test_scripts_ask_their_own_chain(front, page):
     page.open(f"{front.url}/bsc/")
     before = page.text("#head")

@@ -9,6 +9,8 @@ from tests.support.serving import at_once, gunicorn, nginx, statuses
 from tests.support.source_address import new_client
 from tests.support.wallets import key_request, new_wallet
 
+pytestmark = pytest.mark.thorough
+
 PER_KEY = 30
 
 

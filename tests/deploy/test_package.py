@@ -20,6 +20,8 @@ from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT, completed
 
+pytestmark = pytest.mark.thorough
+
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
 )

@@ -11,6 +11,8 @@ import pytest
 from tests.support import database, documents
 from tests.support.serving import ROOT, completed
 
+pytestmark = pytest.mark.thorough
+
 DOCUMENT = ROOT / "docs/operation.md"
 [UPGRADE] = [block for block in documents.blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
 TREE = ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql")

@@ -9,6 +9,8 @@ import pytest
 from app import create_app
 from tests.support.serving import NOWHERE
 
+pytestmark = pytest.mark.thorough
+
 # What traces, proofs and the node's pool are for, and approvals, whose events are searched for.
 REFUSED = set(
     "/api/v1/transactions/<transaction_hash>/trace"

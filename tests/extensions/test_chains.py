@@ -78,6 +78,7 @@ def test_chains_of_other_forms(name, postgres, template):
         assert not wrong_answers(create_app(settings).test_client())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_the_demo_chain(postgres, demo_template, demo_node, most):
     with postgres.cloned(demo_template) as url:

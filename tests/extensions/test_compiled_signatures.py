@@ -62,6 +62,7 @@ TYPES = [
 MEMORY = re.compile(r"bytes|string|.*\]|Pair|Deep|Hook")
 # A release of each form of signatures and of their encoding; 0.6 has those of 0.5.
 SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
+OLDER_SOLC = [pytest.param(version, marks=pytest.mark.thorough) for version in SOLC[:-1]]
 
 
 class Source(namedtuple("Source", "text values user")):
@@ -180,7 +181,7 @@ def check_events(explorer, address, identifiers, values):
     assert sent
 
 
-@pytest.mark.parametrize("version", SOLC)
+@pytest.mark.parametrize("version", [*OLDER_SOLC, SOLC[-1]])
 def test_every_type_of_solidity(explorer, version):
     source = solidity(version, library=False)
     address, identifiers = verified(explorer, version, source.text, "Types")
@@ -189,6 +190,7 @@ def test_every_type_of_solidity(explorer, version):
     check_events(explorer, address, identifiers, source.values)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", (*SOLC[:2], *SOLC[3:]))
 def test_every_type_of_a_library(explorer, version):
     """Hashed by names of types; what it emits in another contract is that one's event."""
@@ -244,6 +246,7 @@ VYPER_TYPES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.3.10", "0.4.3"])
 def test_every_type_of_vyper(explorer, vyper, version):
     is_old = version < "0.4"

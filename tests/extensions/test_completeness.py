@@ -52,6 +52,7 @@ def chain(database_url):
         yield Requests(node, database_url)
 
 
+@pytest.mark.thorough
 def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain):
     chain.mine(3)
     chain.index("none")

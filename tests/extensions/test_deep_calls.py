@@ -6,6 +6,8 @@ from scan.extensions.backfill.tests.backfilling import backfill
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.anvil import Anvil
 
+pytestmark = pytest.mark.thorough
+
 DEEP = f"0x{0xDEE9:040x}"
 MOST_DEPTH = 1024
 PAY_ITSELF = "0x5f5f5f5f6001305af100"  # 1 wei, by a call of its own code, until the EVM refuses

@@ -89,6 +89,7 @@ contract User is Base {
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.8.4", "0.8.28"])
 def test_an_event_of_a_library_and_of_its_contract(explorer, version):
     settings = {"optimizer": {"enabled": False}}

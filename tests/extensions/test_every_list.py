@@ -172,6 +172,7 @@ def test_lists_begin_with_the_rows_that_are_kept(listed, entity):
             assert rest == (expected, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("entity", COLUMNS)
 def test_every_page_by_two_filters(listed, entity):
     """Rows are read from the list with the fewest entries."""

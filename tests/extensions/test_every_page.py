@@ -216,6 +216,7 @@ def kind_of(path):
     return without_numbers(path), "&".join(shown)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, hostile, is_whole):
     """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or

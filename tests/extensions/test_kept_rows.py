@@ -12,6 +12,8 @@ from scan.extensions.retention.tests.test_retention import pruned, remove
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from tests.support import indexing
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["followed", "forty_days", "pruned"]
 
 

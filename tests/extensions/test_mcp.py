@@ -77,6 +77,7 @@ def api(demo_url, path):
     return requests.get(f"{demo_url}/api/v1{path}", timeout=10).json()
 
 
+@pytest.mark.thorough
 def test_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url):
     """What a model would do, step by step; the truth is taken from the API's other operations."""
 

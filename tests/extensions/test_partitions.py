@@ -13,6 +13,8 @@ from bench.seed import seed
 from tests.support import explain, partitions
 from tests.support.database import execute
 
+pytestmark = pytest.mark.thorough
+
 TRANSACTIONS = 20_000
 PARTITIONS = 20
 LIMIT = 25

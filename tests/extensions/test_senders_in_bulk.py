@@ -1,10 +1,14 @@
 """False senders of a recorded chain in bulk."""
 
+import pytest
+
 from scan.ethereum import client, transaction_checks
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.demo.tests.test_computed_senders import BOTH, chain
 from scan.indexer.block_source import BlockSource
 from tests.support import database, faulty_node, indexing
+
+pytestmark = pytest.mark.thorough
 
 __all__ = ["chain"]
 

@@ -12,6 +12,8 @@ from tests.support import anvil, indexer_process, lists, reasons, solidity
 from tests.support.indexing import Indexing
 from tests.support.storm import Storm
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["demo", "demo_node", "demo_template"]
 
 MOST = 1000

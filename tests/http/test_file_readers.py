@@ -15,6 +15,8 @@ from tests.http.conftest import served, unread, workers
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 TOKENS = 16_000  # with names of 255 characters 6 MB, which no socket's buffers take
 TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
 THREADS = 8

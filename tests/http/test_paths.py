@@ -136,6 +136,7 @@ def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
         assert (response.status, response["X-RateLimit-Remaining"]) == (status, left)
 
 
+@pytest.mark.thorough
 def test_a_key_in_many_requests_at_once_pays_once_for_each(counted_in_redis, shared_database_url):
     """Its address is charged before it is looked up, and others look it up meanwhile."""
     created = wallets.obtain_key(counted_in_redis, wallets.new_wallet())

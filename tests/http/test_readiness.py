@@ -4,6 +4,8 @@ where the indexer reports nothing."""
 import threading
 from pathlib import Path
 
+import pytest
+
 from app import create_app
 from scan.http import background_threads
 from scan.indexer import progress
@@ -48,6 +50,7 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         assert str(problem).startswith("the indexer has not reported since ")
 
 
+@pytest.mark.thorough
 def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog, monkeypatch):
     """The log has a line for each within ten seconds, with the host, and never with the key."""
     monkeypatch.setattr(progress, "SILENT_S", 5.0)

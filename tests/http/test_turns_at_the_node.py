@@ -98,6 +98,7 @@ def records_beside(service, delay_s, numbers):
     return responses
 
 
+@pytest.mark.thorough
 def test_parallel_readers_have_whole_records_whether_blocks_are_stored_or_not(service):
     copy = "CREATE TABLE kept AS TABLE block_bodies; DELETE FROM block_bodies"
     execute(service.database_url, copy)
@@ -189,6 +190,7 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
     wait_until(lambda: service.node.waiting == 0)
 
 
+@pytest.mark.thorough
 def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
     node = service.node
     node.held.clear()
@@ -251,6 +253,7 @@ def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(
         assert all(each.result().status_code == 200 for each in waiting)
 
 
+@pytest.mark.thorough
 def test_a_request_may_end_while_it_is_counted(client):
     """As the largest upload, which is refused where there are too many: it holds no place yet."""
     environ = create_environ("/api/v1/blocks")

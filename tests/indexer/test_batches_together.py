@@ -74,6 +74,7 @@ def node(indexed_once, database_url):
     assert digest(database_url) == digest(indexed_once.url)
 
 
+@pytest.mark.thorough
 def test_a_transaction_ends_before_new_partitions(node, database_url, transactions, monkeypatch):
     monkeypatch.setattr("scan.indexer.partitions.ROWS_OF_BODY", 1)  # else each block is one of them
     with Indexing(database_url, node.url, partition_rows=20) as indexing:
@@ -85,6 +86,7 @@ def test_a_transaction_ends_before_new_partitions(node, database_url, transactio
     assert 1 < max(transactions) < sum(transactions) // 2
 
 
+@pytest.mark.thorough
 def test_what_was_read_before_a_fault_is_written(node, database_url, transactions):
     head = node.head()
     heads = []

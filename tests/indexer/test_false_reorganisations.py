@@ -12,6 +12,8 @@ from tests.support import database, faulty_node, table_digest
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 BLOCKS = 6
 
 

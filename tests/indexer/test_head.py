@@ -51,6 +51,7 @@ def _scanned(plan):
     return own + [name for inner in plan.get("Plans", ()) for name in _scanned(inner)]
 
 
+@pytest.mark.thorough
 def test_kept_plans_read_no_table_whole(postgres, seeded_template, monkeypatch):
     plans = ExplainedPlans(monkeypatch)
     with postgres.cloned(seeded_template) as url:
@@ -65,6 +66,7 @@ def test_kept_plans_read_no_table_whole(postgres, seeded_template, monkeypatch):
     assert {name: tables - SMALL for name, tables in plans.scans.items() if tables - SMALL} == {}
 
 
+@pytest.mark.thorough
 def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, monkeypatch):
     digests = []
     for few_rows in (writer.FEW_ROWS, -1):
@@ -75,6 +77,7 @@ def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, mo
     assert digests[0] == digests[1]
 
 
+@pytest.mark.thorough
 def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
     opened = []
     to_node, to_database = transport.note_connection, Database._new_connection

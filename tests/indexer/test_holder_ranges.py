@@ -12,6 +12,8 @@ from tests.support import auditing, explain, indexing, serving, table_digest
 from tests.support.database import execute
 from tests.support.made_blocks import TOKEN, Move, address
 
+pytestmark = pytest.mark.thorough
+
 PEOPLE = [address(f"person {number}") for number in range(12)]
 ZERO = bytes(20)
 AMOUNTS = (1, 9, 10, 12, 100, 12_345, 10**38, 2**256 - 1, 2**200)

@@ -60,9 +60,9 @@ def honest(scenario, postgres, template):
 
 KINDS_OF_LIES = [
     ("blocks", 60),
-    ("traces", 20),
-    ("state", 20),
-    ("the chain", 1),
+    pytest.param("traces", 20, marks=pytest.mark.thorough),
+    pytest.param("state", 20, marks=pytest.mark.thorough),
+    pytest.param("the chain", 1, marks=pytest.mark.thorough),
     *(
         pytest.param(kind, most, marks=pytest.mark.long)
         for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))

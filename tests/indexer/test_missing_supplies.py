@@ -1,5 +1,7 @@
 """What is stored of tokens: missing supplies, names of any length, owners of ids after forks."""
 
+import pytest
+
 from tests.support.auditing import EXACT, run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -20,6 +22,7 @@ def supplies(indexing):
     return shown
 
 
+@pytest.mark.thorough
 def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url, anvil):
     stage = Stage(anvil)
     one, two = stage.people[1], stage.people[2]

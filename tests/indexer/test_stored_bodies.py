@@ -90,6 +90,7 @@ def test_bodies_are_stored_from_the_block_on_from_which_they_are_turned_on(datab
     assert [*bodies(database_url)] == [2, 4]
 
 
+@pytest.mark.thorough
 def test_a_reorganisation_replaces_bodies(database_url, anvil, postgres, template):
     anvil.mine()
     snapshot = anvil.call("evm_snapshot")
@@ -169,6 +170,7 @@ def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, index
         assert TransactionContents(database).stored_transaction(indexed) is None
 
 
+@pytest.mark.thorough
 def test_a_database_from_before_bodies_has_them_from_its_next_block_on(database_url, anvil):
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
     execute(database_url, "DROP TABLE block_bodies, bodies_from")

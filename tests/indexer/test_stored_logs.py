@@ -91,6 +91,7 @@ def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url
     ]
 
 
+@pytest.mark.thorough
 def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made):
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)

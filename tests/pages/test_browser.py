@@ -10,6 +10,8 @@ import requests
 from scan.pages.formatting import checksummed
 from tests.support import page_checks, serving
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def hurried(page):

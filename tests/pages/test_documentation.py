@@ -66,6 +66,7 @@ def require_a_try(page):
     assert "latestBlock" in page.evaluate(f"{live}.innerText")
 
 
+@pytest.mark.thorough
 def test_operations_are_found_below_the_header_of_the_site(page, over_http):
     """In the list, and in Swagger UI, which looks as it does without the pages' styles."""
     page.open(f"{over_http}/docs/")

@@ -83,6 +83,7 @@ def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypat
         assert ("and the node&#39;s is not known: later activity" in again.text) is not is_known
 
 
+@pytest.mark.thorough
 def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database_url):
     """As of chains that count milliseconds. The dates are those of PostgreSQL."""
     me, person = anvil.accounts[:2]

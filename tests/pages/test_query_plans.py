@@ -10,6 +10,8 @@ from scan.hex import to_hex
 from tests.support.database import execute, insert
 from tests.support.explain import SMALL
 
+pytestmark = pytest.mark.thorough
+
 CREATED = b"\xc5" * 20
 LARGEST = {
     "direction": "desc",

@@ -4,6 +4,8 @@ import pytest
 
 from tests.support import database, page_checks
 
+pytestmark = pytest.mark.thorough
+
 FOCUSED = "document.activeElement.getAttribute('href')"
 # Elements whose text is cut at their edge.
 CUT = """[...document.querySelectorAll("SELECTOR")]

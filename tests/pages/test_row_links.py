@@ -100,6 +100,7 @@ def test_a_row_beyond_its_transaction_begins_at_the_next_one(client, scenario):
         assert rows_of(client, f"/token-transfers?row={row}")
 
 
+@pytest.mark.thorough
 def test_a_link_to_a_row_that_has_moved_opens_the_list_at_it(client, page):
     rows = rows_of(client, "/txs?limit=100")
     with serving(client.application) as url:

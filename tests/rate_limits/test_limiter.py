@@ -216,6 +216,7 @@ def test_looking_at_a_window_counts_nothing(storage):
     assert 0 < nothing_left.reset_in_s <= 60
 
 
+@pytest.mark.thorough
 def test_a_window_in_redis_moves(tmp_path):
     with redis_server(tmp_path) as address:
         limiter = Limiter(address, rate_limit_anonymous="3/second")

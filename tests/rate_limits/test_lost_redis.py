@@ -21,6 +21,8 @@ from tests.support.serving import (
     wait_until,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
     port = free_port()

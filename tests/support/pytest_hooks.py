@@ -12,7 +12,7 @@ import hypothesis
 import psutil
 import pytest
 
-from tests.support import anvil, compile_server, database, scheduling
+from tests.support import anvil, compile_server, database, scheduling, tiers
 from tests.support.serving import NOT_INSTALLED
 from tests.support.table_digest import Digest, explain
 
@@ -30,7 +30,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_ignore_collect(collection_path, config):
-    return True if scheduling.is_of_another_worker(collection_path, config) else None
+    return True if scheduling.is_left_out(collection_path, config) else None
 
 
 def pytest_addoption(parser):
@@ -38,6 +38,17 @@ def pytest_addoption(parser):
         "--shuffle",
         metavar="SEED",
         help="the order of files and tests, and what they draw at random",
+    )
+    parser.addoption(
+        "--shard",
+        metavar="I/N",
+        type=scheduling.shard,
+        help="the Ith of N parts of the files, which take about equally long",
+    )
+    parser.addoption(
+        "--record-costs",
+        metavar="FOLDER",
+        help="where to write what the tests of each file cost, for tests/support/tiers.py",
     )
 
 
@@ -95,14 +106,15 @@ def pytest_configure(config):
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     _configure_hypothesis(config)
     config.args = scheduling.own_arguments(config)
-    has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
-    signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+    if folder := config.getoption("--record-costs"):
+        config.pluginmanager.register(tiers.Recorder(folder, scheduling.has_workers(config)))
+    signal.signal(signal.SIGTERM, _end_workers if scheduling.has_workers(config) else _end)
 
 
 def _configure_hypothesis(config):
     """Without the long tests 30 examples are tried, with them 100: the same in each run, and others
     with another --shuffle. No test asserts a time, so none has hypothesis look at the clock."""
-    is_whole = config.getoption("markexpr") in ("", "long")
+    is_whole = "long" in tiers.tiers_of_run(config.getoption("markexpr"))
     config.option.hypothesis_seed = config.option.hypothesis_seed or config.getoption("shuffle")
     hypothesis.settings.register_profile(
         "scan",

@@ -1,18 +1,14 @@
-"""Which tests run in one worker, and in which order: alike in every run, however busy the machine.
+"""Which tests run in one worker, and in which order: alike in each run, on a busy machine too."""
 
-`python -m tests.support.scheduling FILE` writes how long files take, from a run's --junitxml."""
-
-import json
 import random
-import sys
 from collections import Counter, defaultdict
 from itertools import chain
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from xdist.scheduler import EachScheduling
 
+from tests.support import tiers
 from tests.support.serving import ROOT
 
 # Files whose tests share an index or chains that take seconds to make.
@@ -30,8 +26,6 @@ SHARED = {
     ),
 }
 OWN_FILES = pytest.StashKey[set[Path]]()
-SECONDS = Path(__file__).with_name("file_seconds.json")
-LEAST_S, OTHERS_S = 2.0, 0.7  # files that take less are not named, and taken to need so long
 
 
 class OwnTests(EachScheduling):
@@ -45,34 +39,54 @@ class OwnTests(EachScheduling):
         super().schedule()
 
 
-def is_of_another_worker(path, config):
-    """Whether another worker of the run collects a file. Of 18 s of processor that the collection
-    of all files takes, which each worker would need, most are imports and rewritten assertions."""
-    if "workerinput" not in vars(config) or not path.match("test_*.py"):
+def is_left_out(path, config):
+    """Whether a file has no tests of the run's tiers, is of another shard, or is collected by
+    another worker. Of 18 s of processor that the collection of all files takes, which each worker
+    would need, most are imports and rewritten assertions."""
+    if not path.match("test_*.py") or not path.is_relative_to(ROOT):
         return False
     if OWN_FILES not in config.stash:
         given = {Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.args}
-        files = [f for p in given for f in (p.rglob("test_*.py") if p.is_dir() else [p])]
+        files = {f for p in given for f in (p.rglob("test_*.py") if p.is_dir() else [p])}
         names = [f.relative_to(ROOT).as_posix() for f in files if "node_modules" not in f.parts]
-        seconds = {} if config.option.markexpr == "check" else json.loads(SECONDS.read_text())
-        worker_of = placed(names, config.workerinput["workercount"], seconds)
-        own = int(config.workerinput["workerid"].removeprefix("gw"))
-        config.stash[OWN_FILES] = {ROOT / n for n in names if worker_of[group_of(n)] == own}
+        config.stash[OWN_FILES] = {ROOT / name for name in _own(names, config)}
     return path not in config.stash[OWN_FILES]
 
 
+def _own(names, config):
+    seconds = {}
+    if chosen := tiers.tiers_of_run(config.option.markexpr):
+        names = [name for name in names if tiers.tiers_of_file(ROOT / name) & chosen]
+        seconds = tiers.seconds_by_file(chosen)
+    if config.option.shard:
+        number, shards = config.option.shard
+        shard_of = placed(names, shards, seconds)
+        names = [name for name in names if shard_of[group_of(name)] == number - 1]
+    if worker := getattr(config, "workerinput", None):
+        worker_of = placed(names, worker["workercount"], seconds)
+        own = int(worker["workerid"].removeprefix("gw"))
+        names = [name for name in names if worker_of[group_of(name)] == own]
+    return names
+
+
 def own_arguments(config):
-    """Those of the command line without files of other workers, which pytest collects as they are
+    """Those of the command line without files that are left out, which pytest collects as they are
     named, whatever is to be ignored in folders."""
+    if has_workers(config):  # which get these
+        return config.args
     paths = {arg: Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.args}
-    return [arg for arg, path in paths.items() if not is_of_another_worker(path, config)]
+    return [arg for arg, path in paths.items() if not is_left_out(path, config)]
+
+
+def has_workers(config):
+    return not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
 
 
 def placed(files, workers, seconds):
     """The worker of each group of files, so that all of them take about equally long."""
     groups = Counter[str]()
     for file in sorted(files):  # sums of another order would differ in their last digits
-        groups[group_of(file)] += seconds.get(file, OTHERS_S)
+        groups[group_of(file)] += seconds.get(file, tiers.OTHERS_S)
     loads, worker_of = [0.0] * workers, {}
     for group, load in sorted(groups.items(), key=lambda item: (-item[1], item[0])):
         worker = loads.index(min(loads))
@@ -89,6 +103,14 @@ def group_of(file):
     return next((name for name, ends in SHARED.items() if file.endswith(ends)), file)
 
 
+def shard(text):
+    """Of --shard: its number and how many there are."""
+    number, _, shards = text.partition("/")
+    if not 1 <= int(number) <= int(shards):
+        raise ValueError(text)
+    return int(number), int(shards)
+
+
 def shuffled(items, seed):
     """Files in an order that follows from the seed, and the tests of each in another one."""
     order, files = random.Random(seed), defaultdict[Path, list[pytest.Item]](list)
@@ -97,16 +119,3 @@ def shuffled(items, seed):
     for tests in files.values():
         order.shuffle(tests)
     return [*chain.from_iterable(order.sample([*files.values()], len(files)))]
-
-
-def _write_seconds(report):
-    seconds = Counter[str]()
-    for case in ElementTree.parse(report).iter("testcase"):
-        file = case.get("classname", "").replace(".", "/") + ".py"
-        seconds[file] += float(case.get("time", 0))
-    named = {file: round(s, 1) for file, s in sorted(seconds.items()) if s >= LEAST_S}
-    SECONDS.write_text(json.dumps(named, indent=0) + "\n")
-
-
-if __name__ == "__main__":
-    _write_seconds(sys.argv[1])

@@ -92,6 +92,7 @@ WANTED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wanted", WANTED)
 def test_a_source_of_the_largest_size_is_compiled(compilers, wanted):
     """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
@@ -99,6 +100,7 @@ def test_a_source_of_the_largest_size_is_compiled(compilers, wanted):
     assert run(compilers, source, wanted=wanted)["contracts"]["a.sol"]["C"]
 
 
+@pytest.mark.thorough
 def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypatch):
     """Near the limit the time is that of garbage collections, 1 to 30 s: it must not end first."""
     monkeypatch.setattr(sandbox, "MEMORY_KIB", 200 * 1024)
@@ -210,6 +212,7 @@ def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatc
     assert run(fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'"), "") == {}
 
 
+@pytest.mark.thorough
 def test_output_without_end_is_cut(tmp_path):
     compilers = fake(tmp_path, "exec cat /dev/zero")
     with pytest.raises(OutOfLimits, match="32 MB"):
@@ -234,6 +237,7 @@ def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):
         run(fake(tmp_path, "kill -KILL $$"), "")
 
 
+@pytest.mark.thorough
 def test_a_compiler_that_uses_up_its_processor_time_is_over_a_limit(tmp_path):
     with pytest.raises(OutOfLimits, match="crashed"):
         run(fake(tmp_path, "ulimit -S -t 1; while :; do :; done"), "")

@@ -191,6 +191,7 @@ def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch,
         compiler_store._download_native(NEWEST, staging)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
@@ -204,6 +205,7 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypa
         compilers.find(NEWEST)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatch):
     """As npm's solc 0.8.1 holds 0.8.0."""

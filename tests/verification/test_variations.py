@@ -41,7 +41,10 @@ def deployed(explorer, form="LF", version=VERSION, **settings):
     return explorer.deploy(compiled(version, standard, PATH, "Kept").creation, NAME)
 
 
-@pytest.mark.parametrize("compiled_form", ["LF", "CRLF", "no last newline"])
+@pytest.mark.parametrize(
+    "compiled_form",
+    ["LF", *(pytest.param(f, marks=pytest.mark.thorough) for f in ("CRLF", "no last newline"))],
+)
 def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_form):
     """The record has the file that was compiled, and the message says how it differs."""
     for form in FORMS:
@@ -75,6 +78,7 @@ def test_a_single_file_without_its_path_matches_in_full(explorer, version):
     assert "LF at the ends of lines, a newline at the end" in answer.json["message"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiled_form", ["LF", "marked"])
 def test_a_vyper_file_as_another_tool_writes_it_matches_in_full(explorer, vyper, compiled_form):
     """Vyper's command line compiles LF; a byte order mark is part of its hash."""
@@ -128,6 +132,7 @@ MODES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", MODES)
 def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(explorer, mode):
     """Tools send their own: forge names ipfs, whatever a contract was compiled with."""
@@ -187,6 +192,7 @@ def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, dat
     assert f"the {size} bytes after it are not the encoding" in answer.json["message"]
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 def test_metadata_settings_that_a_release_refuses_are_left_out():
     """Tools name them for every release, where they say how it behaves anyway."""

@@ -54,6 +54,7 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert standard_input(path, {path: {"content": PAIR}}, stored) == moved
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
 def test_the_version_in_the_code_may_be_another_one(explorer, vyper, version):
     """From 0.3.4 to 0.3.9 it is at the end of the code, and proves nothing."""

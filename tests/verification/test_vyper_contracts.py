@@ -6,12 +6,16 @@ from scan.verification.languages.vyper import VYPER
 from tests.support.anvil import calldata
 from tests.support.vyper import blueprint_of, source_of, vyper_contracts
 
-QUICK = {("immutables", "0.4.3"), ("interface_in_source", "0.3.10"), ("modules", "0.4.3")}
+MARKS = {
+    ("immutables", "0.4.3"): [],
+    ("modules", "0.4.3"): [],
+    ("interface_in_source", "0.3.10"): pytest.mark.thorough,
+}
 CONTRACTS = [
     pytest.param(
         contract,
         id=f"{contract.kind}-{contract.version}",
-        marks=[] if (contract.kind, contract.version) in QUICK else pytest.mark.long,
+        marks=MARKS.get((contract.kind, contract.version), pytest.mark.long),
     )
     for contract in vyper_contracts()
 ]

@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 
 import psycopg2
+import pytest
 
 from scan.ethereum.blocks import EventLog
 from tests.support.database import execute
@@ -84,6 +85,7 @@ def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(webhooks,
     assert_bytes_are_counted(webhooks)
 
 
+@pytest.mark.thorough
 def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks):
     hook = webhooks.register(OWNER, URL, ("log",), EMITTER)
     other = webhooks.register(OTHER, URL, ("tx",), EMITTER)

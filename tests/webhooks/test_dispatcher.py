@@ -62,6 +62,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
     assert first.delivery == second.delivery
 
 
+@pytest.mark.thorough
 def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     # Connections wait in its backlog for a handshake that never comes.
@@ -77,6 +78,7 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
             receiver.wait_for(count, timeout_s=8)
 
 
+@pytest.mark.thorough
 def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receiver, monkeypatch):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
     lookup, resolve = allowed_urls.lookup, allowed_urls.resolve
@@ -109,6 +111,7 @@ def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receive
     assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1] * 6
 
 
+@pytest.mark.thorough
 def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhooks):
     """However many of its webhooks have something to send."""
     for number in range(12):

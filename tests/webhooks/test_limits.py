@@ -2,6 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -61,6 +63,7 @@ def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks):
     assert create(webhooks, owners(21)[20], CLIENT, key)[0] == 409
 
 
+@pytest.mark.thorough
 def test_a_stranger_with_throw_away_wallets_leaves_places_to_the_owner_and_to_others(webhooks):
     def key_of(wallet):
         request = key_request(wallet)
@@ -104,6 +107,7 @@ def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks):
     assert create(webhooks, watched, ANOTHER, watchAddress=f"0x{OTHER.hex()}")[0] == 201
 
 
+@pytest.mark.thorough
 def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
     hook, other = (webhooks.register(owner, receiver.url()) for owner in (OWNER, OTHER))
     fill(webhooks, hook, 9_999)
@@ -125,6 +129,7 @@ def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
     assert (record["active"], record["stoppedReason"]) == (True, None)
 
 
+@pytest.mark.thorough
 def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhooks):
     """210 transactions for each of 100 webhooks; who watches something quiet loses nothing."""
     for number in range(100):
@@ -141,6 +146,7 @@ def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhoo
     ) == [(5, "it had the most events of a block with more than are written at once")]
 
 
+@pytest.mark.thorough
 def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver):
     hooks = [
         webhooks.register(owner, receiver.url(f"/{n}")) for n, owner in enumerate((OWNER, OTHER))

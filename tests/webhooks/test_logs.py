@@ -69,6 +69,7 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks):
         assert shown == (None if topics is None else json.loads(json.dumps(topics).lower()))
 
 
+@pytest.mark.thorough
 def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     anvil, webhooks, monkeypatch
 ):

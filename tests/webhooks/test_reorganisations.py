@@ -70,6 +70,7 @@ def test_what_no_receiver_saw_is_not_revoked(webhooks, receiver):
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("blocks", [1, 6])
 def test_blocks_that_a_node_takes_back_before_it_has_others_are_revoked(
     blocks, webhooks, receiver, anvil, postgres, template

@@ -94,6 +94,7 @@ def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
         assert record["transactionHash"] in page
 
 
+@pytest.mark.thorough
 def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
@@ -215,6 +216,7 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
         assert asked_for == [(0, chain.anvil.head() - MOST_STORED_AT_ONCE)]
 
 
+@pytest.mark.thorough
 def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
     """For as long as they were cached; a balancer sent it to another node than the headers."""
     snapshot, spender = chain.anvil.snapshot(), chain.anvil.accounts[9]
@@ -255,6 +257,7 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
         chain.replace_since(snapshot)
 
 
+@pytest.mark.thorough
 def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template, chain):
     """All instances had one lock, inside of which the first one waited for the node."""
     asked, answers = threading.Event(), threading.Event()
@@ -284,6 +287,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
         answers.set()
 
 
+@pytest.mark.thorough
 def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain, monkeypatch):
     asked = []
 

@@ -1,7 +1,11 @@
 """How PostgreSQL finds approvals: by an index of their owners, whatever else there is."""
 
+import pytest
+
 from scan.extensions.approvals.events import APPROVAL_TOPICS
 from tests.support import database, explain
+
+pytestmark = pytest.mark.thorough
 
 
 def test_approvals_are_read_from_an_index_of_their_owners(postgres, seeded_template, monkeypatch):

@@ -74,6 +74,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     assert table_digest.digest(database_url) == table_digest.digest(url)
 
 
+@pytest.mark.thorough
 def test_last_blocks_are_checked_only_where_they_differ(scenario, indexed, monkeypatch):
     """A node that lies once is read again; one that goes on contradicts itself."""
     head, url, lies = scenario.anvil.head(), indexed.url, [False]

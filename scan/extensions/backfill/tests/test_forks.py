@@ -18,6 +18,8 @@ from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import collections, honest_tokens, wrappers
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.thorough
+
 DEPTH = 6
 
 

@@ -16,6 +16,8 @@ from scan.extensions.backfill.resources import (
 )
 from tests.commands.test_command import scan
 
+pytestmark = pytest.mark.thorough
+
 MEGABYTE = 1_000_000
 MACHINE = {"proc/meminfo": "MemTotal:        8000 kB\nMemFree:  100 kB\nMemAvailable:    4000 kB\n"}
 VERSION_1 = {

@@ -72,6 +72,7 @@ def stage(anvil):
     return stage
 
 
+@pytest.mark.thorough
 def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, database_url, stage):
     """The fork replaces blocks whose traces were read, before they are written; what was derived
     again from blocks without traces is derived anew."""
@@ -170,6 +171,7 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
     assert auditing.run(settings) == audit.EXACT
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [1, 4])
 def test_blocks_that_the_node_refuses_keep_no_others_from_their_traces(
     postgres, template, database_url, stage, count

@@ -65,6 +65,7 @@ def test_all_activities_are_listed_once_whatever_the_page_size(ask, truth, expec
     assert keys(ask, from_address_hashes_to_include=busy, items_count=7) == sent
 
 
+@pytest.mark.thorough
 def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
     """As Blockscout's MCP server asks for it."""
     for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 2)]:
@@ -114,6 +115,7 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
     assert keys(ask, age_to=middle, items_count=100) == older != []
 
 
+@pytest.mark.thorough
 def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}

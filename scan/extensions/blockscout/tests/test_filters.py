@@ -32,6 +32,7 @@ def test_internal_transactions_of_one_transaction(ask, internal):
     assert ask.client.get("/api/v2/internal-transactions", query_string=unknown).status_code == 404
 
 
+@pytest.mark.thorough
 def test_internal_transactions_of_a_block_by_type(ask, internal):
     blocks = {row["block_number"] for row in internal}
     types = {row["type"] for row in internal}

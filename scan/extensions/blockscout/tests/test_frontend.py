@@ -193,6 +193,7 @@ def test_every_order_of_the_menus_is_answered(ask, path):
     assert items == ask(plain)["items"][: 20 if "limit" in query else None]
 
 
+@pytest.mark.thorough
 def test_balances_around_a_transaction_are_those_of_the_node(ask, truth, scenario):
     """A row of a token whose balances are not known is left out: clients subtract them."""
     compared = 0

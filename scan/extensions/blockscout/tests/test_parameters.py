@@ -5,6 +5,8 @@ import pytest
 from scan.extensions.blockscout.paths import CREDENTIALS, answered_paths, refused_paths
 from scan.extensions.blockscout.tests import blockscout_document, published, test_responses
 
+pytestmark = pytest.mark.thorough
+
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
 VALUES = {

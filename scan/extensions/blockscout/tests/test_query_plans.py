@@ -7,6 +7,8 @@ import pytest
 from bench.cases import HOT, HOT_TOKEN
 from tests.support.explain import SMALL
 
+pytestmark = pytest.mark.thorough
+
 TABLES_THAT_STAY_SMALL = {*SMALL, "daily_stats", "credits", "withdrawals"}
 # Pages of PostgreSQL that all statements of a request touch, of tables and indexes: each of 50 rows
 # has its transaction, its parties and its tokens.

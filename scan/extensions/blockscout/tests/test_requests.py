@@ -6,6 +6,8 @@ import random
 import re
 from urllib.parse import quote
 
+import pytest
+
 from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 from tests.indexer.test_start_block import older
@@ -52,6 +54,7 @@ def test_refusals_have_the_published_form(client):
     assert "X-RateLimit-Limit" in client.get("/api/v2/blocks").headers
 
 
+@pytest.mark.thorough
 def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
     """Each route with hostile values in its path and in the parameters that places are made of."""
     draw = random.Random(7)

@@ -159,6 +159,7 @@ def test_lists_of_the_busiest_have_each_row_once(ask, truth):
     assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
 
 
+@pytest.mark.thorough
 def test_pages_by_type_that_end_early_have_every_row_once(ask, monkeypatch):
     every = ask.rows("/token-transfers")
     monkeypatch.setattr("scan.queries.filtered_pages.MAX_UNLISTED_ENTRIES", 10)

@@ -152,6 +152,7 @@ def test_without_a_brand_no_file_is_added(client):
     assert '<meta property="og:site_name" content="Scan">' in text
 
 
+@pytest.mark.thorough
 def test_a_browser_loads_nothing_else(branded, page):
     with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):

@@ -246,6 +246,7 @@ def moved(postgres, template):
         yield url, days
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_bounded", [False, True], ids=["all", "bounded"])
 def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_bounded):
     if is_bounded:
@@ -271,6 +272,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_
         assert (body["of"], body["total"]) == (len(newest), len(made))
 
 
+@pytest.mark.thorough
 def test_large_values_of_many_runs_are_read_by_index(database_url):
     """Of 60,000 transactions in four runs of 16,384, of which every twentieth is large."""
     execute(

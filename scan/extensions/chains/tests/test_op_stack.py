@@ -195,6 +195,7 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
 
 
+@pytest.mark.thorough
 def test_a_chain_whose_form_is_off_is_not_indexed():
     program = (
         "from scan.ethereum.forms.matching import require_form;"

@@ -63,6 +63,7 @@ def output(page):
     return str(page.evaluate("form.querySelector('output').textContent"))
 
 
+@pytest.mark.thorough
 def test_a_contract_is_written_with_a_wallet(page, explorer, explorer_url, vault):
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
@@ -166,6 +167,7 @@ def test_the_page_of_a_token_has_its_contract(explorer, hostile):
     assert explorer.client.get(f"/token/{hostile}?tab=read_contract").status_code == 200
 
 
+@pytest.mark.thorough
 def test_what_a_wallet_refuses_is_told(page, explorer, explorer_url, vault):
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
@@ -310,6 +312,7 @@ def test_modifiers_are_shown_as_they_are_written(explorer):
     )
 
 
+@pytest.mark.thorough
 def test_a_long_source_is_cut_and_whole_elsewhere(explorer):
     source = "contract Long { uint256 public x = 31415; }\n" + "// <b>\n" * 60_000
     address = deploy(explorer, source[: source.index("\n")], "Long")

@@ -290,6 +290,7 @@ def forget_block(work):
     work.explorer.execute(newest)
 
 
+@pytest.mark.thorough
 def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
@@ -332,6 +333,7 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
     assert found["unavailable"]
 
 
+@pytest.mark.thorough
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     monkeypatch.setattr(transaction_reader, "proven_block", lambda *_: None)  # by hashes alone

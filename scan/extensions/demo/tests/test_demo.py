@@ -83,6 +83,7 @@ def test_the_demo_has_something_of_everything(demo):
     assert len(operations) == 3 and all(operation["success"] for operation in operations)
 
 
+@pytest.mark.thorough
 def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo):
     """Of the newest contracts, and where a function was called without a script."""
     html = {}
@@ -130,6 +131,7 @@ def test_a_verified_proxy_is_read_by_its_implementation(demo):
     assert '<details class="function" open>' in called
 
 
+@pytest.mark.thorough
 def test_failed_calls_have_reasons_and_traces(demo):
     answer = demo.post(
         "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
@@ -149,6 +151,7 @@ def test_failed_calls_have_reasons_and_traces(demo):
     assert "TooDark" in page and "Procession" in page
 
 
+@pytest.mark.thorough
 def test_failures_have_their_lines_and_the_newest_transactions_their_gas_by_line(demo):
     failed = {"entity": "transactions", "filter": {"status": False}, "limit": 100}
     for row in demo.post("/api/v1/query", json=failed).json["data"]:

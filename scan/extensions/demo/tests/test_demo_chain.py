@@ -59,6 +59,7 @@ def test_it_ends_now_and_begins_weeks_ago(first, monkeypatch):
         assert chain.is_full == is_full
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 def test_every_block_follows_from_its_parts(chain):
     """By the indexer's own checks: the parent, the hash, the roots, and hashes of transactions."""
@@ -181,6 +182,7 @@ def node(tmp_path, monkeypatch):
             thread.join()
 
 
+@pytest.mark.thorough
 def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
     """Also after a kill that cut the last line short."""
     before = node.recording

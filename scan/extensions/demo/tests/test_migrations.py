@@ -4,6 +4,7 @@ import threading
 from contextlib import closing
 
 import psycopg2
+import pytest
 
 from scan.database import migrations
 from scan.extensions.demo.demo_node import start
@@ -43,6 +44,7 @@ def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, databa
         node.stop()
 
 
+@pytest.mark.thorough
 def test_instances_that_start_together_apply_each_migration_once(first_url):
     """CREATE TABLE without IF NOT EXISTS would fail the second time."""
     release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
@@ -92,6 +94,7 @@ class Readers:
             thread.join()
 
 
+@pytest.mark.thorough
 def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
     """A transaction that has read every table goes on for as long as the migration is tried."""
     caplog.set_level("INFO")

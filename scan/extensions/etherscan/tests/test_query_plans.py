@@ -4,6 +4,8 @@ import pytest
 
 from bench.cases import HOT, HOT_TOKEN, USUAL, USUAL_TOKEN
 
+pytestmark = pytest.mark.thorough
+
 DEEPER = 2.0  # times the buffers of the first page, of all statements of a request
 LISTS = (
     *(f"txlistinternal&address={address}" for address in (HOT, USUAL)),

@@ -10,6 +10,8 @@ from scan.queries.list_pages import Window
 from tests.api.test_query_plans import seeded
 from tests.support.explain import DEEPER
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["seeded"]
 
 LISTS_OF_HISTORY = 9

@@ -5,6 +5,8 @@ import pytest
 from tests.support import explain
 from tests.support.seeded_items import BAZAAR, COLLECTION, PERSON, address_of, seed_items
 
+pytestmark = pytest.mark.thorough
+
 TRANSFERS = 20_000
 
 

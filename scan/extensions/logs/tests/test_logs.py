@@ -126,6 +126,7 @@ def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most_bytes", [0, 1_000])
 def test_lists_of_large_blocks_have_few_bytes_in_memory(indexed, scenario, monkeypatch, most_bytes):
     at_once, rows = [], Database.rows
@@ -144,6 +145,7 @@ def test_lists_of_large_blocks_have_few_bytes_in_memory(indexed, scenario, monke
     assert all(sum(sizes[:-1]) <= most_bytes for sizes in at_once)
 
 
+@pytest.mark.thorough
 def test_a_block_of_more_logs_than_a_batch_is_read_alone(lying, scenario, monkeypatch):
     _, client = lying
     monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_BYTES", 5_000)
@@ -271,6 +273,7 @@ LIES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lie", LIES)
 def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
     node, client = lying
@@ -386,6 +389,7 @@ BEYOND_HEAD = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("of", [{}, {"address": "a log's"}], ids=["all", "of an address"])
 @pytest.mark.parametrize("client_name", BEYOND_HEAD)
 def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, client_name, of):

@@ -290,6 +290,7 @@ def test_too_many_trades_are_counted_and_not_read(client, traded, monkeypatch):
     assert {node["Actual Loops"] for node in trades} == {0}
 
 
+@pytest.mark.thorough
 def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
     """Of 10 pools with two years of hours, no more hours than the page needs."""
     fill(database_url, [], 0)

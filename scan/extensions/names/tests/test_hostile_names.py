@@ -7,6 +7,8 @@ from scan.extensions.names.name_services import Interface
 from scan.extensions.names.tests import names_of_chain
 from tests.support.faulty_node import replacing
 
+pytestmark = pytest.mark.thorough
+
 MARKUP = "<img src=x onerror=alert(1)>.eth"
 CLAIMS = {
     "bidirectional": "\u202ehte.kciv.eth",

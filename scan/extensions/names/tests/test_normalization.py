@@ -83,6 +83,7 @@ def test_names_have_the_form_of_ensip_15(normalizer, text):
     assert normalizer.normalized(expected) == expected
 
 
+@pytest.mark.thorough
 def test_plain_names_are_what_the_tables_make_of_them():
     """20,000 texts of ASCII: where ours has an answer, theirs has the same."""
     draw = random.Random(15)
@@ -127,6 +128,7 @@ def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(text):
     assert normalizer._process is None
 
 
+@pytest.mark.thorough
 def test_plain_names_start_no_process_and_lists_wait_for_none():
     normalizer = Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"

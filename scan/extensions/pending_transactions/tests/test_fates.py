@@ -214,6 +214,7 @@ def test_a_transaction_of_the_node_is_mined_or_its_nonce_used(asking):
     assert "Speed up" not in page.text
 
 
+@pytest.mark.thorough
 def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     """It says nothing of the transaction that the node did not say, and shows that it is mined."""
     anvil = explorer.anvil
@@ -251,6 +252,7 @@ def sending(explorer):
     explorer.wait_for_block(explorer.anvil.head())
 
 
+@pytest.mark.thorough
 def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     sending, page, explorer, explorer_url
 ):
@@ -294,6 +296,7 @@ def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     assert page.errors == []
 
 
+@pytest.mark.thorough
 def test_the_open_page_becomes_that_of_the_mined_transaction(sending, page, explorer, explorer_url):
     sender, receiver = sending.accounts[1:3]
     sent = sending.send(sender, receiver, value="0x3", **FEES)

@@ -314,6 +314,7 @@ def descriptors(process):
     return sum(1 for _ in Path(f"/proc/{worker}/fd").iterdir())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood):
     """Ten sockets at once, of a client that reads nothing; every call of the loop has been run
@@ -337,6 +338,7 @@ def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood)
     assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_stop_under_a_flood_comes_to_its_end(streaming):
     with served(streaming.database_url) as (process, server):
         clients = [RawClient(server) for _ in range(10)]

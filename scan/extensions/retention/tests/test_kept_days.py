@@ -106,6 +106,7 @@ def client(followed):
     return create_app(followed.settings).test_client()
 
 
+@pytest.mark.thorough
 def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
     kept_from = client.get("/api/v1/transactions").json["keptFrom"]
     newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
@@ -238,6 +239,7 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
     assert auditing.run(followed.settings) == EXACT
 
 
+@pytest.mark.thorough
 def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
     with postgres.cloned(template) as killed:
         with closing(Database(killed, statement_timeout_ms=0)) as database:

@@ -93,6 +93,7 @@ def queries(first, scenario):
             yield {"entity": entity, "filter": keys | blocks, **next(pages)}
 
 
+@pytest.mark.thorough
 def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, scenario):
     whole, kept, _, first, _ = pruned
     kept_from = {"blockNumber": first, "timestamp": timestamp(whole, first)}

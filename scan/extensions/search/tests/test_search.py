@@ -251,6 +251,7 @@ def _add_names(url):
     execute(url, "ANALYZE labels")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [*"coin c COIN19999 holder treasury 17 199 0xabcdef 0xabcd…abcd".split(), "ab" * 32, "older 1"],

@@ -175,6 +175,7 @@ def test_proxies_are_resolved(explorer, stored):
     assert checksummed(implementation["address"], stored)
 
 
+@pytest.mark.thorough
 def test_a_large_source_verifies(explorer):
     source = SOURCE.replace("4711", "4760")
     address = deployed(explorer, source)

@@ -148,6 +148,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
     assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == expected
 
 
+@pytest.mark.thorough
 def test_a_slow_reader_is_disconnected_and_resumes(streaming):
     chain = streaming.chain
     host, port = streaming.server.removeprefix("http://").split(":")
@@ -173,6 +174,7 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming):
     assert [e.data["number"] for e in rest] == [*range(first, number + BLOCKS + 1)]
 
 
+@pytest.mark.thorough
 def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_path):
     """Each client address has its own limit of them, also behind a proxy."""
     people = [address(f"person {number}") for number in range(24)]

@@ -73,6 +73,7 @@ def test_what_a_contract_gets_after_its_end_is_burnt(database_url, hardfork, to_
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wei", [5, 150 * 10**18])
 @pytest.mark.parametrize(
     ("heir", "times", "ends"),
@@ -253,6 +254,7 @@ def steps_for_calls(calls, forward):
 STEP_FAULTS = [steps_alone, steps_for_calls]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", STEP_FAULTS, ids=["steps alone", "steps for calls"])
 def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
     with Anvil("--steps-tracing") as recording, faulty_node.FaultyNode(recording.url) as node:

@@ -215,6 +215,7 @@ def test_blocks_that_no_file_can_prove_are_refused_with_the_reason(database_url,
     assert not [*tmp_path.glob("*.ere")]
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """From a folder with an altered file, from a host that has another one than its list says, and
     at last from a host that has the right one."""
@@ -244,6 +245,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     assert auditing.run(settings) == auditing.EXACT
 
 
+@pytest.mark.thorough
 def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     """They agree with themselves, and the node has other blocks, or only their headers."""
     with anvil.Anvil() as other:
@@ -257,6 +259,7 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
 
 
+@pytest.mark.thorough
 def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url, tmp_path):
     """Contracts are asked at the newest block then."""
     last = 15

@@ -37,6 +37,7 @@ def run_ethereumjs(*arguments):
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
     expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
     # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
@@ -55,6 +56,7 @@ def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
         assert full == slim
 
 
+@pytest.mark.thorough
 def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(all_parts, tmp_path):
     path = tmp_path / "test-00000-00000000-noproofs.ere"
     with closing(e2store.E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:

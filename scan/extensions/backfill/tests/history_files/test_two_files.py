@@ -17,6 +17,8 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.table_digest import digest
 
+pytestmark = pytest.mark.thorough
+
 OPTIONS = argparse.Namespace(cluster=None, last_hash=None)
 GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as anvil mines slowly
 START = GENESIS + 1  # the first block that is indexed
@@ -100,6 +102,7 @@ def test_a_chain_of_two_files_is_the_one_of_the_node(chain, database_url, tmp_pa
     assert digest(database_url) == chain.digest
 
 
+@pytest.mark.thorough
 def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """Where a range ends with the file, only the first block that the node has tells."""
     start = BLOCKS_OF_FILE
@@ -110,6 +113,7 @@ def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, datab
     assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("range_blocks", [4, 500])
 def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
     chain, database_url, tmp_path, range_blocks

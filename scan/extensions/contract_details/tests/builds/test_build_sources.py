@@ -195,6 +195,7 @@ LIBRARIES_PATH = "contracts/a-really-long-folder-name/MyContracts.sol"
 LIBRARIES = Path(__file__).with_name("Libraries.sol").read_text()
 
 
+@pytest.mark.thorough
 def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(running, tmp_path):
     """Before 0.5 both libraries of a file have one placeholder. In the forms of all tools."""
     version = "0.4.26"

@@ -151,6 +151,7 @@ def test_what_another_explorer_has_verified_is_imported(chain, form):
     assert len(chain.elsewhere.requests) == 4
 
 
+@pytest.mark.thorough
 def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path):
     """The export is imported with every match as it was; maps are added where none are known, as
     after a verification by a release that did not keep them."""
@@ -217,6 +218,7 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
 
 
+@pytest.mark.thorough
 def test_listed_addresses_are_asked_for_page_by_page(chain):
     chain.forget()
     asked = (chain.box, "", chain.box.upper().replace("X", "x"), "0x" + 40 * "9", "")

@@ -163,6 +163,7 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, 
     assert len([address for address in submitted if address in own]) == 1
 
 
+@pytest.mark.thorough
 def test_code_or_a_constructor_of_other_sources_verifies_nothing(explorer, project):
     project.verify()
     arguments = encode(["uint256", "string"], [1, ""]).hex()

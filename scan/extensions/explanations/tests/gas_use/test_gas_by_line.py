@@ -180,6 +180,7 @@ def test_the_tab_shows_lines_where_they_are_requested(deployed):
 STEPS = Path(__file__).with_name("steps.js").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "transaction",
     [t for t in TRANSACTIONS if t.function in ("write", "loop", "delegate", "itself", "waste")],

@@ -80,6 +80,7 @@ def is_in_javascript(call):
 answer_slowly = faulty_node.replacing(is_in_javascript, TOO_SLOW)
 
 
+@pytest.mark.thorough
 def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
     def traced(most_ms, result=f"return '{TOO_SLOW}'"):
         options = bounded(COUNTING, most_ms)

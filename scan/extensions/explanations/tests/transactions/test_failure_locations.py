@@ -175,6 +175,7 @@ def test_the_page_shows_the_line_and_links_to_it(failing):
 ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["passOn", "add", "created", "caught", "delegated", "gas"])
 def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
     sent = failing.transaction(call_of(name))["hash"]

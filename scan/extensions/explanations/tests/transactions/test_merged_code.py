@@ -8,6 +8,8 @@ from eth_utils import keccak
 
 from tests.support.explorer import standard_input
 
+pytestmark = pytest.mark.thorough
+
 VERSION, PATH = "0.8.28", "src/Merged.sol"
 SOURCE = Path(__file__).with_name("Merged.sol").read_text()
 WAYS = {

@@ -269,6 +269,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
     assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
 def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, name, seed):

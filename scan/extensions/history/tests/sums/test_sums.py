@@ -297,6 +297,7 @@ def test_an_index_that_changes_in_between_is_read_again(chain, monkeypatch):
     assert chain.client.get(f"{path}2").status_code == 503
 
 
+@pytest.mark.thorough
 def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template, monkeypatch):
     with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         client = service.client

@@ -337,6 +337,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
     assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == (2 if tab else 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)

@@ -13,6 +13,8 @@ from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
 from tests.support.explain import explained
 
+pytestmark = pytest.mark.thorough
+
 AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
