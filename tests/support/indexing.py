@@ -174,6 +174,11 @@ def client_over(database_url, rpc_url=NOWHERE, **settings):
     return _client(settings_for(database_url, rpc_url, **settings))
 
 
+def sources(client):
+    """What the client's service reads, with the bounds of that, until the test ends."""
+    return client.application.extensions["scan"].sources
+
+
 def _client(settings):
     application = create_app(settings)
     APPLICATIONS.add(application)
