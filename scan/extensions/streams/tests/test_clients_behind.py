@@ -3,6 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -23,9 +24,12 @@ class CountingDatabase(Database):
         super().__init__(url, statement_timeout_ms=10_000)
         self.reads = 0
         self.lag = 0  # of the index's version, as of a replica
+        self.fails_every = 10**9  # reads
 
     def rows(self, statement, *preceding, **params):
         self.reads += 1
+        if self.reads % self.fails_every == 0:
+            raise broadcaster.Unavailable("The database is away.")
         return super().rows(statement, *preceding, **params)
 
     def row(self, statement, **params):
@@ -171,7 +175,7 @@ def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database,
     assert (events.events, events.position, events.is_ahead) == ([], position, True)
 
 
-def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeypatch):
+def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain):
     """From any position in it, the last event first, as if it were read whole."""
     chain.append()
     chain.append([made_blocks.Move(ANNA, BERT)] * 20)
@@ -182,20 +186,20 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeyp
         events, received = read(position), []
         while not events.is_newest:
             received += [(event.position, event.type) for event in events.events]
-            assert len(events.events) <= block_events.MAX_EVENTS
             events = read(events.position)
         return received
 
-    def read_alone(position):
-        return read_next(database, position)
+    def read_alone(position, **bounds):
+        orphaned_events = block_events.OrphanedEvents(database)
+        return block_events.read_next(database, position, TYPES, orphaned_events, **bounds)
 
     whole = removed(read_alone, orphaned)
     assert [kind for _, kind in whole] == ["transactions"] * 20 + ["heads"]
-    monkeypatch.setattr(block_events, "MAX_EVENTS", 6)
-    assert removed(read_alone, orphaned) == whole
-    assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
-    assert removed(read_alone, orphaned._replace(event_count=0)) == []
-    shared, before = block_events.SharedReads(database), database.reads
+    read_six = partial(read_alone, max_events=6)
+    assert removed(read_six, orphaned) == whole
+    assert removed(read_six, orphaned._replace(event_count=8)) == whole[-8:]
+    assert removed(read_six, orphaned._replace(event_count=0)) == []
+    shared, before = block_events.SharedReads(database, max_events=6), database.reads
     for _ in range(5):
         assert removed(lambda p: shared.read_next(p, TYPES, 0), orphaned) == whole
     assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
@@ -214,25 +218,21 @@ def test_addresses_take_turns_whatever_number_of_streams_they_have():
     assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
 
 
-def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkeypatch):
+def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)] * 5)
-    shared = block_events.SharedReads(database)
 
-    def reads():
-        before = database.reads
-        shared.read_next(start, TYPES, 0)
-        return database.reads - before
+    def reads_twice(**bounds):
+        shared, counts = block_events.SharedReads(database, **bounds), [database.reads]
+        for _ in range(2):
+            shared.read_next(start, TYPES, 0)
+            counts.append(database.reads)
+        return counts[1] - counts[0], counts[2] - counts[1]
 
-    assert [reads(), reads()] == [1, 0]
-    monkeypatch.setattr(block_events, "MAX_AGE_S", 0.0)
-    assert reads() == 1
-    monkeypatch.undo()
-    monkeypatch.setattr(block_events, "CACHE_BYTES", 1000)
-    shared = block_events.SharedReads(database)
-    assert [reads(), reads()] == [1, 1]
+    assert reads_twice() == (1, 0)
+    assert reads_twice(max_age_s=0.0) == reads_twice(cache_bytes=1000) == (1, 1)
 
 
 class Client:
@@ -275,11 +275,9 @@ def attached(opened, position=None):
     return client
 
 
-def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
-    open_streams, database, chain, monkeypatch
-):
+def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(database, chain):
     """Behind, and live where one block has more; nothing is lost or repeated."""
-    monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
+    open_streams = broadcaster.Streams(database, None, most_sent_bytes=3000)
     chain.append()
     start = newest(database)
     for _ in range(3):
@@ -327,11 +325,9 @@ def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, dat
     serving.wait_until(lambda: len(client.events) == 2)
 
 
-def test_a_position_is_lost_once_its_block_was_waited_for(
-    open_streams, database, chain, monkeypatch
-):
+def test_a_position_is_lost_once_its_block_was_waited_for(database, chain):
     """A client that connects again is refused at once; others may be ahead of a replica."""
-    monkeypatch.setattr(broadcaster, "MAX_AHEAD_S", 0.0)
+    open_streams = broadcaster.Streams(database, None, max_ahead_s=0.0)
     chain.append()
     lost, ahead = (newest(database)._replace(number=9, hash=32 * digit) for digit in (b"1", b"2"))
     client = attached(open_streams, lost)
@@ -341,21 +337,14 @@ def test_a_position_is_lost_once_its_block_was_waited_for(
     attached(open_streams, ahead)
 
 
-def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain, monkeypatch):
+def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain):
     chain.append()
     start = newest(database)
     for _ in range(6):
         chain.append([made_blocks.Move(ANNA, BERT)])
-    next_events, calls = block_events.read_next, iter(range(1000))
-
-    def failing(*arguments):
-        if next(calls) % 3 == 2:
-            raise broadcaster.Unavailable("The database is away.")
-        return next_events(*arguments)
-
     client = Client()
     stream = open_streams.open("somebody", block_events.StreamFilter(TYPES), start)
-    monkeypatch.setattr(block_events, "read_next", failing)
+    database.fails_every = 3
     stream.attach(client)
 
     def has_all():
