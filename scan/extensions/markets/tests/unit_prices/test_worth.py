@@ -12,7 +12,7 @@ from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.support.anvil import ZERO, Anvil
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, sources
 from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
     CREATE_POOL_GAS,
@@ -296,10 +296,10 @@ def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
     assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
 
 
-def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path, monkeypatch):
-    monkeypatch.setattr(holdings, "MAX_TOKENS", len(TOKENS) - 1)
-    monkeypatch.setattr(holdings, "MAX_IN_HEAD", len(TOKENS) - 2)
+def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path):
     client = market.client(tmp_path)
+    bounds = sources(client).get(holdings.HoldingBounds)
+    bounds.tokens, bounds.in_head = len(TOKENS) - 1, len(TOKENS) - 2
     body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth")
     assert (body.status_code, body.json["field"]) == (400, "sort")
     page = client.get(f"/address/{market.holder}?tab=tokens")
