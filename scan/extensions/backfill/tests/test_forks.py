@@ -10,7 +10,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill import body_backfill, chain_backfill, resources
+from scan.extensions.backfill import body_backfill, chain_backfill
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from tests.support import database, indexing, serving, table_digest
@@ -82,18 +82,14 @@ def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
     assert digest(database_url) == before
 
 
-def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path, monkeypatch):
+def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
     settings = indexing.settings_for(database_url, chain.url)
     options = {"folder": tmp_path / "files", "last_block": 9}
-    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
-    with pytest.raises(CannotBegin, match=r"0\.1 GB of memory is available.*lower --workers"):
-        backfill(settings, **options)
+    with pytest.raises(CannotBegin, match=r"GB of memory is available.*lower --workers"):
+        backfill(settings, processes=10**6, **options)
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     assert not options["folder"].exists()
-    monkeypatch.undo()
-
-    monkeypatch.setattr(chain_backfill, "READINGS", 1)
     differences = [("transactions 1 0 is missing", 0, 9)]
     with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
         backfill(settings, audit=lambda _: differences, **options)
@@ -103,10 +99,8 @@ def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_pat
         backfill(replace(settings, logs="all"), **options)
     with pytest.raises(CannotBackfill, match="begun with SCAN_BODIES=on"):
         backfill(replace(settings, stores_bodies=False), **options)
-    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
     with pytest.raises(CannotBackfill, match="lower --memory"):
-        backfill(settings, **options)
-    monkeypatch.undo()
+        backfill(settings, memory_bytes=10**15, **options)
     audits = [differences, []]  # of the node that had it otherwise once
     assert backfill(settings, audit=lambda _: audits.pop(0), **options)
     assert not audits
