@@ -14,20 +14,7 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
-TOKEN_INFO = set(
-    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
-    " description website email blog reddit slack facebook twitter bitcointalk github"
-    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
-)
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
-
-
-def test_tokeninfo_has_all_keys(ask, etherscan_truth):
-    for token in etherscan_truth.truth.tokens:
-        [info] = ask.result("token", "tokeninfo", contractaddress=token["address"])
-        assert info.keys() == TOKEN_INFO
-        assert all(isinstance(value, str) for value in info.values())
-        assert info["description"] == info["tokenPriceUSD"] == ""
 
 
 def test_name_tags_are_the_labels(own_index):
