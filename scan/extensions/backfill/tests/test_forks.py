@@ -2,7 +2,6 @@
 older bodies are stored."""
 
 import threading
-import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -143,6 +142,12 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
     assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
+WAITING = """
+    SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
 def test_a_fork_takes_back_bodies_that_are_being_stored(
     anvil, database_url, postgres, template, monkeypatch
 ):
@@ -155,22 +160,23 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
         copy_binary(*given)
         anvil.reorganise(body_backfill.READ_BLOCKS + 4)
         mine(2)
-        time.sleep(2)  # in which the indexer would take blocks back
+        indexer.look()  # it would take blocks back
+        serving.wait_until(lambda: database.execute(database_url, WAITING) == [(1,)])
 
     mine(3 * body_backfill.READ_BLOCKS)
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
     copy_binary = body_backfill.copy_binary
     with (
         indexing.Indexing(database_url, anvil.url) as indexer,
-        closing(Database(database_url, statement_timeout_ms=0)) as database,
+        closing(Database(database_url, statement_timeout_ms=0)) as own,
     ):
-        older = body_backfill.BodyBackfill(database, Node([anvil.url]), threading.Event())
+        older = body_backfill.BodyBackfill(own, Node([anvil.url]), threading.Event())
         serving.wait_until(older.missing)
         stored = older.run()
         assert next(stored) == body_backfill.READ_BLOCKS
-        monkeypatch.setattr(body_backfill, "copy_binary", copy_and_fork)
-        assert next(stored) == body_backfill.READ_BLOCKS
-        monkeypatch.setattr(body_backfill, "copy_binary", copy_binary)
+        with monkeypatch.context() as patch:
+            patch.setattr(body_backfill, "copy_binary", copy_and_fork)
+            assert next(stored) == body_backfill.READ_BLOCKS
         indexer.wait_for(anvil.head())
         assert [*stored]
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
