@@ -41,7 +41,7 @@ def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
         for row in rows:
             code = scenario.anvil.call("eth_getCode", row["TokenHolderAddress"], "latest")
             is_account = code == "0x" or code.startswith("0xef0100")  # which may delegate
-            assert row["TokenHolderAddressType"] == ("E" if is_account else "C")
+            assert (row["TokenHolderAddressType"] == "E") is is_account
         types += Counter(row["TokenHolderAddressType"] for row in rows)
     assert types["C"] and types["E"]
     assert ask("token", "topholders", **asked | {"offset": 1001})["result"] is None

@@ -111,6 +111,17 @@ def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
     assert heads == [("heads", False)] * 20
 
 
+def held_after(received):
+    """The types of the events that a client has, from which each removal took the last one."""
+    held = []
+    for event_type, is_removed in received:
+        if is_removed:
+            assert held.pop() == event_type
+        else:
+            held.append(event_type)
+    return held
+
+
 def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.append()
     start = newest(database)
@@ -121,13 +132,8 @@ def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.unwind(chain.number - 2)
     chain.append([made_blocks.Move(BERT, ANNA), made_blocks.Move(BERT, ANNA)])
     received, position = read_all(database, shared, start)
-    held = []
-    for event_type, is_removed in received:
-        if is_removed:
-            assert held.pop() == event_type
-        else:
-            held.append(event_type)
-    assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    held = ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    assert held_after(received) == held
     assert position == newest(database)
 
 

@@ -329,12 +329,14 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, 
     assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
 
 
-@pytest.mark.parametrize("tab", ["", "?tab=tokens"])
-def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, monkeypatch, tab):
+@pytest.mark.parametrize(("tab", "times"), [("", 1), ("?tab=tokens", 2)])
+def test_a_total_says_that_the_prices_of_pools_are_not_read(
+    market, tmp_path, monkeypatch, tab, times
+):
     path = f"/address/{market.holder}{tab}"
     assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
     monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
-    assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == (2 if tab else 1)
+    assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == times
 
 
 @pytest.mark.parametrize("width", [390, 1280])
