@@ -296,8 +296,8 @@ PATIENCE = {
     "scan.ethereum.served_chain.CHECK_AGAIN_S": 600.0,  # 5
     "scan.extensions.blockscout.decoded_objects.READ_S": 40.0,  # 2
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
-    "scan.extensions.logs.unstored_logs.COUNT_S": 30.0,  # 2
-    "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
+    "scan.extensions.logs.unstored_logs.LogBounds.count_s": 30.0,  # 2
+    "scan.extensions.names.normalization.Normalizer.answer_s": 120.0,  # 4
 }
 TIMES_OF_NODE = 10.0
 EXPLANATIONS = "scan.extensions.explanations"

@@ -38,14 +38,16 @@ READ_S = 10.0  # for the blocks of one request, of which 10,000 take half of it
 
 
 class TooManyBlocks(Unavailable):
-    def __init__(self) -> None:
+    def __init__(self, read_s: float) -> None:
         super().__init__(
-            f"Reading these transactions from their blocks takes more than {READ_S:g} s: request"
+            f"Reading these transactions from their blocks takes more than {read_s:g} s: request"
             " fewer at once."
         )
 
 
 class TransactionContents:
+    at_once_bytes, read_s = AT_ONCE_BYTES, READ_S
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._blocks: SizedCache[StoredBlock] = SizedCache(CACHE_BYTES, least_entries=4)
@@ -83,7 +85,7 @@ class TransactionContents:
             for number, block_hash, digest, is_later, body in self._database.rows(
                 "contracts/block_bodies_list",
                 numbers=rest[:AT_ONCE],
-                most_bytes=AT_ONCE_BYTES,
+                most_bytes=self.at_once_bytes,
                 whatever_size=whatever_size,
             ):
                 if is_later:
@@ -125,7 +127,7 @@ class TransactionContents:
         that are not stored TransactionUnavailable and the errors of NodeSession. Those that were
         read before an error stay cached.
         """
-        until, with_logs = time.monotonic() + READ_S, with_logs and with_receipts
+        until, with_logs = time.monotonic() + self.read_s, with_logs and with_receipts
         transactions: dict[str, StoredTransaction] = {}
         in_blocks: dict[tuple[int, bytes], list[IndexedTransaction]] = defaultdict(list)
         for indexed in needed:
@@ -142,7 +144,7 @@ class TransactionContents:
                         transactions[indexed.hash] = sent
                     in_blocks.pop((number, block_hash), None)
                 if in_blocks and time.monotonic() > until:
-                    raise TooManyBlocks
+                    raise TooManyBlocks(self.read_s)
         if with_receipts and len(in_blocks) <= MOST_PROVEN:
             for key in [*in_blocks]:
                 block = transaction_reader.proven_block(node, BlockId(*key))

@@ -24,6 +24,13 @@ LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they 
 MARK = '"inconsistentSince":'
 INCONSISTENT = "X-Scan-Inconsistent-Since"
 
+
+class RankingBounds:
+    """How many holders are ranked, of the largest and the smallest by events."""
+
+    largest, smallest = LARGEST, SMALLEST
+
+
 P = TypeVar("P", bound=Page)
 Record = dict[str, Any]
 Read = dict[str, Any]
@@ -184,8 +191,12 @@ def read_owners(
 def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
     """Return the largest holders of a token whose events do not add up `since` a block, by its own
     answers; those without one follow, by events. None where it gives none, or the node fails."""
+    bounds = reader.sources.get(RankingBounds)
     holders, sums, count = reader.row(
-        "queries/tokens_list_candidates", address=token, largest=LARGEST, smallest=SMALLEST
+        "queries/tokens_list_candidates",
+        address=token,
+        largest=bounds.largest,
+        smallest=bounds.smallest,
     )
     by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
     balances, head = read(reader, [(token, holder) for holder in by_events])
@@ -202,7 +213,7 @@ def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
         )
         for n, holder in sorted(((n, to_hex(h)) for h, n in sums.items() if n > 0), reverse=True)
     ]
-    return Ranking(records, count <= LARGEST, min(count, LARGEST))
+    return Ranking(records, count <= bounds.largest, min(count, bounds.largest))
 
 
 def read(

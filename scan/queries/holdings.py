@@ -145,6 +145,12 @@ NO_PRICES = "sort=worth needs unit prices, and there are none."
 TOO_MANY = f"The address holds more than {MAX_TOKENS:,} tokens: their list has no sort."
 
 
+class HoldingBounds:
+    """How many tokens of an address are read."""
+
+    tokens, in_head = MAX_TOKENS, MAX_IN_HEAD
+
+
 class TooManyTokens(InvalidParameter):
     """The address holds more tokens than are sorted."""
 
@@ -217,10 +223,17 @@ def tokens_by_worth(
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
     read = balances.held(reader, address)
-    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most, read)
+    held = _few_held(
+        reader,
+        address,
+        prices,
+        reader.sources.get(HoldingBounds).tokens if most is None else most,
+        read,
+    )
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
-        is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
+        # Several at once would hold all threads.
+        is_unbounded=held.most > reader.sources.get(HoldingBounds).in_head,
         address=address,
         **_parameters(reader, prices, held),
         **read,
@@ -240,7 +253,7 @@ def _few_held(
     reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
 ) -> _Held:
     """Return the tokens held. Most addresses hold few, whose reads need no place."""
-    few = min(most, MAX_IN_HEAD)
+    few = min(most, reader.sources.get(HoldingBounds).in_head)
     held = _held(reader, address, prices, few, read)
     if held is None and most > few:
         held = _held(reader, address, prices, most, read)
@@ -255,7 +268,7 @@ def _held(
     """Return the tokens held; None for more than `most`."""
     is_all, tokens, symbols, version = reader.row(
         "queries/addresses_list_held_symbols",
-        is_unbounded=most > MAX_IN_HEAD,
+        is_unbounded=most > reader.sources.get(HoldingBounds).in_head,
         address=address,
         most=most,
         letters=MAX_LETTERS,

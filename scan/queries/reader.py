@@ -129,6 +129,12 @@ def processor_places() -> ConcurrencyLimit:
     )
 
 
+class ProcessorWait:
+    """How long a large answer waits for its client's other one."""
+
+    seconds = PROCESSOR_WAIT_S
+
+
 @dataclass(frozen=True)
 class Sources:
     """The sources of chain data, which live as long as the process."""
@@ -189,7 +195,9 @@ class Reader:
 
         Raises Unavailable where none becomes free shortly."""
         if self.until_end is None:
-            place = self.sources.processor_places.place(self.client, wait_s=PROCESSOR_WAIT_S)
+            place = self.sources.processor_places.place(
+                self.client, wait_s=self.sources.get(ProcessorWait).seconds
+            )
             with ExitStack() as stack:
                 stack.enter_context(place)
                 self.until_end = stack.pop_all()

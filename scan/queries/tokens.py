@@ -206,6 +206,12 @@ def transfers_in(
 MAX_EXCHANGES = 30  # to choose from
 
 
+class ExchangeBounds:
+    """The bound of one form."""
+
+    shown = MAX_EXCHANGES
+
+
 class PricedTrade(NamedTuple):
     """A trade's `side` is buy where the maker got token0, else sell; its `price` is the amount of
     token1 for one token0, as that of candles, None where an amount is 0."""
@@ -222,8 +228,9 @@ class Exchanges(NamedTuple):
 
 
 def exchanges(reader: Reader) -> Exchanges:
-    names, count = reader.row("queries/dexes_list", most=MAX_EXCHANGES)
-    return Exchanges(json.loads(names), count <= MAX_EXCHANGES)
+    most = reader.sources.get(ExchangeBounds).shown
+    names, count = reader.row("queries/dexes_list", most=most)
+    return Exchanges(json.loads(names), count <= most)
 
 
 def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:

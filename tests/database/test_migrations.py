@@ -1,6 +1,7 @@
 """Databases of 1.0 brought up to date, also by several instances at once."""
 
 import re
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -265,3 +266,76 @@ def test_a_database_stores_the_version_that_applied_its_schema(empty_url):
 
 def stored_version(url):
     return execute(url, "SELECT obj_description('schema_state'::regclass)")[0][0]
+
+
+def test_instances_that_start_together_apply_each_migration_once(first_url):
+    """CREATE TABLE without IF NOT EXISTS would fail the second time."""
+    release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
+    applied = []
+    threads = [
+        threading.Thread(target=lambda: applied.append(bring_up(first_url, release)))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(names.count(release.migrations[-1].name) for names in applied) == 1
+    assert len(applied) == 6 and bring_up(first_url, release) == []
+
+
+class Readers:
+    """Each read gives up where a lock keeps it waiting for a second."""
+
+    def __init__(self, url):
+        self._url = url
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=(table,)) for table in READ]
+        self.counts = dict.fromkeys(READ, 0)
+        self.refused = []
+
+    def _read(self, table):
+        connection = psycopg2.connect(self._url)
+        connection.autocommit = True
+        with closing(connection), connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1s'")
+            while not self._over.is_set():
+                try:
+                    cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+                    self.counts[table] += 1
+                except psycopg2.errors.LockNotAvailable as error:
+                    self.refused.append(f"{table}: {error}")
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
+    """A transaction that has read every table goes on for as long as the migration is tried."""
+    caplog.set_level("INFO")
+    bring_up(first_url)
+    release = release_with_an_index()
+    monkeypatch.setattr(migrations, "expected_schema", lambda: release)
+    files = execute(first_url, FILES, list(READ))
+    migrating = threading.Thread(target=bring_up, args=(first_url, release))
+    with Readers(first_url) as readers:
+        with closing(psycopg2.connect(first_url)) as reading, reading.cursor() as long_reader:
+            for table in READ:
+                long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+            migrating.start()
+            serving.wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
+            assert readiness(first_url) == 503
+        migrating.join(60)
+    assert not migrating.is_alive() and not readers.refused
+    assert all(count > 10 for count in readers.counts.values())
+    assert execute(first_url, FILES, list(READ)) == files, "a table was written anew"
+    assert execute(first_url, IS_VALID) == [(True,)]
+    assert readiness(first_url) == 200
+    assert bring_up(first_url, release) == []

@@ -10,8 +10,12 @@ import pytest
 
 from bench.cases import HOT, address_of
 from bench.seed import seed
+from scan.extensions.exports.list_files import FileBounds
 from tests.support import explain, partitions
 from tests.support.database import execute
+from tests.support.indexing import settings_for, sources
+from tests.support.serving import NOWHERE
+from tests.support.watched_database import watched
 
 pytestmark = pytest.mark.thorough
 
@@ -158,16 +162,15 @@ READ_BETWEEN = [
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize(("statement", "path"), READ_BETWEEN)
-def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, statement, path, order):
+def test_bounds_of_an_older_state_are_not_used(partitioned, statement, path, order):
     """The index changes after the bounds were read: the list is read anew, without them."""
     pages = f"/api/v1{path}&limit=2&orderBy={order}"
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"
     expected = partitioned.client.get(second).json
-    read, changed = explain.ExplainingDatabase.rows, []
+    changed = []
 
-    def outdated(database, name, **params):
-        rows = read(database, name, **params)
+    def outdated(name, params, rows):
         if name != statement:
             return rows
         [(version, *values)] = rows
@@ -176,8 +179,8 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
         changed.append(name)
         return [(version - 1, *values[:-2], *nothing)]
 
-    monkeypatch.setattr(explain.ExplainingDatabase, "rows", outdated)
-    assert partitioned.client.get(f"{second}&=1").json == expected
+    with watched(settings_for(partitioned.url, NOWHERE), outdated) as client:
+        assert client.get(second).json == expected
     assert changed
 
 
@@ -210,14 +213,14 @@ def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
     sides, tmp_path, monkeypatch, type_, table, counter
 ):
     """Pages of a file, the second of which ends two entries before a checkpoint of its one list."""
-    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 127)
-    monkeypatch.setattr("scan.extensions.exports.list_files.MAX_FILE_ROWS", 254)
     path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
     files = []
     for side in sides:
         services = side.client.application.extensions["scan"]
         kept_here = replace(services, settings=replace(services.settings, data_dir=tmp_path))
         monkeypatch.setitem(side.client.application.extensions, "scan", kept_here)
+        bounds = sources(side.client).get(FileBounds)
+        bounds.page_rows, bounds.rows = 127, 254
         with received_by_another(side.url, table, counter):
             files.append(side.client.get(path, buffered=True).data.splitlines())
     assert files[0] == files[1] and len(files[0]) == 254

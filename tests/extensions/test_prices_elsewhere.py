@@ -18,27 +18,20 @@ from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
+from tests.support import fixed_prices
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])
-def test_a_page_reads_prices_once(indexed, scenario, client, monkeypatch, path):
+def test_a_page_reads_prices_once(indexed, scenario, path):
     """A second reading may have other prices, so that a total would not be that of its rows."""
-    pool = client.get("/api/v1/pools").json["pools"][0]
-    readings = []
-
-    def read(source, reader):
-        readings.append(reader)
-        return read_once(source, reader)
-
-    read_once = PriceSource.read
-    monkeypatch.setattr(PriceSource, "read", read)
-    place = f"{pool['address']}/{pool['token1']}"
-    priced = priced_by(indexed, place)
-    holder = scenario.truth.token_transfers[-1]["toAddress"]
-    assert priced.get(f"/address/{holder}{path}").status_code == 200
-    assert len(readings) == 1
+    client = indexed.client()
+    moved = scenario.truth.token_transfers[-1]
+    tokens = {moved["tokenAddress"]: Decimal(2)}
+    prices = fixed_prices.price(client, UnitPrices("USD", "us", "", Decimal(1), tokens))
+    assert client.get(f"/address/{moved['toAddress']}{path}").status_code == 200
+    assert prices.reads == 1
 
 
 def rows_of(client, path):

@@ -8,12 +8,12 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.queries import balances, holdings
+from scan.queries import balances
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
-from tests.support import auditing
+from tests.support import auditing, fixed_prices
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, sources
 from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
 
@@ -21,19 +21,14 @@ pytestmark = pytest.mark.long
 MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 
 
-class Chain(namedtuple("Chain", "anvil indexing url get text")):
+class Chain(namedtuple("Chain", "anvil indexing url client")):
     """A chain, its index, and the requests that a test makes."""
 
-    @classmethod
-    def of(cls, indexing, anvil, url):
-        client = indexing.client()
-        return cls(
-            anvil,
-            indexing,
-            url,
-            lambda path: client.get(path).get_json(),
-            lambda path: client.get(path).text,
-        )
+    def get(self, path):
+        return self.client.get(path).get_json()
+
+    def text(self, path):
+        return self.client.get(path).text
 
     def do(self, contract, function, *args, sender=0, **fields):
         sent = self.anvil.transact(self.anvil.accounts[sender], contract, function, *args, **fields)
@@ -65,7 +60,7 @@ class Chain(namedtuple("Chain", "anvil indexing url get text")):
 @pytest.fixture
 def chain(anvil, database_url):
     with Indexing(database_url, anvil.url) as indexing:
-        yield Chain.of(indexing, anvil, database_url)
+        yield Chain(anvil, indexing, database_url, indexing.client())
 
 
 def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, template, tmp_path):
@@ -256,7 +251,7 @@ def of_token(records, key, token, value="balance"):
     return next((r[value] for r in records if r[key].lower() == token), "0")
 
 
-def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
+def test_every_door_shows_what_the_node_answers(chain):
     prices = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
     one, two, three = chain.anvil.accounts[:3]
     coin = chain.coin(logged=False, takes_fee=True)
@@ -266,7 +261,7 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     chain.do(coin, "rebase", 7)
     chain.read()
     given = prices._replace(tokens={token: Decimal(2)})
-    monkeypatch.setattr(holdings, "unit_prices", lambda _: given)
+    fixed_prices.price(chain.client, given)
     expected = {a: chain.balance(coin, a) for a in (one, two, three, token)}
     assert expected == {one: 2100, two: 3150, three: 1260, token: 490}
     supplies, lists, of_holders = by_door(chain.get, chain.text, token, expected)
@@ -320,9 +315,9 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
         assert "by events, which do not add up" in client.get(page).text
 
 
-def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
-    monkeypatch.setattr(balances, "LARGEST", 2)
-    monkeypatch.setattr(balances, "SMALLEST", 1)
+def test_holders_beyond_the_ranking_follow_it(chain):
+    bounds = sources(chain.client).get(balances.RankingBounds)
+    bounds.largest, bounds.smallest = 2, 1
     coin = chain.coin(takes_fee=True)
     for holder, value in zip(chain.anvil.accounts[1:6], (300, 150, 90, 50, 10), strict=True):
         chain.do(coin, "transfer", holder, value)
@@ -368,7 +363,7 @@ def test_a_holder_without_an_answer_follows_those_that_have_one(chain):
     assert "do not add up" in reply["message"]
 
 
-def test_balances_over_time_are_what_the_node_answers(chain, monkeypatch):
+def test_balances_over_time_are_what_the_node_answers(chain):
     one, two = chain.anvil.accounts[:2]
     coin = chain.coin()
     minted = chain.anvil.head()

@@ -101,7 +101,7 @@ class Designs:
 @pytest.fixture
 def made(anvil, database_url):
     with Indexing(database_url, anvil.url) as indexing:
-        made = Designs(Chain.of(indexing, anvil, database_url))
+        made = Designs(Chain(anvil, indexing, database_url, indexing.client()))
         deploy_honest(made)
         yield made
 

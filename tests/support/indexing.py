@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from weakref import WeakSet
 
 import psycopg2
 
@@ -27,6 +28,7 @@ Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 
 PATIENCE_S = 180.0
 ANY = {"limit": 1, "addresses": None, "passed_over": []}
+APPLICATIONS = WeakSet()  # whose clients ask about what is indexed meanwhile
 # With a small one, such as 40, every test that indexes a chain has partitions.
 TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", DEFAULT_ROWS))
 
@@ -92,7 +94,7 @@ class Indexing:
 
     def client(self, **settings):
         """Return a client of the service over this index, with settings of its own."""
-        return create_app(replace(self.settings, **settings)).test_client()
+        return _client(replace(self.settings, **settings))
 
     def look(self):
         """The node has another block: the follower is not to wait until its next look."""
@@ -114,6 +116,8 @@ class Indexing:
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
             self._stop.waits.wait(0.2)
             self._stop.waits.clear()
+        for application in APPLICATIONS:  # which learn of it later, as notifications come
+            application.wsgi_app.index_version.expire()
 
     def _is_done(self, is_it):
         head = self._database.row("indexer/blocks_get_head")
@@ -167,7 +171,18 @@ def settings_for(database_url, rpc_url, **settings):
 
 def client_over(database_url, rpc_url=NOWHERE, **settings):
     """Return a client of the service over a database, of which nothing follows the node."""
-    return create_app(settings_for(database_url, rpc_url, **settings)).test_client()
+    return _client(settings_for(database_url, rpc_url, **settings))
+
+
+def sources(client):
+    """What the client's service reads, with the bounds of that, until the test ends."""
+    return client.application.extensions["scan"].sources
+
+
+def _client(settings):
+    application = create_app(settings)
+    APPLICATIONS.add(application)
+    return application.test_client()
 
 
 def index_apart(url, node, extensions):

@@ -46,6 +46,12 @@ NOT_GIVEN = (
 )
 
 
+class ApprovalBounds:
+    """The bound of one request."""
+
+    events = MOST_EVENTS
+
+
 class Event(NamedTuple):
     """An approval by the owner. `amount` is 0 for none, and 1 for an item or all of them; `expires`
     is in Unix seconds, None where it does not."""
@@ -121,12 +127,13 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     Raises Unavailable and UpstreamFailed where the node is needed and does not give them.
     """
     emitters = None if token is None else [token, PERMIT2]
+    most = reader.sources.get(ApprovalBounds).events
     of_owner: dict[str, Any] = {"owner": owner, "emitters": emitters}
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
         is_unbounded=True,
         topics=list(APPROVAL_TOPICS),
-        limit=MOST_EVENTS + 1,
+        limit=most + 1,
         **of_owner,
     )
     if number is None:
@@ -152,22 +159,22 @@ def _stored(
 ) -> tuple[list[Event], int]:
     """Return events, and the block from which on all are there: of that of the first event that was
     left out not all may be."""
-    since, own = first, []
+    since, own, most = first, [], reader.sources.get(ApprovalBounds).events
     if len(rows) > FEW_EVENTS:
         reader.hold_processor()
-    if len(rows) > MOST_EVENTS:
-        since = int(str(rows[MOST_EVENTS][0])) + 1
+    if len(rows) > most:
+        since = int(str(rows[most][0])) + 1
         [text] = reader.row(
             "queries/approvals_list_own_events",
             is_unbounded=True,
             before=since,
             transactions=MOST_TRANSACTIONS,
-            limit=MOST_EVENTS,
+            limit=most,
             **of_owner,
         )
         own = orjson.loads(text)
     # Some may be in both.
-    events = {_stored_event(row): None for row in [*rows[:MOST_EVENTS], *own]}
+    events = {_stored_event(row): None for row in [*rows[:most], *own]}
     return [event for event in events if event is not None], since
 
 
@@ -191,14 +198,14 @@ def _node_events(
     at = head.number if cached is None else cached.head.number
     if cached is None or at >= head.number or hash_at(reader, at) != cached.head.hash:
         cached = OfNode((), head.number + 1, head)
-    node = reader.node.within(NODE_S)
+    node, most_events = reader.node.within(NODE_S), reader.sources.get(ApprovalBounds).events
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
     newer_span = BlockSpan(cached.head.number + 1, head.number)
-    events, since = _read_back(reader, node, log_filter, newer_span, MOST_EVENTS)
+    events, since = _read_back(reader, node, log_filter, newer_span, most_events)
     if since == cached.head.number + 1:
         events += cached.events
         older_span = BlockSpan(first, cached.since - 1)
-        most = MOST_EVENTS - len(events)
+        most = most_events - len(events)
         older, since = _read_back(reader, node, log_filter, older_span, most)
         events += older
     if since > head.number:

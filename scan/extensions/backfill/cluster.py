@@ -100,7 +100,12 @@ class _Submitted(NamedTuple):
 class ClusterPool:
     """A pool of the workers that a scheduler has at the time."""
 
-    def __init__(self, cluster: resources.Cluster, files: range_files.RangeFiles) -> None:
+    def __init__(
+        self,
+        cluster: resources.Cluster,
+        files: range_files.RangeFiles,
+        connect_s: float = CONNECT_S,
+    ) -> None:
         self._cluster = cluster
         self._files = files
         self._numbers = count()
@@ -115,7 +120,7 @@ class ClusterPool:
         self._name = name_file.read_text()  # the same for a run after a kill
         self._store = range_files.RangeStore(cluster.files, self._name)
         self._store.make()
-        self._client = _connect(cluster)
+        self._client = _connect(cluster, connect_s)
         self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
 
     def slots(self) -> int:
@@ -202,7 +207,7 @@ class ClusterPool:
         return plan.SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
 
 
-def _connect(cluster: resources.Cluster) -> Client:
+def _connect(cluster: resources.Cluster, connect_s: float) -> Client:
     security = Security()
     if cluster.key:
         security = Security(
@@ -212,5 +217,5 @@ def _connect(cluster: resources.Cluster) -> Client:
             tls_client_key=cluster.key,
         )
     with suppress(OSError, RuntimeError):
-        return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
+        return Client(cluster.address, security=security, timeout=connect_s, set_as_default=False)
     raise plan.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

@@ -141,8 +141,10 @@ def _require_status(source: str, response: requests.Response, *statuses: int) ->
 class FileStore:
     """The files of a run, in the folder where they are downloaded to. Processes share it."""
 
-    def __init__(self, folder: Path, ca_bundle: str = "") -> None:
-        self._folder = folder
+    def __init__(
+        self, folder: Path, ca_bundle: str = "", max_file_bytes: int = e2store.MAX_FILE_BYTES
+    ) -> None:
+        self._folder, self._max_file_bytes = folder, max_file_bytes
         self._ca_bundle = ca_bundle
 
     def fetch(self, file: HistoryFile) -> Path:
@@ -224,9 +226,9 @@ class FileStore:
                 part.truncate(0)
             for piece in response.iter_content(PIECE_BYTES):
                 part.write(piece)
-                if part.tell() > e2store.MAX_FILE_BYTES:
+                if part.tell() > self._max_file_bytes:
                     part.truncate(0)
-                    raise e2store.BadFile(f"it has more than {e2store.MAX_FILE_BYTES:,} bytes")
+                    raise e2store.BadFile(f"it has more than {self._max_file_bytes:,} bytes")
 
     def _beside(self, file: HistoryFile, suffix: str) -> Path:
         source = hashlib.sha256(file.source.encode()).hexdigest()[:8]

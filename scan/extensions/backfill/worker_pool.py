@@ -79,7 +79,20 @@ class _Work:
     failures: int = 0
 
 
-def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
+class SpoolBounds(NamedTuple):
+    """When a range is given to another worker, or up."""
+
+    losses: int = MAX_LOSSES
+    least_slow_s: float = LEAST_SLOW_S
+    first_slow_s: float = FIRST_SLOW_S
+
+
+BOUNDS = SpoolBounds()
+
+
+def spool(
+    pool: Pool, tasks: Sequence[RangeTask], bounds: SpoolBounds = BOUNDS
+) -> Generator[int, None, None]:
     """Yield how many transactions each range has, in the order of completion. Raises SpoolFailed
     and, of RETRIED, the error of a worker that has tried for a while.
 
@@ -95,7 +108,10 @@ def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
                 work = _Work(waiting.popleft(), time.monotonic())
                 work.futures.add(pool.submit(work.task, ()))
                 in_work[work.task.blocks] = work
-            _copy_slow(pool, in_work.values(), durations_s, max(slots // COPIES, 1))
+            slow_s = bounds.first_slow_s
+            if durations_s:
+                slow_s = max(SLOW * median(durations_s), bounds.least_slow_s)
+            _copy_slow(pool, in_work.values(), slow_s, max(slots // COPIES, 1))
             by_future = {future: work for work in in_work.values() for future in work.futures}
             done, _ = wait(by_future, POLL_S, FIRST_COMPLETED)
             for future in done:
@@ -103,7 +119,7 @@ def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
                 if in_work.get(work.task.blocks) is not work:
                     continue  # another copy of the range was completed in the same moment
                 work.futures.remove(future)
-                transactions = _result(pool, work, future)
+                transactions = _result(pool, work, future, bounds.losses)
                 if transactions is None:
                     continue
                 durations_s.append(time.monotonic() - work.began_s)
@@ -115,11 +131,8 @@ def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
         pool.close()
 
 
-def _copy_slow(
-    pool: Pool, in_work: Collection[_Work], durations_s: Collection[float], most: int
-) -> None:
-    """Give ranges that take much longer than those before them to a second worker."""
-    slow_s = max(SLOW * median(durations_s), LEAST_SLOW_S) if durations_s else FIRST_SLOW_S
+def _copy_slow(pool: Pool, in_work: Collection[_Work], slow_s: float, most: int) -> None:
+    """Give ranges that take longer than `slow_s` to a second worker."""
     copied = sum(len(work.futures) > 1 for work in in_work)
     for work in in_work:
         elapsed_s = time.monotonic() - work.began_s
@@ -129,14 +142,14 @@ def _copy_slow(
             copied += 1
 
 
-def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
+def _result(pool: Pool, work: _Work, future: Future[int], most_losses: int) -> int | None:
     """Return how many transactions a range has; None where this copy of it failed, and another
     worker has it. Raises what spool() does."""
     try:
         return pool.result(future)
     except WorkerLost as error:
         work.losses += 1
-        if work.losses == MAX_LOSSES:
+        if work.losses == most_losses:
             raise SpoolFailed(f"{work.task}: {error}") from None
         log.warning("the worker with %s %s; another one takes them", work.task, error)
     except RangeFailed as error:

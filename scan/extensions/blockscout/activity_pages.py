@@ -178,6 +178,14 @@ def _amount(text: str, name: str) -> Decimal:
 
 
 MOST_COMPARED = 2000  # rows for one page, which may then have fewer than others
+
+
+class ActivityBounds:
+    """The bound of one page."""
+
+    compared = MOST_COMPARED
+
+
 AT_ONCE = 100
 INTERNAL, TRANSFER, TRANSACTION = range(3)  # the ranks of a transaction's rows, ascending
 ENTITIES = ("internal_transfers", "token_transfers", "transactions")  # by rank
@@ -227,7 +235,7 @@ def read_activities(
     merged = merge(*lists, key=lambda activity: activity.place, reverse=True)
     activities: list[Activity] = []
     compared = None
-    for compared in islice(merged, MOST_COMPARED):
+    for compared in islice(merged, reader().sources.get(ActivityBounds).compared):
         if _matches(compared, activity_filter):
             activities.append(compared)
         if len(activities) == most:

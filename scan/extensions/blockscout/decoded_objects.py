@@ -100,6 +100,12 @@ MOST_READ = 10  # reasons that a list reads; those of others are shown once they
 READ_S = 2.0  # after which it reads no more
 
 
+class ReasonBounds:
+    """The bound of one list."""
+
+    read = MOST_READ
+
+
 def node_words(failure: node_errors.CallFailure) -> str:
     return failure.words if failure.kind == node_errors.OTHER else WORDS[failure.kind]
 
@@ -109,7 +115,7 @@ def failures(records: Sequence[Record]) -> dict[str, Object]:
     failed = [record for record in records if not record["status"]]
     failures_by_hash = {record["hash"]: failure_fields(None) for record in failed}
     read, ends_at = 0, time.monotonic() + READ_S
-    for record in failed[:MOST_READ]:
+    for record in failed[: reader().sources.get(ReasonBounds).read]:
         failure = explanations.failure(reader(), record)
         failures_by_hash[record["hash"]] = failure_fields(failure)
         if failure is None or failure.is_passing or time.monotonic() > ends_at:

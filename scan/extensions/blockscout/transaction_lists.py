@@ -46,10 +46,17 @@ def _chain_fields(record: paths.Record, context: paths.Record) -> Object:
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
 LONGEST_INPUT = 16_384
+MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
 BLOB_TYPE, DELEGATING_TYPE = 3, 4
 # Of transactions that name one price, Blockscout says no parts of the fee.
 NO_FEE_PARTS = {"priority_fee": None, "transaction_burnt_fee": None}
 AUTHORIZATION_FAULTS = NAMES["authorization_faults"]
+
+
+class ListBounds:
+    """The bounds of one list."""
+
+    input_bytes, compared = LONGEST_INPUT, MOST_COMPARED
 
 
 def transaction_objects(records: Sequence[paths.Record]) -> list[Object]:
@@ -59,7 +66,7 @@ def transaction_objects(records: Sequence[paths.Record]) -> list[Object]:
     contents = {
         transaction_hash: content
         for transaction_hash, content in inputs(reader(), records).items()
-        if len(content) <= LONGEST_INPUT
+        if len(content) <= reader().sources.get(ListBounds).input_bytes
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
     contracts = called_contracts(reader(), records)
@@ -223,7 +230,6 @@ def authorization_object(record: Mapping[str, Any]) -> Object:
     }
 
 
-MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
 INTERNAL_TYPES = ("call", "create", "create2", "reward", "selfdestruct", "stop", "invalid")
 CALL_TYPES = ("call", "callcode", "delegatecall", "staticcall", "invalid")
 
@@ -253,7 +259,8 @@ def transactions_response(
 
 def sorted_transactions_response(window: Window, field: str, **filters: Any) -> Response | None:
     """Return transactions by an amount of theirs; None where there are more than MOST_COMPARED."""
-    whole = filtered_page(reader(), "transactions", filters, Window(MOST_COMPARED, 0))
+    most = reader().sources.get(ListBounds).compared
+    whole = filtered_page(reader(), "transactions", filters, Window(most, 0))
     if whole.next is not None:
         return None
     records: list[paths.Record] = orjson.loads(whole.data)
@@ -274,7 +281,8 @@ def _page(
     if choose is None:
         return paths.read_page(entity, read, window)
     window = window or paths.first_window()
-    records, last = paths.read_page(entity, read, window._replace(limit=MOST_COMPARED))
+    most = reader().sources.get(ListBounds).compared
+    records, last = paths.read_page(entity, read, window._replace(limit=most))
     chosen = choose(records)
     listed = chosen[: window.limit]
     return listed, listed[-1] if len(listed) < len(chosen) else last

@@ -74,6 +74,15 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
 
 CONTRACTS = 25  # those that used most gas
 MAX_TRANSACTIONS = 50_000  # counted for a request
+MAX_SAMPLE = 50_000  # searched of a day: the newest, and by an index all large ones of coin
+
+
+class CountedBounds:
+    """The bounds of one request."""
+
+    transactions, sample = MAX_TRANSACTIONS, MAX_SAMPLE
+
+
 DAY_S = 86_400
 SPANS_S = (DAY_S, 3_600, 300)
 COUNTED_FOR_S = 60
@@ -101,7 +110,7 @@ def contracts(
         "queries/contracts_list_most_called",
         block_from=window.block_from,
         block_to=window.block_to,
-        most=MAX_TRANSACTIONS,
+        most=reader.sources.get(CountedBounds).transactions,
         by_gas=order.by_gas,
         sign=sign,
         after=number,
@@ -151,7 +160,6 @@ def _newest_s(reader: Reader) -> int | None:
 
 LARGEST = 10
 NEWEST_OF_TOKEN = 2_000  # searched without a day
-MAX_SAMPLE = 50_000  # searched of a day: the newest, and by an index all large ones of coin
 
 
 class Largest(NamedTuple):
@@ -174,7 +182,7 @@ def largest_transactions(reader: Reader, day: date | None = None) -> Largest:
             block_from=first,
             block_to=last,
             limit=LARGEST,
-            most=MAX_SAMPLE,
+            most=reader.sources.get(CountedBounds).sample,
         )
     )
 
@@ -188,7 +196,7 @@ def largest_token_transfers(reader: Reader, token: bytes, day: date | None = Non
         block_from=first,
         block_to=last,
         limit=LARGEST,
-        most=NEWEST_OF_TOKEN if day is None else MAX_SAMPLE,
+        most=NEWEST_OF_TOKEN if day is None else reader.sources.get(CountedBounds).sample,
     )
     return Largest(data, sample, first_block, None if day is None else total)
 

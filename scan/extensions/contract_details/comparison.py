@@ -200,6 +200,12 @@ def _source(reader: Reader, address: bytes) -> Source:
 MOST_COUNTED = 50_000
 
 
+class SameCodeBounds:
+    """The bound of one list."""
+
+    counted = MOST_COUNTED
+
+
 def page(reader: Reader, address: bytes, window: Window) -> Page:
     """Return a page of the contracts with the code at an address, that itself among them; the total
     is None above MOST_COUNTED.
@@ -209,8 +215,9 @@ def page(reader: Reader, address: bytes, window: Window) -> Page:
     """
     filters = {"address": address.hex()}
     traversal = window.traversal("same_code", filters, (ORDINAL, ADDRESS), has_blocks=False)
-    if window.offset >= MOST_COUNTED:
-        message = f"page must be within the first {MOST_COUNTED:,} contracts; a cursor goes on."
+    most = reader.sources.get(SameCodeBounds).counted
+    if window.offset >= most:
+        message = f"page must be within the first {most:,} contracts; a cursor goes on."
         raise InvalidParameter(message, field="page")
     after_block, after_address = traversal.position(2)
     is_contract, *row = reader.row(
@@ -218,7 +225,7 @@ def page(reader: Reader, address: bytes, window: Window) -> Page:
         address=address,
         limit=window.limit,
         offset=window.offset,
-        most_counted=MOST_COUNTED,
+        most_counted=most,
         after_block=after_block,
         after_address=after_address,
     )

@@ -248,7 +248,11 @@ def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, An
     )
     is_whole = same_code.is_counted
     if not is_whole:  # page numbers end where the API's do
-        same_code = replace(same_code, total=comparison.MOST_COUNTED, is_counted=True)
+        same_code = replace(
+            same_code,
+            total=reader().sources.get(comparison.SameCodeBounds).counted,
+            is_counted=True,
+        )
     return same_code, {"is_whole": is_whole, "names": records.names_of(same_code.records, address)}
 
 

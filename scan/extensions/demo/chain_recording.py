@@ -241,6 +241,9 @@ def record(
     settings: Settings,
     blocks: BlockRange | None,
     database: Callable[[], AbstractContextManager[str]],
+    *,
+    max_bytes: int = MAX_BYTES,
+    quiet_s: float = QUIET_S,
 ) -> tuple[str, bytes]:
     """Record blocks. Return the recording's contents in words, with {path} for its path, and the
     bytes of its file.
@@ -253,16 +256,17 @@ def record(
         first, last = blocks or BlockRange(max(head - DEFAULT_BLOCKS + 1, 0), head)
         if last > head:
             raise SettingError("--blocks", f"{first}-{last}", f"the newest block is {head}")
-        answers = RecordedAnswers(MAX_BYTES)
+        answers = RecordedAnswers(max_bytes)
         node = RecordingNode(settings.rpc_urls, answers, last, ca_bundle=settings.ca_bundle)
         transactions = _read_blocks(node, first, last)
     except (NodeError, RpcError, BadHex, TypeError, KeyError) as error:
         raise ScanError(f"the node cannot give these blocks: {error}") from error
     settings = replace(settings, start_block=first, traces="auto", logs="")
     with database() as url:
-        problem = _index(replace(settings, database_url=url, read_database_url=url), node, answers)
+        settings = replace(settings, database_url=url, read_database_url=url)
+        problem = _index(settings, node, answers, quiet_s)
     if answers.is_too_large:
-        raise ScanError(f"more than {MAX_BYTES >> 20} MiB: choose fewer blocks, by --blocks")
+        raise ScanError(f"more than {max_bytes >> 20} MiB: choose fewer blocks, by --blocks")
     answers.add(HEADER, [], {"result": {"format": FORMAT, "first": first, "last": last}})
     states = sum(row["method"] in STATE_METHODS for row in answers.rows())
     contents = CONTENTS.format(
@@ -292,7 +296,9 @@ def _read_blocks(node: Node, first: int, last: int) -> int:
     return transactions
 
 
-def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) -> str:
+def _index(
+    settings: Settings, node: RecordingNode, answers: RecordedAnswers, quiet_s: float
+) -> str:
     """Index all blocks with the values that are read from the state. Return the problem because of
     which indexing ended early, "" where it did not."""
     prepare_database(settings, may_be_away=False)
@@ -308,7 +314,7 @@ def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) ->
         try:
             while not (is_done := _is_indexed(database, node.last)):
                 now = time.monotonic()
-                is_quiet = now - answers.changed_at > QUIET_S and not node.is_waiting
+                is_quiet = now - answers.changed_at > quiet_s and not node.is_waiting
                 if is_quiet or answers.is_too_large or now > deadline:
                     break
                 time.sleep(0.1)

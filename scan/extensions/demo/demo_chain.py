@@ -73,8 +73,9 @@ class DemoChain(replay.Recording):
     `ended_at` is the time of the last block before the loop.
     """
 
-    def __init__(self, lines: Iterable[bytes], ended_at: int) -> None:
+    def __init__(self, lines: Iterable[bytes], ended_at: int, max_added: int = MAX_ADDED) -> None:
         super().__init__(lines)
+        self.max_added = max_added
         self._first_added: int = self._exact.pop((LOOP, b"[]"))["result"]
         self._loop_blocks = self.head + 1 - self._first_added
         self._added: list[AddedBlock] = []
@@ -113,7 +114,7 @@ class DemoChain(replay.Recording):
 
     @property
     def is_full(self) -> bool:
-        return len(self._added) >= MAX_ADDED
+        return len(self._added) >= self.max_added
 
     def _pool(self) -> dict[str, dict[str, Any]]:
         """Return the transactions that wait in the recorded pool for ever, by their hashes."""
@@ -347,7 +348,9 @@ def _keys() -> dict[str, Any]:
     return {account.address.lower(): account for account in accounts}
 
 
-def start(data_dir: Path, now: Callable[[], float] = time.time) -> demo_node.DemoNode:
+def start(
+    data_dir: Path, now: Callable[[], float] = time.time, interval_s: float = INTERVAL_S
+) -> demo_node.DemoNode:
     """Serve the demo chain, which goes on from its file in `data_dir`."""
     digest = hashlib.sha256(demo_node.RECORDING.read_bytes()).hexdigest()[:8]
     path = data_dir / f"demo_{digest}.blocks"
@@ -358,7 +361,8 @@ def start(data_dir: Path, now: Callable[[], float] = time.time) -> demo_node.Dem
     chain = DemoChain(replay.read_lines(demo_node.RECORDING), ended_at)
     for block in blocks:
         chain.add(block)
-    threading.Thread(target=_grow, args=(chain, path, now), name="demo-chain", daemon=True).start()
+    grow = partial(_grow, chain, path, now, interval_s)
+    threading.Thread(target=grow, name="demo-chain", daemon=True).start()
     return demo_node.DemoNode(chain)
 
 
@@ -377,11 +381,11 @@ def _saved(path: Path) -> tuple[int | None, list[AddedBlock]]:
     return (int(first), blocks) if first else (None, [])
 
 
-def _grow(chain: DemoChain, path: Path, now: Callable[[], float]) -> None:
+def _grow(chain: DemoChain, path: Path, now: Callable[[], float], interval_s: float) -> None:
     """Add a block every few seconds, as long as the process runs."""
     with path.open("a") as file:
         while not chain.is_full:
-            time.sleep(INTERVAL_S)
+            time.sleep(interval_s)
             block = chain.next_block(int(now()))
             file.write(block.line())
             file.flush()

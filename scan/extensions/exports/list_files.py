@@ -44,6 +44,12 @@ PAGE_ROWS = 1000
 PAGE_ROWS_OF = {"logs": 100}
 
 
+class FileBounds:
+    """The bounds of one file."""
+
+    page_rows, rows, bytes, writing_s = PAGE_ROWS, MAX_FILE_ROWS, MAX_BYTES, MAX_WRITING_S
+
+
 class ListFile(NamedTuple):
     """A list's file, open at its beginning; clients save it as `name`, and `last` is its last page,
     without the records."""
@@ -73,8 +79,9 @@ def write_list(
         try:
             with reader.sources.database.transaction(snapshot=True):
                 csv = _CsvRows(reader, kind, own) if file_format is Format.CSV else None
-                rows_at_once = PAGE_ROWS_OF.get(kind, PAGE_ROWS)
-                last = _write(read, csv, window._replace(limit=rows_at_once), file)
+                bounds = reader.sources.get(FileBounds)
+                rows_at_once = PAGE_ROWS_OF.get(kind, bounds.page_rows)
+                last = _write(read, csv, window._replace(limit=rows_at_once), file, bounds)
             file.seek(0)
         except BaseException:
             file.close()
@@ -91,9 +98,10 @@ def _write(
     csv: "_CsvRows | None",
     window: list_pages.Window,
     file: IO[bytes],
+    bounds: FileBounds,
 ) -> Page:
     """Write all pages, and return the last one without its records."""
-    until = time.monotonic() + MAX_WRITING_S
+    until = time.monotonic() + bounds.writing_s
     if csv is not None:
         file.write(csv.header())
     rows = 0
@@ -105,7 +113,7 @@ def _write(
         else:
             file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in records)
         rows += len(records)
-        is_full = rows >= MAX_FILE_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
+        is_full = rows >= bounds.rows or file.tell() >= bounds.bytes or time.monotonic() > until
         if page.next is None or is_full:
             return replace(page, data="")
         window = window._replace(cursor=page.next)
@@ -147,7 +155,10 @@ TIMES_KEPT = 8
 class FilePlaces:
     """Limits of files: a client has one at a time; one that reads slowly occupies no thread."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, writing_wait_s: float = WRITING_WAIT_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._writing_wait_s, self._clock = writing_wait_s, clock
         self.open = ConcurrencyLimit(
             MAX_OPEN,
             places_per_client=1,
@@ -166,20 +177,20 @@ class FilePlaces:
     def writing(self, client: Hashable) -> Iterator[None]:
         """Hold a place for writing a file, after a short wait in line. Raises Unavailable with the
         time that the oldest one takes, if as long as the longest of the last ones."""
-        if not self._writing.take(client, wait_s=WRITING_WAIT_S):
+        if not self._writing.take(client, wait_s=self._writing_wait_s):
             raise Unavailable(BUSY, retry_after_s=self._left_s())
-        began_at = time.monotonic()
+        began_at = self._clock()
         self._began_at.append(began_at)
         try:
             yield
         finally:
             self._began_at.remove(began_at)
-            self._seconds.append(time.monotonic() - began_at)
+            self._seconds.append(self._clock() - began_at)
             self._writing.give_back(client)
 
     def _left_s(self) -> int:
         oldest = min(self._began_at, default=0.0)
-        return max(1, math.ceil(oldest + max(self._seconds) - time.monotonic()))
+        return max(1, math.ceil(oldest + max(self._seconds) - self._clock()))
 
 
 FOLDER = "files"  # in SCAN_DATA_DIR

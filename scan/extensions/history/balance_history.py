@@ -23,6 +23,14 @@ from scan.queries.reader import Reader
 
 # In each list of an address; PostgreSQL takes up to a microsecond a row that is in memory.
 MAX_ROWS_READ = 10_000
+
+
+class BalanceBounds:
+    """The bound of the rows of one page."""
+
+    rows_read = MAX_ROWS_READ
+
+
 INTEGER_MAX = 2**31 - 1
 WHOLE = Window(1, 0)
 WEI = Kind(bytes, 40)  # signed: where blocks lack traces a sum may be below zero
@@ -87,7 +95,7 @@ def page(
             **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
         )
         newest = {"block_to": last["number"], "balance": int(balance)}
-    most = MAX_ROWS_READ
+    most = reader.sources.get(BalanceBounds).rows_read
     while True:
         changed, spaced, has_more, before, before_hash, before_balance = read(
             is_unbounded=token is not None,

@@ -52,6 +52,13 @@ LEAST_ROWS_READ = 256
 ROWS_READ_PER_ENTRY = 4
 
 
+class HistoryBounds:
+    """The bounds of one page."""
+
+    to_self, counted = MAX_TO_SELF, MAX_COUNTED
+    least_rows_read, rows_read_per_entry = LEAST_ROWS_READ, ROWS_READ_PER_ENTRY
+
+
 def _unbounded() -> Mapping[str, Any]:
     lists = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
     highest = [parameters.BIGINT_MAX] * lists
@@ -142,9 +149,10 @@ def page(
     scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
     traversal = window.traversal("history", scope, POSITION)
     window = list_pages.in_kept_blocks(reader, window)
-    entries = window.limit
+    entries, limits = window.limit, reader.sources.get(HistoryBounds)
     if is_grouped:
-        window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
+        rows_read = max(limits.least_rows_read, limits.rows_read_per_entry * entries)
+        window = window._replace(limit=rows_read)
     has_total = filters.token is None and filters.counterparty is None and not is_grouped
     filters = _direction_filters(address, filters)
     of_page = {
@@ -164,7 +172,7 @@ def page(
         or filters.counterparty is not None
         or (
             filters.direction in ("out", "self")
-            and reader.row("queries/history_count_to_self", address=address)[0] > MAX_TO_SELF
+            and reader.row("queries/history_count_to_self", address=address)[0] > limits.to_self
         ),
         **of_page,
         flow=filters.direction or "all",
@@ -174,7 +182,7 @@ def page(
         counterparty=filters.counterparty,
         has_range=window.block_from > 0 or window.block_to < parameters.BIGINT_MAX,
         symbol=network.coin_symbol(reader),
-        most_counted=MAX_COUNTED,
+        most_counted=limits.counted,
         is_grouped=is_grouped,
         entries=entries,
     )

@@ -52,6 +52,13 @@ NOT_LOGS = "The node gave something else than the logs it was asked for."
 ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment; try again shortly."
 
 
+class LogBounds:
+    """The bounds of one request for logs."""
+
+    logs, data_bytes, batch_bytes = MOST_LOGS, MOST_DATA_BYTES, BATCH_BYTES
+    batch_timeout_s, count_s, few_logs = BATCH_TIMEOUT_S, COUNT_S, FEW_LOGS
+
+
 class LogBlocks(SizedCache[Sequence[int]]):
     """The block numbers of the entries of lists that were counted, in 32 MiB."""
 
@@ -106,13 +113,15 @@ def read_page(
         return [], False
     blocks = _candidate_blocks(reader, log_filter, span, direction)
     least = offset + limit if after is None else FIRST_BLOCKS
-    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending, least=least))
+    bounds = reader.sources.get(LogBounds)
+    read = _logs_in(reader, log_filter, blocks, is_descending=is_descending, least=least)
+    logs = _bounded(read, bounds)
     if after is not None:
         logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
-    logs = islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit)
+    logs = islice(logs, min(offset, bounds.logs), min(offset, bounds.logs) + limit)
     page: list[UnstoredLog] = []
     try:
-        _collect(logs, page)
+        _collect(logs, page, bounds)
         has_more = len(page) == limit
     except (NodeTimedOut, TooManyLogs):
         if not page or window.max_entries is None:
@@ -140,6 +149,7 @@ def read_page_and_total(
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
         return page, len(block_of_entry)
+    bounds = reader.sources.get(LogBounds)
     numbers = array("q")
     blocks = _candidate_blocks(reader, log_filter, span, "desc")
     ends_at = math.inf
@@ -156,13 +166,14 @@ def read_page_and_total(
             least=offset + limit or FIRST_BLOCKS,
             has_time_for=has_time_for,
         )
-        for log in _bounded(read):
+        for log in _bounded(read, bounds):
             numbers.append(log.block_number)
             yield log
 
     logs = counted()
-    _collect(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit), page)
-    ends_at = time.monotonic() + COUNT_S
+    skipped = min(offset, bounds.logs)
+    _collect(islice(logs, skipped, skipped + limit), page, bounds)
+    ends_at = time.monotonic() + bounds.count_s
     is_counted = True
     try:
         deque(logs, maxlen=0)
@@ -183,26 +194,26 @@ def _page_of_blocks(
     skipped = offset - block_of_entry.index(numbers[0])  # entries of its first block before it
     logs = _logs_in(reader, log_filter, list(dict.fromkeys(numbers)), is_descending=True)
     page: list[UnstoredLog] = []
-    _collect(islice(logs, skipped, skipped + limit), page)
+    _collect(islice(logs, skipped, skipped + limit), page, reader.sources.get(LogBounds))
     if [log.block_number for log in page] != list(numbers):
         raise UpstreamFailed(ANOTHER_CHAIN)
     return page
 
 
-def _bounded(logs: Iterator[UnstoredLog]) -> Iterator[UnstoredLog]:
+def _bounded(logs: Iterator[UnstoredLog], bounds: LogBounds) -> Iterator[UnstoredLog]:
     """Yield the logs; raises TooManyLogs past MOST_LOGS."""
     for index, log in enumerate(logs):
-        if index >= MOST_LOGS:
+        if index >= bounds.logs:
             raise TooManyLogs(TOO_MUCH)
         yield log
 
 
-def _collect(logs: Iterator[UnstoredLog], page: list[UnstoredLog]) -> None:
+def _collect(logs: Iterator[UnstoredLog], page: list[UnstoredLog], bounds: LogBounds) -> None:
     """Add the logs to a page; raises TooManyLogs where their data is too large for one."""
     size = 0
     for log in logs:
         size += len(log.data)
-        if page and size > MOST_DATA_BYTES:
+        if page and size > bounds.data_bytes:
             raise TooManyLogs(TOO_LARGE)
         page.append(log)
 
@@ -242,7 +253,7 @@ def _logs_in(
     TooManyLogs where time or blocks exceed their bounds, or there is no time for a batch of twice
     as many blocks as the last one.
     """
-    node = reader.node.within(TIMEOUT_S)
+    node, bounds = reader.node.within(TIMEOUT_S), reader.sources.get(LogBounds)
     start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
     if log_filter.address is not None and not any(log_filter.topics):
         count = max(1, min(least, FIRST_BLOCKS))
@@ -256,9 +267,8 @@ def _logs_in(
         numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()
         try:
-            logs, is_of_node = read_blocks(
-                reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers
-            )
+            session = node.within(bounds.batch_timeout_s)
+            logs, is_of_node = read_blocks(reader, session, log_filter, numbers)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
                 raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
@@ -276,6 +286,7 @@ def read_blocks(
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
     AnswerTooLarge, and as read_spans() does for those that are not stored."""
     missing, logs, size, read_bytes = dict.fromkeys(numbers), [], 0, 0
+    most_bytes = reader.sources.get(LogBounds).batch_bytes
     for number, block_hash, block in reader.sources.transaction_contents.stored(
         numbers, before_large=reader.hold_processor
     ):
@@ -293,8 +304,8 @@ def read_blocks(
             del missing[number]
         logs += of_block
         size += sum(len(log.data) for log in of_block)
-        if size > BATCH_BYTES and len(numbers) > 1:
-            raise too_large(BATCH_BYTES)
+        if size > most_bytes and len(numbers) > 1:
+            raise too_large(most_bytes)
     if missing:
         reader.reported.add("logs")
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
@@ -324,7 +335,8 @@ def read_spans(
     last = spans[-1].last
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
     calls.append(Call("eth_getBlockByNumber", (hex(last), False)))
-    *results, header = node.results(calls, BATCH_BYTES, 2 * BATCH_BYTES)
+    bounds = reader.sources.get(LogBounds)
+    *results, header = node.results(calls, bounds.batch_bytes, 2 * bounds.batch_bytes)
     if spans[0].first == last and isinstance(results[0], AnswerTooLarge):
         reader.hold_processor()
         *results, header = node.results(calls)
@@ -338,7 +350,7 @@ def read_spans(
         if data(header["hash"], 32) != block_hash:
             raise UpstreamFailed(ANOTHER_CHAIN)
         of_spans = [*zip(spans, map(json_array, results), strict=True)]
-        if sum(len(of_span) for _, of_span in of_spans) > FEW_LOGS:
+        if sum(len(of_span) for _, of_span in of_spans) > bounds.few_logs:
             reader.hold_processor()
         logs = [_decode(json_object(log), span) for span, of_span in of_spans for log in of_span]
     except (BadHex, KeyError, TypeError):

@@ -21,6 +21,14 @@ INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
+
+
+class CandleBounds:
+    """The bound of one request."""
+
+    trades = MAX_TRADES
+
+
 UNKNOWN = "No pool is indexed at this address."
 NEWEST_S = 10**12  # beyond the time of every block
 
@@ -121,6 +129,7 @@ def _from_trades(
     reader: Reader, address: bytes, span_s: int, first_start_s: int, last_s: int | None, limit: int
 ) -> Candles:
     """Return candles made of at most MAX_TRADES trades."""
+    most = reader.sources.get(CandleBounds).trades
     newest = json.loads(get(reader, address))["lastTradeAt"]
     if newest is None:
         return Candles("[]", None)
@@ -137,12 +146,12 @@ def _from_trades(
             span_s=span_s,
             block_from=window.block_from,
             block_to=window.block_to,
-            max_trades=MAX_TRADES,
+            max_trades=most,
         )
-        if count <= MAX_TRADES:
+        if count <= most:
             return Candles(data, start_s - 1 if start_s > first_start_s else None)
         if spans == 1:
-            message = f"The newest interval has {count:,} trades, more than {MAX_TRADES:,}"
+            message = f"The newest interval has {count:,} trades, more than {most:,}"
             raise InvalidParameter(f"{message}; choose a shorter one.", field="interval")
         spans = (spans + 3) // 4
     return Candles("[]", None)

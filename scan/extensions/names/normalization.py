@@ -63,6 +63,8 @@ def normalized_plain(text: str) -> str | None:
 class Normalizer:
     """Normalises names, and keeps what became of those that took the process."""
 
+    answer_s = ANSWER_S
+
     def __init__(self) -> None:
         self._kept: SizedCache[tuple[str | None, str]] = SizedCache(CACHE_BYTES)
         busy = "Too many names are being checked; try again shortly."
@@ -104,7 +106,7 @@ class Normalizer:
                     stderr=subprocess.DEVNULL,
                     env={},
                 )
-            line = _exchange(self._process, json.dumps(text).encode() + b"\n")
+            line = _exchange(self._process, json.dumps(text).encode() + b"\n", self.answer_s)
             with suppress(ValueError):
                 answer = json.loads(line)
                 if isinstance(answer, dict):
@@ -116,10 +118,10 @@ class Normalizer:
         raise NotChecked("the check of the name did not end in time")
 
 
-def _exchange(process: "subprocess.Popen[bytes]", line: bytes) -> bytes:
+def _exchange(process: "subprocess.Popen[bytes]", line: bytes, answer_s: float) -> bytes:
     """Return the line with which the process answers; b"" where it has ended, or is late."""
     assert process.stdin is not None and process.stdout is not None
-    ends_at, answer = time.monotonic() + ANSWER_S, b""
+    ends_at, answer = time.monotonic() + answer_s, b""
     try:
         process.stdin.write(line)
         process.stdin.flush()

@@ -73,6 +73,8 @@ _T = TypeVar("_T")
 class Names(AddressNames):
     """The names that one process knows."""
 
+    one_s, list_s, kept_s = ONE_S, LIST_S, KEPT_S
+
     def __init__(
         self, settings: Settings, hosts: Gateways | None = None, l1: NodeGateway | None = None
     ) -> None:
@@ -101,7 +103,7 @@ class Names(AddressNames):
         block = reader.once(blocks.newest)
         if block is None:
             return Resolved(name, None, None, None)
-        names = self._chain_names(reader, reader.node, ONE_S, service, block)
+        names = self._chain_names(reader, reader.node, self.one_s, service, block)
         target = names.target(name)
         if target.address is node_names.Problem.OFF_CHAIN:
             target = self._hosted_target(reader, service, name, block) or target
@@ -113,7 +115,7 @@ class Names(AddressNames):
         self, reader: Reader, service: NameService, name: str, block: BlockId
     ) -> Target | None:
         kept = self._hosted.get(name)
-        if kept is None or time.monotonic() - kept.read_at >= KEPT_S:
+        if kept is None or time.monotonic() - kept.read_at >= self.kept_s:
             target = self._by_gateways(reader, service, block, lambda names: names.target(name))
             if target is None:
                 return None
@@ -128,7 +130,7 @@ class Names(AddressNames):
         node failed meanwhile."""
         if self._hosts is None:
             return None
-        node, seconds = reader.sources.gateway.session(reader.client), gateways.TOTAL_S + ONE_S
+        node, seconds = reader.sources.gateway.session(reader.client), gateways.TOTAL_S + self.one_s
         try:
             with self._lookups.place(reader.client):
                 return read(self._chain_names(reader, node, seconds, service, block, self._hosts))
@@ -176,7 +178,7 @@ class Names(AddressNames):
         missing = [address for address in addresses if address not in claims]
         if missing and not reader.has_node_failed:
             with suppress(UpstreamFailed, Unavailable):
-                of_chain = self._chain_names(reader, reader.node, ONE_S, service, block)
+                of_chain = self._chain_names(reader, reader.node, self.one_s, service, block)
                 claims |= self._keep(of_chain.claims(missing), block)
             claims |= self._read_hosted(reader, service, claims, block)
         names = dict.fromkeys(addresses, UNREAD)
@@ -192,13 +194,13 @@ class Names(AddressNames):
         service, block = self._service_and_head(reader)
         if service is None or block is None:
             return {}
-        claims = self._current(addresses, block, KEPT_S)
+        claims = self._current(addresses, block, self.kept_s)
         missing = [address for address in addresses if address not in claims][:MAX_IN_LIST]
         if missing and not reader.has_node_failed and time.monotonic() >= self._pause_until:
             try:
                 # In a session of its own: a list is cached whether or not names could be read.
                 node = reader.sources.gateway.session(reader.client)
-                names = self._chain_names(reader, node, LIST_S, service, block)
+                names = self._chain_names(reader, node, self.list_s, service, block)
                 with self._lists.place(reader.client):
                     claims |= self._keep(names.claims(missing), block)
                 if names.is_l1_late:
@@ -223,7 +225,7 @@ class Names(AddressNames):
             for address, entry in kept.items()
             if entry is not None
             and (
-                now - entry.read_at < (KEPT_S if entry.is_hosted or self._l1 else age_s)
+                now - entry.read_at < (self.kept_s if entry.is_hosted or self._l1 else age_s)
                 or (entry.block_hash == block.hash and not entry.is_hosted)
             )
         }

@@ -26,8 +26,15 @@ REMOVED_TRANSACTIONS = 20_000  # removed in one transaction of the database
 class Retention:
     """Removes old rows of one database, for its only writer."""
 
-    def __init__(self, database: connection.Database, keep: Keep | None, finality: int) -> None:
+    def __init__(
+        self,
+        database: connection.Database,
+        keep: Keep | None,
+        finality: int,
+        wait_s: float = WAIT_S,
+    ) -> None:
         """Without `keep`, no more rows are removed."""
+        self._wait_s = wait_s
         self._database = database
         self._keep = keep
         self._finality = finality
@@ -51,7 +58,7 @@ class Retention:
         state = self._database.row("indexer/retention_get")
         if state is not None:
             first_block, decided_block, decided_at, removed_to = state
-            is_recent = 0 <= (now - decided_at).total_seconds() < WAIT_S
+            is_recent = 0 <= (now - decided_at).total_seconds() < self._wait_s
             if is_recent or head < decided_block + self._finality:
                 return False
             if removed_to < first_block:

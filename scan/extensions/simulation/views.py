@@ -27,6 +27,13 @@ _COINS = re.compile(rf"([0-9]{{1,60}})(?:\.([0-9]{{1,{COIN_DECIMALS}}}))?\Z", re
 
 MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 
+
+class SimulationBounds:
+    """The bound of one response."""
+
+    response_bytes = MAX_RESPONSE_BYTES
+
+
 api_views = Blueprint("simulation", __name__)
 page_views = Blueprint("pages_simulation", __name__)
 
@@ -47,7 +54,7 @@ def simulate_calls() -> json_responses.Response:
         calls_inside = {"has_frames": has_frames, "is_cut": trace and not has_frames}
         records = [one.record(**calls_inside) for one in simulated]
         response = json_responses.json_value({**head, "calls": records})
-        if len(response.body) <= MAX_RESPONSE_BYTES:
+        if len(response.body) <= reader().sources.get(SimulationBounds).response_bytes:
             return response
     raise TracesUnavailable(TOO_LARGE)
 

@@ -111,13 +111,14 @@ def read_next(
     types: Collection[str],
     orphaned: OrphanedEvents,
     known_version: int = 0,
+    max_events: int = MAX_EVENTS,
 ) -> Events:
     """Return the next events of `types`, perhaps none; raises PositionLost.
 
     Nothing is returned of an index older than `known_version`, as another replica may have.
     """
     row = database.row(
-        "queries/block_events_get_next", **position._asdict(), types=sorted(types), size=MAX_EVENTS
+        "queries/block_events_get_next", **position._asdict(), types=sorted(types), size=max_events
     )
     assert row is not None
     newest, count, number, block_hash, first, total, lines, parent_hash, has_events, version = row
@@ -129,7 +130,8 @@ def read_next(
                 f"The fork that removed block {position.number} was too deep for a stream to"
                 " follow. Read lists again from before it, and open a stream without a position."
             )
-        return Events(*_removed(position, bytes(parent_hash), types, orphaned), version)
+        removed = _removed(position, bytes(parent_hash), types, orphaned, max_events)
+        return Events(*removed, version)
     if count is None and (newest is None or position.number > newest):
         return Events([], position, version, is_ahead=True)
     if count is None or newest - position.number > MAX_BLOCKS:
@@ -139,7 +141,7 @@ def read_next(
         )
     if number is None:
         return Events([], position._replace(event_count=count), version, is_newest=True)
-    after = Position(number, bytes(block_hash), min(first + MAX_EVENTS, total))
+    after = Position(number, bytes(block_hash), min(first + max_events, total))
     return Events(_added(after, lines), after, version)
 
 
@@ -154,7 +156,11 @@ def _added(position: Position, lines: str | None) -> list[BlockEvent]:
 
 
 def _removed(
-    position: Position, parent_hash: bytes, types: Collection[str], orphaned: OrphanedEvents
+    position: Position,
+    parent_hash: bytes,
+    types: Collection[str],
+    orphaned: OrphanedEvents,
+    max_events: int,
 ) -> tuple[list[BlockEvent], Position]:
     """Return as removed the events that a reader has had of an orphaned block, the last first, and
     the position after them."""
@@ -163,7 +169,7 @@ def _removed(
         return [], parent
     lines = orphaned.lines(position.hash)
     last = min(position.event_count, len(lines))
-    first = max(last - MAX_EVENTS, 0)
+    first = max(last - max_events, 0)
     events = []
     for index in range(last - 1, first - 1, -1):
         event_type, text = lines[index].split(" ", 1)
@@ -285,9 +291,17 @@ RECORD_TIMES, EVENT_BYTES = 5, 500
 
 
 class SharedReads:
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        max_events: int = MAX_EVENTS,
+        max_age_s: float = MAX_AGE_S,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
         self._database = database
-        self._read: SizedCache[tuple[Events, float]] = SizedCache(CACHE_BYTES)
+        self._max_events, self._max_age_s = max_events, max_age_s
+        self._read: SizedCache[tuple[Events, float]] = SizedCache(cache_bytes)
         self._fork_version = 0  # of the index when the newest removal was read
         self.orphaned = OrphanedEvents(database)
 
@@ -300,9 +314,11 @@ class SharedReads:
         if cached is not None:
             events, read_at = cached
             oldest = max(known_version, self._fork_version)
-            if events.version >= oldest and time.monotonic() - read_at < MAX_AGE_S:
+            if events.version >= oldest and time.monotonic() - read_at < self._max_age_s:
                 return events
-        events = read_next(self._database, position, types, self.orphaned, known_version)
+        events = read_next(
+            self._database, position, types, self.orphaned, known_version, self._max_events
+        )
         if events.position != position and not (events.is_newest or events.is_ahead):
             self._read.store(key, (events, time.monotonic()), _bytes(events))
         self.note_fork(position, events)

@@ -94,14 +94,24 @@ class Stream:
 
 
 class Streams:
-    def __init__(self, reads: connection.Database, listener: notifications.Listener | None) -> None:
-        """`listener` receives new versions of the index; it is None where `reads` is a replica."""
+    def __init__(
+        self,
+        reads: connection.Database,
+        listener: notifications.Listener | None,
+        *,
+        most_sent_bytes: int = MOST_SENT_BYTES,
+        max_ahead_s: float = MAX_AHEAD_S,
+        **most_open: int,
+    ) -> None:
+        """`listener` receives new versions of the index; it is None where `reads` is a replica.
+        `most_open` are bounds of OpenStreams."""
+        self._most_sent_bytes, self._max_ahead_s = most_sent_bytes, max_ahead_s
         self._reads = reads
         self._behind = block_events.SharedReads(reads)
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
-        self._open = open_response.OpenStreams(Stream.displace)
+        self._open = open_response.OpenStreams(Stream.displace, **most_open)
         self._turns = open_response.FairQueue[Stream]()
         self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
@@ -216,10 +226,10 @@ class Streams:
             for event in filter(stream.filter.matches, events.events):
                 texts.append(open_response.event_text(event))
                 size += len(texts[-1])
-                if size >= MOST_SENT_BYTES:
+                if size >= self._most_sent_bytes:
                     position = block_events.parse_position(event.position, "position")
                     break
-            is_full = size >= MOST_SENT_BYTES or time.monotonic() >= ends_at
+            is_full = size >= self._most_sent_bytes or time.monotonic() >= ends_at
             if is_full or events.is_newest or events.is_ahead:
                 break
         stream.position = position
@@ -228,7 +238,7 @@ class Streams:
     def _wait_for_block(self, stream: Stream) -> None:
         """Wait for a block that another instance, or the primary before a failover, has shown."""
         stream.ahead_since = stream.ahead_since or time.monotonic()
-        if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
+        if time.monotonic() - stream.ahead_since > self._max_ahead_s:
             self._lost.append(stream.position)
             raise _not_indexed(stream.position)
         self._try_again(stream)
@@ -324,7 +334,7 @@ class Streams:
                     texts[stream_filter].append(text)
         for stream_filter, pieces in texts.items():
             data = b"".join(pieces)
-            if len(data) > MOST_SENT_BYTES:
+            if len(data) > self._most_sent_bytes:
                 self._leave_behind(stream_filter)
             for stream in self._live[stream_filter]:
                 stream.send(data)

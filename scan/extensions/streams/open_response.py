@@ -218,9 +218,16 @@ class OpenStreams(Generic[_Stream]):
     """Streams or sockets that are open. Where all places are taken, a client gets one of the
     network that has most, if that has more than its own would: nobody can take all of them."""
 
-    def __init__(self, displace: Callable[[_Stream], object] | None = None) -> None:
+    def __init__(
+        self,
+        displace: Callable[[_Stream], object] | None = None,
+        *,
+        most: int = MAX_STREAMS,
+        most_of_address: int = MAX_STREAMS_PER_ADDRESS,
+    ) -> None:
         """`displace` disconnects a stream that has lost its place."""
         self._displace = displace
+        self._most, self._most_of_address = most, most_of_address
         self._streams: dict[_Stream, None] = {}
         self._by_address: Counter[Hashable] = Counter()
         self._by_network: Counter[Hashable] = Counter()
@@ -230,12 +237,12 @@ class OpenStreams(Generic[_Stream]):
         """Add a stream; raises RateLimited where its address has too many, else Unavailable."""
         displaced = None
         with self._lock:
-            if self._by_address[stream.address] >= MAX_STREAMS_PER_ADDRESS:
+            if self._by_address[stream.address] >= self._most_of_address:
                 raise RateLimited(
-                    f"{MAX_STREAMS_PER_ADDRESS} streams are open, the maximum; close one first.",
+                    f"{self._most_of_address} streams are open, the maximum; close one first.",
                     headers={"Retry-After": "5"},
                 )
-            if len(self._streams) >= _most_open():
+            if len(self._streams) >= _most_open(self._most):
                 displaced = self._last_of_largest(network_around(str(stream.address)))
                 self._remove(displaced)
             self._streams[stream] = None
@@ -276,7 +283,7 @@ def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
         del counts[key]
 
 
-def _most_open() -> int:
+def _most_open(most: int) -> int:
     """Return the limit of all streams: each takes a file descriptor (see gunicorn.conf.py)."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)
+    return most if files == resource.RLIM_INFINITY else min(most, files // 4)

@@ -270,8 +270,15 @@ class Ending(NamedTuple):
 class JobRunner:
     """One thread claims jobs, extends leases and sweeps; each job runs in a thread of its own."""
 
-    def __init__(self, database: Database, verifier: Verifier, jobs: VerificationJobs) -> None:
+    def __init__(
+        self,
+        database: Database,
+        verifier: Verifier,
+        jobs: VerificationJobs,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._database = database
+        self._now = now
         self._verifier = verifier
         self._jobs = jobs
         self._stopping = False
@@ -311,7 +318,7 @@ class JobRunner:
                 if not self._stopping:
                     self._jobs.changed.wait(RUNNER_POLL_S)
         try:
-            self._postpone(list(self._running), _now())
+            self._postpone(list(self._running), self._now())
         except errors.ScanError as error:
             log.warning(
                 "cannot return the leases of verification jobs, they will expire: %s", error
@@ -334,14 +341,14 @@ class JobRunner:
         # Whether clients without a running job wait while all places are taken.
         self._verifier.places.jobs_wait = (
             len(self._running) >= RUNNING
-            and next_due(_unfinished(self._database, _now())) is not None
+            and next_due(_unfinished(self._database, self._now())) is not None
         )
 
     def _claim(self) -> ClaimedJob | None:
         lease = random.getrandbits(62)
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
-            now = _now()  # others may have held the lock for a while
+            now = self._now()  # others may have held the lock for a while
             job = next_due(_unfinished(tx, now))
             if job is None:
                 return None
@@ -353,13 +360,13 @@ class JobRunner:
 
     def _extend_leases(self) -> None:
         if leases := [*self._running]:
-            until = _now() + timedelta(seconds=LEASE_S)
+            until = self._now() + timedelta(seconds=LEASE_S)
             self._database.rows(
                 "verification/jobs_extend_leases", leases=leases, leased_until=until
             )
 
     def _sweep(self) -> None:
-        before = _now() - KEPT
+        before = self._now() - KEPT
         self._database.rows("verification/jobs_sweep", created_before=before, limit=SWEPT_AT_ONCE)
 
     def _postpone(self, leases: list[int], due_at: datetime) -> None:
@@ -371,7 +378,7 @@ class JobRunner:
         try:
             ending = self._ending(job)
             if ending is None:
-                self._postpone([job.lease], _now() + POSTPONED)
+                self._postpone([job.lease], self._now() + POSTPONED)
             else:
                 self._database.rows("verification/jobs_finish", **_end(job.id, job.lease, ending))
         except errors.ScanError as error:
@@ -391,7 +398,7 @@ class JobRunner:
             verified = verify(self._verifier, parse(json.loads(job.request)), job.client)
         except errors.Unavailable as error:
             is_passing = not isinstance(error, errors.CompilerUnavailable)
-            if is_passing and _now() - job.created_at < TRIED_FOR:
+            if is_passing and self._now() - job.created_at < TRIED_FOR:
                 return None
             return Ending(error.message, error_code=UNAVAILABLE)
         except errors.ScanError as error:
@@ -410,7 +417,13 @@ def _unfinished(database: Database | Transaction, now: datetime) -> list[Unfinis
 def _end(job_id: str, lease: int | None, ending: Ending) -> dict[str, object]:
     """Return the parameters of verification/jobs_finish."""
     status = "failed" if ending.error_code else "done"
-    return {"id": job_id, "lease": lease, "status": status, "now": _now(), **ending._asdict()}
+    return {
+        "id": job_id,
+        "lease": lease,
+        "status": status,
+        "now": datetime.now(UTC),
+        **ending._asdict(),
+    }
 
 
 def _error_code(error: errors.ScanError) -> str:
@@ -421,7 +434,3 @@ def _error_code(error: errors.ScanError) -> str:
     if isinstance(error, errors.RateLimited):
         return UNAVAILABLE
     return NO_MATCH if isinstance(error, errors.VerificationFailed) else INTERNAL_ERROR
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

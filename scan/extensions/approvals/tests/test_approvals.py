@@ -15,7 +15,7 @@ from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2,
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support.explorer import behind
 from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse, replacing
-from tests.support.indexing import Indexing, client_over, settings_for
+from tests.support.indexing import Indexing, client_over, settings_for, sources
 from tests.support.lists import get
 
 Service = namedtuple("Service", "stored client url indexing")
@@ -25,6 +25,7 @@ def is_logs(call):
     return call["method"] == "eth_getLogs"
 
 
+SOURCES = {"none": "node", "all": "index", "standard": "index"}
 LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
 
 
@@ -48,12 +49,12 @@ def followed(request, postgres, template, chain):
 def test_every_pair_is_what_the_node_says(service, chain):
     found = by_key(service.client, chain.owner, ended="true")
     assert len(found) == 16
-    for key, record in found.items():
-        burnt = key[0] == "item" and key[2] == "4"
-        assert record["amountNow"] == (None if burnt else str(chain.node_says(*key))), record
-        assert record["unavailable"] == ("reverted" if burnt else None)
+    shown = {key: (r["amountNow"], r["unavailable"]) for key, r in found.items()}
+    [burnt] = [key for key in found if key[0] == "item" and key[2] == "4"]
+    assert shown.pop(burnt) == (None, "reverted")
+    assert shown == {key: (str(chain.node_says(*key)), None) for key in shown}
     page = get(service.client, f"/addresses/{chain.owner}/approvals")
-    assert page["source"] == ("node" if service.stored == "none" else "index")
+    assert page["source"] == SOURCES[service.stored]
     assert page["block"] == chain.anvil.head()
 
 
@@ -124,15 +125,14 @@ def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
         service.indexing.wait_for(chain.anvil.head())
 
 
-def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain, monkeypatch):
-    if service.stored == "none":
-        return  # its node is read as far as time allows
+@pytest.mark.parametrize("followed", LOGS[1:], indirect=True)  # a node is read as time allows
+def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain):
     everything = by_key(service.client, chain.owner, ended="true")
     snapshot = chain.anvil.snapshot()
     try:
         chain.do("boaster0", "boast", chain.owner, 1, 40, sender=chain.anvil.accounts[7])
         service.indexing.wait_for(chain.anvil.head())
-        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 30)
+        sources(service.client).get(events.ApprovalBounds).events = 30
         path = f"/addresses/{chain.owner}/approvals"
         page = get(service.client, path, ended="true", limit=100)
         assert page["completeFrom"] == chain.anvil.head() + 1
@@ -288,7 +288,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
 
 
 @pytest.mark.thorough
-def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain, monkeypatch):
+def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain):
     asked = []
 
     def refuse_wide(calls, forward):
@@ -305,9 +305,9 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain,
         indexing = Indexing(url, chain.anvil.url, stores_bodies=False)
         indexing.run_until(chain.anvil.head())
         whole = by_key(indexing.client(), chain.owner, ended="true")
-        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
         node.fault = refuse_wide
         client = client_over(url, node.url)
+        sources(client).get(events.ApprovalBounds).events = 9
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
         assert max(asked) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
         shown = [key_of(r) for r in page["approvals"]]

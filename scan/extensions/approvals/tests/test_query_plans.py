@@ -2,8 +2,9 @@
 
 import pytest
 
-from scan.extensions.approvals.events import APPROVAL_TOPICS
+from scan.extensions.approvals.events import APPROVAL_TOPICS, ApprovalBounds
 from tests.support import database, explain
+from tests.support.indexing import sources
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +22,7 @@ def test_approvals_are_read_from_an_index_of_their_owners(postgres, seeded_templ
         )
         with explain.explained(url) as service:
             plans, page = service.plans(f"/api/v1/addresses/0x{owner}/approvals?limit=100")
-            monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 2)
+            sources(service.client).get(ApprovalBounds).events = 2
             [(sender,)] = database.execute(
                 url,
                 "SELECT encode(t.from_address, 'hex') FROM transactions t"

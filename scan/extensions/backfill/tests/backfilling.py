@@ -31,6 +31,8 @@ def backfill(
     cluster=None,
     history=None,
     computes_senders=True,
+    processes=1,
+    memory_bytes=MEMORY_BYTES,
 ):
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -40,7 +42,13 @@ def backfill(
             database,
             Node(settings.rpc_urls),
             resources.Resources(
-                1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster, computes_senders=computes_senders
+                processes,
+                memory_bytes,
+                2,
+                2,
+                MEMORY_BYTES // 8,
+                cluster,
+                computes_senders=computes_senders,
             ),
             audit,
             threading.Event(),

@@ -62,16 +62,15 @@ def content(files, blocks):
 
 
 @pytest.mark.long
-def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog):
+def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, caplog):
     """The files are those that one process writes, byte by byte."""
-    monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 2.0)
-    monkeypatch.setattr(worker_pool, "LEAST_SLOW_S", 2.0)
+    bounds = worker_pool.SpoolBounds(least_slow_s=2.0, first_slow_s=2.0)
     environment = {"RPC_URL": scenario.anvil.url}
     killed, frozen = (dask.add_worker(**environment) for _ in range(2))
     pool = ClusterPool(dask.settings(bucket), files := RangeFiles(tmp_path))
     wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
     finished = 0
-    for number, _ in enumerate(worker_pool.spool(pool, tasks)):
+    for number, _ in enumerate(worker_pool.spool(pool, tasks, bounds)):
         finished += 1
         if number == 1:
             killed.kill()
@@ -99,13 +98,12 @@ def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scena
 
 
 @pytest.mark.long
-def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
+def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path):
     stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):
-            ClusterPool(settings, RangeFiles(tmp_path))
+            ClusterPool(settings, RangeFiles(tmp_path), connect_s=2.0)
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 older bodies are stored."""
 
 import threading
-import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill import body_backfill, chain_backfill, resources
+from scan.extensions.backfill import body_backfill, chain_backfill
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from tests.support import database, indexing, serving, table_digest
@@ -84,18 +83,14 @@ def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
     assert digest(database_url) == before
 
 
-def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path, monkeypatch):
+def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
     settings = indexing.settings_for(database_url, chain.url)
     options = {"folder": tmp_path / "files", "last_block": 9}
-    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
-    with pytest.raises(CannotBegin, match=r"0\.1 GB of memory is available.*lower --workers"):
-        backfill(settings, **options)
+    with pytest.raises(CannotBegin, match=r"GB of memory is available.*lower --workers"):
+        backfill(settings, processes=10**6, **options)
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     assert not options["folder"].exists()
-    monkeypatch.undo()
-
-    monkeypatch.setattr(chain_backfill, "READINGS", 1)
     differences = [("transactions 1 0 is missing", 0, 9)]
     with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
         backfill(settings, audit=lambda _: differences, **options)
@@ -105,10 +100,8 @@ def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_pat
         backfill(replace(settings, logs="all"), **options)
     with pytest.raises(CannotBackfill, match="begun with SCAN_BODIES=on"):
         backfill(replace(settings, stores_bodies=False), **options)
-    monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
     with pytest.raises(CannotBackfill, match="lower --memory"):
-        backfill(settings, **options)
-    monkeypatch.undo()
+        backfill(settings, memory_bytes=10**15, **options)
     audits = [differences, []]  # of the node that had it otherwise once
     assert backfill(settings, audit=lambda _: audits.pop(0), **options)
     assert not audits
@@ -151,6 +144,12 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
     assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
+WAITING = """
+    SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
 def test_a_fork_takes_back_bodies_that_are_being_stored(
     anvil, database_url, postgres, template, monkeypatch
 ):
@@ -163,22 +162,23 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
         copy_binary(*given)
         anvil.reorganise(body_backfill.READ_BLOCKS + 4)
         mine(2)
-        time.sleep(2)  # in which the indexer would take blocks back
+        indexer.look()  # it would take blocks back
+        serving.wait_until(lambda: database.execute(database_url, WAITING) == [(1,)])
 
     mine(3 * body_backfill.READ_BLOCKS)
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
     copy_binary = body_backfill.copy_binary
     with (
         indexing.Indexing(database_url, anvil.url) as indexer,
-        closing(Database(database_url, statement_timeout_ms=0)) as database,
+        closing(Database(database_url, statement_timeout_ms=0)) as own,
     ):
-        older = body_backfill.BodyBackfill(database, Node([anvil.url]), threading.Event())
+        older = body_backfill.BodyBackfill(own, Node([anvil.url]), threading.Event())
         serving.wait_until(older.missing)
         stored = older.run()
         assert next(stored) == body_backfill.READ_BLOCKS
-        monkeypatch.setattr(body_backfill, "copy_binary", copy_and_fork)
-        assert next(stored) == body_backfill.READ_BLOCKS
-        monkeypatch.setattr(body_backfill, "copy_binary", copy_binary)
+        with monkeypatch.context() as patch:
+            patch.setattr(body_backfill, "copy_binary", copy_and_fork)
+            assert next(stored) == body_backfill.READ_BLOCKS
         indexer.wait_for(anvil.head())
         assert [*stored]
     assert digest(database_url) == fresh_digest(postgres, template, anvil)

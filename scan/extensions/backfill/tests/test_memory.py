@@ -1,7 +1,5 @@
 """Memory that a backfill needs is told before it starts, and refused where it is not there."""
 
-import random
-
 import pytest
 
 from scan.ethereum.client import Node
@@ -84,8 +82,7 @@ def test_what_does_not_fit_names_the_option_to_lower():
         require_memory([spool, load], spool.size)
 
 
-def test_the_busiest_part_of_a_chain_decides(scenario, monkeypatch):
-    monkeypatch.setattr(random, "sample", lambda numbers, count: [*numbers][:count])
+def test_the_busiest_part_of_a_chain_decides(scenario):
     blocks = [b for b in scenario.truth.blocks[::-1] if b["number"] < 50]
     counts = [block["txCount"] for block in blocks]
     sample = estimate(Node((scenario.anvil.url,)), 0, 49)

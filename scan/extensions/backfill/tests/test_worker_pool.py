@@ -12,11 +12,11 @@ from functools import partial
 import psutil
 import pytest
 
-from scan.extensions.backfill import range_files, worker_pool
+from scan.extensions.backfill import range_files
 from scan.extensions.backfill.plan import SpoolFailed, split
 from scan.extensions.backfill.spool import RangeTask
 from scan.extensions.backfill.tests import pool_tasks
-from scan.extensions.backfill.worker_pool import WorkerPool, spool
+from scan.extensions.backfill.worker_pool import SpoolBounds, WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import completed, wait_until
@@ -53,20 +53,19 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     assert all(map(files.has, RANGES))
 
 
-def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 0.3)
+def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, caplog):
     files = range_files.RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(pool_tasks.end_once, tmp_path / "marker", signal.SIGSTOP))
-    assert list(spool(pool, TASKS)) == [7, 7]
+    assert list(spool(pool, TASKS, SpoolBounds(first_slow_s=0.3))) == [7, 7]
     assert "blocks 0 to 9 take long (0 s); a second worker takes them" in caplog.text
     assert "key" not in caplog.text
     assert all(map(files.has, RANGES)) and not multiprocessing.active_children()
 
 
-def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker_pool, "MAX_LOSSES", 2)
+def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path):
+    killed = WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.kill_always)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
-        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.kill_always), TASKS))
+        list(spool(killed, TASKS, SpoolBounds(losses=2)))
     with pytest.raises(SpoolFailed, match="no such block"):
         list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.fail), TASKS))
 

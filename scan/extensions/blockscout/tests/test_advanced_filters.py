@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from scan.extensions.blockscout import activity_pages
-from scan.extensions.blockscout.activity_pages import ActivityFilter, Chosen
+from scan.extensions.blockscout.activity_pages import ActivityBounds, ActivityFilter, Chosen
 from scan.extensions.blockscout.address_and_token_objects import TokenObjects
 from scan.extensions.blockscout.tests.test_responses import most
+from tests.support.indexing import sources
 
 PATH = "/advanced-filters"
 NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
@@ -120,23 +120,23 @@ def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
     items = ask.rows(PATH, items_count=100)
-    for item in items:
+    assert all(item["timestamp"] == transactions[item["hash"]]["timestamp"] for item in items)
+    native = [item for item in items if item["type"] in NATIVE_TYPES]
+    for item in (item for item in items if item not in native):
+        moved = transfers[item["hash"], item["token_transfer_index"]]
+        assert (item["from"], item["token"]) == (moved["from"], moved["token"])
+        assert item["type"] == moved["token_type"]
+    for item in (item for item in native if item["internal_transaction_index"] is None):
         sent = transactions[item["hash"]]
-        assert item["timestamp"] == sent["timestamp"]
-        if item["type"] not in NATIVE_TYPES:
-            moved = transfers[item["hash"], item["token_transfer_index"]]
-            assert (item["from"], item["token"]) == (moved["from"], moved["token"])
-            assert item["type"] == moved["token_type"]
-        elif item["internal_transaction_index"] is None:
-            for name in ("from", "to", "created_contract", "value", "method"):
-                assert item[name] == sent[name], name
-            assert (item["fee"], item["status"]) == (sent["fee"]["value"], sent["result"])
+        for name in ("from", "to", "created_contract", "value", "method"):
+            assert item[name] == sent[name], name
+        assert (item["fee"], item["status"]) == (sent["fee"]["value"], sent["result"])
     paid = sum(int(item["fee"]) for item in items)
     assert paid == sum(int(t["fee"]["value"]) for t in transactions.values())
 
 
-def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected, monkeypatch):
-    monkeypatch.setattr(activity_pages, "MOST_COMPARED", 60)
+def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected):
+    sources(ask.client).get(ActivityBounds).compared = 60
     pages = [*ask.pages(PATH, transaction_types="contract_creation")]
     assert len(pages) > 10
     rows = [shown_key(item) for page in pages for item in page]

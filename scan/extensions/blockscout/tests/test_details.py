@@ -9,23 +9,24 @@ from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import checksums, node_errors
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
+from scan.extensions.blockscout.decoded_objects import ReasonBounds
 from scan.extensions.blockscout.tests.published import PREFIX, faults
 from scan.extensions.blockscout.tests.test_responses import Asking
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
+from tests.support.indexing import sources
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
 HOLDER = "0x" + "ab" * 20
 
 
 def test_a_decoded_call_has_its_selector_alone(ask, truth):
-    decoded = 0
-    for sent in truth.transactions[::9]:
-        shown = ask(f"/transactions/{sent['hash']}")
-        if shown["decoded_input"] is not None:
-            decoded += 1
-            assert f"0x{shown['decoded_input']['method_id']}" == sent["methodId"]
-    assert decoded > 5
+    decoded = [
+        (f"0x{shown['method_id']}", sent["methodId"])
+        for sent in truth.transactions[::9]
+        if (shown := ask(f"/transactions/{sent['hash']}")["decoded_input"]) is not None
+    ]
+    assert len(decoded) > 5 and all(own == expected for own, expected in decoded)
 
 
 def test_addresses_in_arguments_have_checksums():
@@ -48,11 +49,14 @@ def test_addresses_in_arguments_have_checksums():
 def test_an_event_has_its_declaration():
     hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
     event = Decoded("Named", "Named(address[])", (hashed,), "verified")
-    topics = {False: keccak(text=event.signature), True: bytes.fromhex("9d" * 32)}
-    for is_anonymous, topic in topics.items():
-        shown = decoded_objects.event_object(event, topic)
+    topic = keccak(text=event.signature)
+    for is_anonymous, first, method_id in (
+        (False, topic, topic[:4].hex()),
+        (True, bytes.fromhex("9d" * 32), None),
+    ):
+        shown = decoded_objects.event_object(event, first)
         assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
-        assert shown["method_id"] == (None if is_anonymous else topic[:4].hex())
+        assert shown["method_id"] == method_id
         assert shown["abi"] == {
             "type": "event",
             "name": "Named",
@@ -61,8 +65,8 @@ def test_an_event_has_its_declaration():
         }
 
 
-def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, monkeypatch):
-    monkeypatch.setattr(decoded_objects, "MOST_READ", 100)
+def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth):
+    sources(ask.client).get(ReasonBounds).read = 100
     listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
     failed = [record["hash"] for record in truth.transactions if not record["status"]]
     kinds = set()
@@ -81,8 +85,8 @@ def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, mon
     assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
 
 
-def test_a_list_reads_few_reasons_from_the_node(ask, truth, monkeypatch):
-    monkeypatch.setattr(decoded_objects, "MOST_READ", 0)
+def test_a_list_reads_few_reasons_from_the_node(ask, truth):
+    sources(ask.client).get(ReasonBounds).read = 0
     failed = next(t for t in truth.transactions if not t["status"])
     rows = ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
     [row] = [row for row in rows if row["hash"] == failed["hash"]]

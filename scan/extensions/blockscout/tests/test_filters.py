@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.blockscout import transaction_lists
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import UNSEEN, Asking, most
-from tests.support.indexing import client_over
+from scan.extensions.blockscout.transaction_lists import ListBounds
+from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import Move, address
 
 KINDS = """
@@ -63,8 +63,8 @@ def test_internal_transactions_without_value_can_be_left_out(database_url, chain
         assert [row["value"] for row in ask.rows(listed, include_zero_value="false")] == ["5"]
 
 
-def test_transactions_of_a_block_by_kind(ask, truth, monkeypatch):
-    monkeypatch.setattr(transaction_lists, "MOST_COMPARED", 5)
+def test_transactions_of_a_block_by_kind(ask, truth):
+    sources(ask.client).get(ListBounds).compared = 5
     shown = set()
     for block in truth.blocks[:: max(1, len(truth.blocks) // 25)]:
         path = f"/blocks/{block['number']}/transactions"
@@ -101,17 +101,17 @@ def test_items_of_one_holder(ask, truth):
     for holder in sorted(truth.addresses):
         items = ask.rows(f"/addresses/{holder}/nft", items_count=100)
         tokens = {t["tokenAddress"]: t["type"] for t in truth.tokens_held_by(holder)}
-        for token, type_ in tokens.items():
-            if type_ != "BEP20":
-                path = f"/tokens/{token}/instances"
-                rows = ask.rows(path, holder_address_hash=holder, items_count=3)
-                own = [item for item in items if item["token"]["address_hash"].lower() == token]
-                assert [(r["id"], r["value"]) for r in rows] == [(i["id"], i["value"]) for i in own]
-                assert all("token" not in row for row in rows)
-                owners = {row["owner"] and row["owner"]["hash"].lower() for row in rows}
-                assert owners == {holder if type_ == "BEP721" else None}
-                assert ask.rows(path, holder_address_hash=UNSEEN) == []
-                held[type_] += len(rows)
+        owner_of = {"BEP721": holder, "BEP1155": None}
+        for token, type_ in ((t, type_) for t, type_ in tokens.items() if type_ in owner_of):
+            path = f"/tokens/{token}/instances"
+            rows = ask.rows(path, holder_address_hash=holder, items_count=3)
+            own = [item for item in items if item["token"]["address_hash"].lower() == token]
+            assert [(r["id"], r["value"]) for r in rows] == [(i["id"], i["value"]) for i in own]
+            assert all("token" not in row for row in rows)
+            owners = {row["owner"] and row["owner"]["hash"].lower() for row in rows}
+            assert owners == {owner_of[type_]}
+            assert ask.rows(path, holder_address_hash=UNSEEN) == []
+            held[type_] += len(rows)
     assert {*held} == {"BEP721", "BEP1155"}
 
 

@@ -5,10 +5,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from scan.extensions.blockscout import transaction_lists
 from scan.extensions.blockscout.tests.test_responses import most
 from scan.extensions.blockscout.tests.test_verification import submit, upload
+from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support.explorer import standard_input
+from tests.support.indexing import sources
 from tests.support.vyper import BOX, NEWEST
 
 WHOLE = {"updated-gas-oracle": "true"}
@@ -158,8 +159,8 @@ def test_what_is_not_offered_is_not_found(client, named):
         assert client.get(path, headers=WHOLE).status_code == 404, path
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
-def test_transactions_of_an_address_can_be_sorted(ask, truth, monkeypatch, order):
+@pytest.mark.parametrize(("order", "step"), [("asc", -1), ("desc", 1)])
+def test_transactions_of_an_address_can_be_sorted(ask, truth, order, step):
     path = f"/addresses/{most(truth, 'txCount')}/transactions"
     usual = ask.rows(path)
     for sort, amount in (
@@ -167,30 +168,30 @@ def test_transactions_of_an_address_can_be_sorted(ask, truth, monkeypatch, order
         ("fee", lambda row: int(row["fee"]["value"])),
     ):
         rows = ask.rows(path, sort=sort, order=order, items_count=7)
-        assert [*map(amount, rows)] == sorted(map(amount, usual), reverse=order == "desc")
+        assert [*map(amount, rows)] == sorted(map(amount, usual), reverse=True)[::step]
         assert {row["hash"] for row in rows} == {row["hash"] for row in usual}
         assert len(rows) == len(usual) > 7
-    monkeypatch.setattr(transaction_lists, "MOST_COMPARED", 3)
+    sources(ask.client).get(ListBounds).compared = 3
     for sort in ("value", "nothing", "block_number"):  # of a list that is too long, or unknown
         rows = ask.rows(path, sort=sort, order=order)
-        assert rows == (usual if order == "desc" else usual[::-1])
+        assert rows == usual[::step]
 
 
-ORDERED = [
+BY_SORT = [
     *(f"/smart-contracts?sort={sort}&order=asc" for sort in ("balance", "transactions_count")),
     *(
         f"/tokens?sort={sort}&order=desc"
         for sort in ("circulating_market_cap", "fiat_value", "holders_count")
     ),
-    "/tokens?limit=20&q=",
 ]
+ORDERED = [*((path, None) for path in BY_SORT), ("/tokens?limit=20&q=", 20)]
 
 
-@pytest.mark.parametrize("path", ORDERED)
-def test_every_order_of_the_menus_is_answered(ask, path):
+@pytest.mark.parametrize(("path", "most"), ORDERED)
+def test_every_order_of_the_menus_is_answered(ask, path, most):
     plain, _, query = path.partition("?")
     items = ask(plain, **dict(parse_qsl(query)))["items"]
-    assert items == ask(plain)["items"][: 20 if "limit" in query else None]
+    assert items == ask(plain)["items"][:most]
 
 
 @pytest.mark.thorough

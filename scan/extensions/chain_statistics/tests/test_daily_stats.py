@@ -247,23 +247,22 @@ def moved(postgres, template):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("is_bounded", [False, True], ids=["all", "bounded"])
-def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_bounded):
-    if is_bounded:
-        monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
+@pytest.mark.parametrize("sample", [statistics.MAX_SAMPLE, SAMPLE], ids=["all", "bounded"])
+def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
     url, days = moved
     client = indexing.client_over(url)
+    indexing.sources(client).get(statistics.CountedBounds).sample = sample
     for number, made in enumerate(days):
         path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
         large = [move.value for move in made if move.value >= LARGE]
-        newest = made if len(large) >= 10 or not is_bounded else made[-SAMPLE:]
+        newest = made if len(large) >= 10 else made[-sample:]
         values = sorted(
             [*large, *(m.value for m in newest if m.status and 0 < m.value < LARGE)], reverse=True
         )
         body = client.get(path).json
         assert [int(t["value"]) for t in body["transactions"]] == values[:10]
         assert (body["of"], body["total"]) == (len(newest), len(made))
-        newest = made[-SAMPLE:] if is_bounded else made
+        newest = made[-sample:]
         values = sorted((move.tokens or 0 for move in newest), reverse=True)
         body = client.get(f"{path}&tokenAddress=0x{made_blocks.TOKEN.hex()}").json
         assert [int(t["value"]) for t in body["transfers"]] == [v for v in values if v][:10]

@@ -8,9 +8,11 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics as daily
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
+from scan.extensions.chain_statistics.statistics import CountedBounds
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
 from tests.support import indexing
+from tests.support.indexing import sources
 from tests.support.made_blocks import Chain, Move, address
 
 
@@ -65,10 +67,10 @@ def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario)
     assert "Contracts by gas" in html and f"/address/{listed[0][0]}" in html.lower()
 
 
-def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, monkeypatch):
+def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario):
     for most in (len(scenario.truth.transactions) - 1, 0):
-        monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", most)
         client = indexed.client()
+        sources(client).get(CountedBounds).transactions = most
         body = client.get("/api/v1/gas").json
         assert body["contractsSeconds"] == 300
         assert bool(body["contracts"]) == bool(most)

@@ -5,6 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from scan.extensions.chain_statistics.statistics import CountedBounds
+from tests.support.indexing import sources
+
 PATH = "/stats/hot-smart-contracts"
 
 
@@ -53,8 +56,8 @@ def test_pages_have_each_contract_once(ask):
         assert sorted(hashes[0]) == sorted(hashes[1])
 
 
-def test_a_time_with_too_many_transactions_is_refused(client, monkeypatch):
-    monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", 5)
+def test_a_time_with_too_many_transactions_is_refused(client):
+    sources(client).get(CountedBounds).transactions = 5
     refused = client.get(f"/api/v2{PATH}?scale=30d&=many")
     assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]
     assert client.get(f"/api/v2{PATH}").status_code == 422

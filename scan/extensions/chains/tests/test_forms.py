@@ -196,23 +196,20 @@ def test_mantle_s_l1_fee_is_within_its_gas_until_arsia():
     assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
 
 
-BATCH = {"l1BatchNumber": "0x8"}
+def test_a_message_of_l1_is_named_and_its_place_kept():
+    own = sent(0, "0x7e", queueIndex="0x7")
+    block = decoded((own, received(own, l1Fee="0x0")))
+    assert fields_of(block) == {"typeName": "L1 message", "queueIndex": "7"}
+    assert not block.chain_fields
 
 
-NAMED_TYPES = [
-    ("0x7e", {"queueIndex": "0x7"}, {}, {"typeName": "L1 message", "queueIndex": "7"}),
-    ("0x71", BATCH, BATCH, {"typeName": "EIP-712", "l1BatchNumber": "8"}),
-    ("0xff", BATCH, BATCH, {"typeName": "priority", "l1BatchNumber": "8"}),
-]
-
-
-@pytest.mark.parametrize(("type_", "fields", "header", "kept"), NAMED_TYPES)
-def test_types_are_named_and_their_fields_kept(type_, fields, header, kept):
-    own = sent(0, type_, **fields)
-    l1_fee = {"l1Fee": "0x0"} if "queueIndex" in fields else {}
-    block = decoded((own, received(own, **l1_fee)), **header)
-    assert fields_of(block) == kept
-    assert json.loads(block.chain_fields or "{}") == ({"l1BatchNumber": "8"} if header else {})
+@pytest.mark.parametrize(("type_", "name"), [("0x71", "EIP-712"), ("0xff", "priority")])
+def test_types_of_batches_are_named_and_their_fields_kept(type_, name):
+    batch = {"l1BatchNumber": "0x8"}
+    own = sent(0, type_, **batch)
+    block = decoded((own, received(own)), **batch)
+    assert fields_of(block) == {"typeName": name, "l1BatchNumber": "8"}
+    assert json.loads(block.chain_fields) == {"l1BatchNumber": "8"}
 
 
 def test_fields_of_arbitrum_are_kept():

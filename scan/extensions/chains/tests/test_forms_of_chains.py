@@ -93,11 +93,12 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
         assert block.keeps_destroyed == keeps, (chain_id, time)
 
 
-AROUND_PECTRA = [(1_746_021_819, False), (1_746_021_820, True)]
+BLOBS = 131_072 * 3
+AROUND_PECTRA = [(1_746_021_819, 0, BLOBS), (1_746_021_820, BLOBS, None)]
 
 
-@pytest.mark.parametrize(("time", "collects_blobs"), AROUND_PECTRA)
-def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects_blobs):
+@pytest.mark.parametrize(("time", "collected", "blob_fees"), AROUND_PECTRA)
+def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collected, blob_fees):
     contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
     added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
     paying = on(100, 0, "0x3", **{"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"})
@@ -107,12 +108,11 @@ def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects
     ]
     receipt = received(paying, blobGasPrice="0x3", blobGasUsed="0x20000", logs=logs)
     block = decoded((paying, receipt), timestamp=hex(time))
-    blobs = 131_072 * 3
     assert credited(block) == [
         (0, MINT, SENDER[2:], 1000),
-        (None, FEE_VAULT, COLLECTOR, BASE_FEE * GAS + blobs * collects_blobs),
+        (None, FEE_VAULT, COLLECTOR, BASE_FEE * GAS + collected),
     ]
-    assert (block.burnt_fees, block.blob_fees) == (0, None if collects_blobs else blobs)
+    assert (block.burnt_fees, block.blob_fees) == (0, blob_fees)
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
 
 
@@ -130,12 +130,19 @@ def test_a_state_sync_brings_coin_and_no_other_transaction_does():
     assert fields_of(block, 1) == {"typeName": "state sync"}
 
 
-@pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])
-def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra):
+SIGNS = [
+    ({"mixHash": HASH}, None),
+    ({"milliTimestamp": "0x1"}, None),
+    ({}, '{"milliTimestamp":"1007"}'),
+]
+
+
+@pytest.mark.parametrize(("extra", "fields"), SIGNS)
+def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra, fields):
     paying = sent(0)
     header = {"milliTimestamp": "0x3ef", "mixHash": f"0x{7:064x}", **extra}
     block = decoded((paying, received(paying)), **header)
-    assert block.chain_fields == (None if extra else '{"milliTimestamp":"1007"}')
+    assert block.chain_fields == fields
 
 
 def test_a_chain_s_form_follows_its_own_id():
@@ -200,6 +207,6 @@ def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(chain_id, header,
     paying, tips = on(chain_id), (PRICE - BASE_FEE) * GAS
     block = decoded((paying, received(paying)), **CLIQUE_HEADER | header)
     assert block.burnt_fees == BASE_FEE * GAS
-    assert block.producer_fees == (0 if is_sealed else tips)
     signer = json.loads(block.chain_fields or "{}").get("signer", "0x")[2:]
-    assert credited(block) == ([(None, FEE_VAULT, signer, tips)] if is_sealed else [])
+    earned = {True: (0, [(None, FEE_VAULT, signer, tips)]), False: (tips, [])}
+    assert (block.producer_fees, credited(block)) == earned[is_sealed]

@@ -77,26 +77,32 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def list_files(folders: Iterable[Path]) -> Listing:
+def list_files(
+    folders: Iterable[Path],
+    *,
+    max_files: int = MAX_FILES,
+    max_entries: int = MAX_ENTRIES,
+    max_file_bytes: int = MAX_FILE_BYTES,
+) -> Listing:
     """Return the JSON files in folders and in the folders inside. What cannot be read, such as a
     folder that a build has just removed, is left out."""
     files: dict[Path, FileState] = {}
     left_out = None
-    for entry in _entries(folders):
+    for entry in _entries(folders, max_entries):
         if isinstance(entry, str):
             left_out = entry
             continue
         file, state = entry
-        if state.size > MAX_FILE_BYTES:
-            left_out = f"{file} is larger than {MAX_FILE_BYTES >> 20} MiB"
+        if state.size > max_file_bytes:
+            left_out = f"{file} is larger than {max_file_bytes >> 20} MiB"
             continue
-        if len(files) == MAX_FILES:
-            return Listing(files, f"there are more than {MAX_FILES} files")
+        if len(files) == max_files:
+            return Listing(files, f"there are more than {max_files} files")
         files[file] = state
     return Listing(files, left_out)
 
 
-def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, FileState] | str]:
+def _entries(folders: Iterable[Path], max_entries: int) -> Iterator[tuple[Path, FileState] | str]:
     """Yield the files, and a text for folders that are too deep."""
     waiting = [(folder, 0) for folder in folders]
     while waiting:
@@ -104,27 +110,27 @@ def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, FileState] | str]:
         if depth > MAX_DEPTH:
             yield f"{folder} is more than {MAX_DEPTH} folders deep"
             continue
-        if len(waiting) > MAX_ENTRIES:
-            yield f"there are more than {MAX_ENTRIES} folders"
-            del waiting[MAX_ENTRIES:]
+        if len(waiting) > max_entries:
+            yield f"there are more than {max_entries} folders"
+            del waiting[max_entries:]
         try:
-            yield from _in_folder(folder, depth, waiting)
+            yield from _in_folder(folder, depth, waiting, max_entries)
         except OSError:
             continue
 
 
 def _in_folder(
-    folder: Path, depth: int, waiting: list[tuple[Path, int]]
+    folder: Path, depth: int, waiting: list[tuple[Path, int]], max_entries: int
 ) -> Iterator[tuple[Path, FileState] | str]:
-    """Yield the files in a folder, a text where it has more than MAX_ENTRIES, of which no
+    """Yield the files in a folder, a text where it has more than `max_entries`, of which no
     more are read, and add its folders to those that wait. Raises OSError."""
     with (
         _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor,
         os.scandir(descriptor) as entries,
     ):
-        read_ones = sorted(islice(entries, MAX_ENTRIES), key=lambda entry: entry.name)
+        read_ones = sorted(islice(entries, max_entries), key=lambda entry: entry.name)
         if next(entries, None) is not None:
-            yield f"{folder} has more than {MAX_ENTRIES} entries"
+            yield f"{folder} has more than {max_entries} entries"
         for entry in read_ones:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _LEFT_OUT:

@@ -74,7 +74,8 @@ class Builds(BuiltCreations):
     """The contracts of build folders and their blueprints, by the length of their code, and the
     contracts by their creation code."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._folders = [folder.resolve() for folder in folders]  # from here on without links
         self._states: dict[Path, build_folders.FileState] = {}
         self._contracts: dict[Path, Sequence[build_formats.BuiltContract]] = {}
@@ -124,12 +125,14 @@ class Builds(BuiltCreations):
             form for built in contracts for form in build_sources.contract_and_blueprint(built)
         ]
         self._bytes += self._size_of(file)
-        while self._bytes > MAX_BYTES:
+        while self._bytes > self._max_bytes:
             kept = (other for other, its in self._contracts.items() if its)
             oldest = min(kept, key=lambda other: self._states[other].modified_ns)
             self._bytes -= self._size_of(oldest)
             self._contracts[oldest] = self._creations[oldest] = ()
-            log.warning("%s is left out: builds have more than %d MiB", oldest, MAX_BYTES >> 20)
+            log.warning(
+                "%s is left out: builds have more than %d MiB", oldest, self._max_bytes >> 20
+            )
 
     def _size_of(self, file: Path) -> int:
         contracts, creations = self._contracts.get(file, ()), self._creations.get(file, ())

@@ -41,8 +41,13 @@ class FactoryChildren:
     source differ in values of immutables alone, and another where its creation code is not that."""
 
     def __init__(
-        self, database: Database, creations: CreationReader, jobs: VerificationJobs
+        self,
+        database: Database,
+        creations: CreationReader,
+        jobs: VerificationJobs,
+        max_of_factory: int = MAX_OF_FACTORY,
     ) -> None:
+        self._max_of_factory = max_of_factory
         self._database = database
         self._creations = creations
         self._jobs = jobs
@@ -85,7 +90,7 @@ class FactoryChildren:
             return
         end = contract.code[-END_BYTES:]
         submitted = self._submitted[factory.code_hash]
-        if (end, child.verified_at) in submitted or len(submitted) >= MAX_OF_FACTORY:
+        if (end, child.verified_at) in submitted or len(submitted) >= self._max_of_factory:
             return
         if end not in factory.code:  # nor in its constructor, which the node gives
             try:

@@ -77,18 +77,19 @@ ORDER = {
 }
 INSIDE = [
     ({"type": "uint256[]"}, '["1.5 ether", 7, "3"]', ["1500000000000000000", 7, "3"]),
-    ({"type": "string[]"}, '["1.5 ether"]', None),
-    ({"type": "address"}, '["1.5 ether"]', None),
     (ORDER, '["2 USDC", "2 USDC", [["1 gwei", -5]]]', ["2000000", "2 USDC", [["1000000000", -5]]]),
     (
         {**ORDER, "type": "tuple[]"},
         '[{"note": "1 ether \\" 9", "amount": "1 wei", "more": "1 wei"}, "1 wei"]',
         [{"note": '1 ether " 9', "amount": "1", "more": "1 wei"}, "1 wei"],
     ),
-    ({"type": "uint256[]"}, '{"items": "1 ether", "0": "1 ether"}', None),
-    ({"type": "uint256[]"}, f"[{10**40}, 1e3, -2.5e-1, null]", None),
     (ORDER, '["1 ether", "x", [], "1 ether"]', ["1000000000000000000", "x", [], "1 ether"]),
-    ({"type": "uint8[]"}, '["1 foot"]', "Unknown unit foot."),
+]
+UNCHANGED = [
+    ({"type": "string[]"}, '["1.5 ether"]'),
+    ({"type": "address"}, '["1.5 ether"]'),
+    ({"type": "uint256[]"}, '{"items": "1 ether", "0": "1 ether"}'),
+    ({"type": "uint256[]"}, f"[{10**40}, 1e3, -2.5e-1, null]"),
 ]
 
 
@@ -101,23 +102,41 @@ def as_text(value):
     return str(value) if isinstance(value, int) else value
 
 
-def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers():
-    shapes = [contract_functions.shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
-    calls = [[text, shape] for (_, text, _), shape in zip(INSIDE, shapes, strict=True)]
+def within(cases):
+    """What the service makes of texts, each with its type, and what the page's script does."""
+    calls = [[text, contract_functions.shape_of(parse_type(type_))] for type_, text, *_ in cases]
+    in_service = [
+        contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
+        for text, shape in calls
+    ]
     in_page = in_script(calls, "amountUnits.within(call[0], call[1], units)")
-    for (_, text, expected), shape, (shown, problem) in zip(INSIDE, shapes, in_page, strict=True):
-        if isinstance(expected, str):
-            assert problem.startswith(expected)
-            with pytest.raises(InvalidParameter, match=expected):
-                contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
-            continue
-        converted = contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
-        assert converted == (json.loads(text) if expected is None else expected)
-        assert shown == text if expected is None else json.loads(shown) == as_text(expected)
+    return in_service, [shown for shown, _ in in_page]
+
+
+def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers():
+    expected = [value for *_, value in INSIDE]
+    in_service, in_page = within(INSIDE)
+    assert in_service == expected
+    assert [*map(json.loads, in_page)] == [*map(as_text, expected)]
+
+
+def test_what_has_no_integers_with_units_stays_as_it_is_written():
+    texts = [text for _, text in UNCHANGED]
+    assert within(UNCHANGED) == ([*map(json.loads, texts)], texts)
+
+
+def test_an_unknown_unit_inside_is_named():
+    shape = contract_functions.shape_of(parse_type({"type": "uint8[]"}))
+    [(_, problem)] = in_script(
+        [['["1 foot"]', shape]], "amountUnits.within(call[0], call[1], units)"
+    )
+    assert problem.startswith("Unknown unit foot.")
+    with pytest.raises(InvalidParameter, match="Unknown unit foot"):
+        contract_functions.in_base_units_within(["1 foot"], shape, UNITS)
 
 
 MISLEADING = [
-    ("USDC", 6, {"USDC": 6}),
+    ("USDC", 6, {"ETH": 18, "USDC": 6}),
     ("ETH", 18, {"ETH": 18}),
     ("eth", 6, {}),  # beside it, the coin's symbol could be taken for the token's
     ("Ether", 6, {"ETH": 18}),
@@ -134,4 +153,4 @@ MISLEADING = [
 def test_a_token_misleads_by_no_unit(symbol, decimals, units):
     fixed = {"wei": 0, "gwei": 9, "ether": 18}
     known = contract_functions.amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all
-    assert known == {"ETH": 18, **fixed, **units} if units else known == fixed
+    assert known == fixed | units

@@ -15,10 +15,11 @@ from scan.ethereum.stored_blocks import StoredBlock, stored_body
 from scan.extensions.decoding import decoding
 from scan.extensions.decoding import details as transaction_details
 from scan.extensions.decoding.decoding import event_of
-from scan.queries import reader as queries_reader
+from scan.queries.reader import ProcessorWait
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
 from tests.support.explorer import behind
+from tests.support.indexing import sources
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
@@ -173,10 +174,10 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
     assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
 
 
-def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
+def test_a_client_makes_one_large_answer_at_a_time(work, shouted):
     client = create_app(work.explorer.settings).test_client()
-    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
-    places = client.application.extensions["scan"].sources.processor_places
+    sources(client).get(ProcessorWait).seconds = 0.0
+    places = sources(client).processor_places
     paths = [
         f"/api/v1/transactions/{shouted}",
         f"/tx/{shouted}",

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentTypeError, Namespace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scan.commands.run import run
 from scan.errors import ScanError, SettingError
-from scan.extensions.demo import chain_recording, demo_node
+from scan.extensions.demo import demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
 from tests.support import anvil, faulty_node, forked_python, indexing, serving, table_digest
@@ -126,11 +127,12 @@ def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, rec
     assert b"bob" not in gzip.decompress(packed)
 
 
-def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, template, monkeypatch):
-    monkeypatch.setattr(chain_recording, "QUIET_S", 1.0)
+def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, template):
     settings = indexing.settings_for("", node.url + "".join(SECRETS))
     alter(node, debug_traceBlockByHash={"result": [{"result": {"output": "see t0pS3cret"}}]})
-    contents, packed = record(settings, BlockRange(3, 4), lambda: postgres.cloned(template))
+    contents, packed = record(
+        settings, BlockRange(3, 4), lambda: postgres.cloned(template), quiet_s=1.0
+    )
     assert "Indexing did not end" in contents and "a part of its URL" in contents
     assert b"t0pS3cret" not in gzip.decompress(packed)
     assert not [row for row in rows_of(packed) if row["method"] == "debug_traceBlockByHash"]
@@ -153,10 +155,10 @@ def test_a_node_without_these_blocks_is_said_so(node, method, result):
         record(indexing.settings_for("", node.url), BlockRange(3, 4), no_database)
 
 
-def test_more_bytes_than_allowed_are_no_recording(node, postgres, template, monkeypatch):
-    monkeypatch.setattr(chain_recording, "MAX_BYTES", 10_000)
+def test_more_bytes_than_allowed_are_no_recording(node, postgres, template):
+    settings, database = indexing.settings_for("", node.url), partial(postgres.cloned, template)
     with pytest.raises(ScanError, match="choose fewer blocks"):
-        record(indexing.settings_for("", node.url), RECORDED, lambda: postgres.cloned(template))
+        record(settings, RECORDED, database, max_bytes=10_000)
 
 
 @pytest.mark.parametrize("text", ["", "3-", "-3", "9-3", "3-103", "a-b", "3-4-5", "\uff19"])

@@ -17,8 +17,8 @@ NOW = 1_800_000_000
 AFTER_THE_LOOP = 12
 
 
-def grown(blocks):
-    chain = DemoChain(replay.read_lines(demo_node.RECORDING), NOW)
+def grown(blocks, **bound):
+    chain = DemoChain(replay.read_lines(demo_node.RECORDING), NOW, **bound)
     for number in range(1, blocks + 1):
         chain.add(chain.next_block(NOW + number * INTERVAL_S))
     return chain
@@ -45,15 +45,14 @@ def ask(node, method, *params):
     return node.respond(method, list(params))["result"]
 
 
-def test_it_ends_now_and_begins_weeks_ago(first, monkeypatch):
+def test_it_ends_now_and_begins_weeks_ago(first):
     """And ends before it fills a disk."""
-    chain = grown(0)
+    chain = grown(0, max_added=2)
     blocks = [ask(chain, "eth_getBlockByNumber", n, False) for n in ("earliest", "latest")]
     begins, ends = (int(block["timestamp"], 16) for block in blocks)
     assert (chain.head, ends) == (first - 1, NOW)
     assert 20 * 86_400 < ends - begins < 25 * 86_400
     assert ask(chain, "eth_getBlockByNumber", hex(first), False) is None
-    monkeypatch.setattr(demo_chain, "MAX_ADDED", 2)
     for is_full in (False, True):
         chain.add(chain.next_block(NOW + INTERVAL_S))
         assert chain.is_full == is_full
@@ -171,37 +170,37 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
 
 
 @pytest.fixture
-def node(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo_chain, "INTERVAL_S", 0.01)
-    node = demo_chain.start(tmp_path, now=lambda: NOW)
-    yield node
-    node.stop()
-    monkeypatch.setattr(demo_chain, "MAX_ADDED", 0)  # or blocks are added for as long as tests run
+def start():
+    """Starts services, which add blocks until the test ends."""
+    nodes = []
+
+    def start(*given, **chosen):
+        nodes.append(demo_chain.start(*given, interval_s=0.01, **chosen))
+        return nodes[-1]
+
+    yield start
+    for node in nodes:
+        node.stop()
+        node.recording.max_added = 0
     for thread in threading.enumerate():
         if thread.name == "demo-chain":
             thread.join()
 
 
 @pytest.mark.thorough
-def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):
+def test_a_restarted_service_goes_on_with_the_same_chain(start, tmp_path, first):
     """Also after a kill that cut the last line short."""
-    before = node.recording
+    before = start(tmp_path, now=lambda: NOW).recording
     wait_until(lambda: before.head >= first + 3)
     [path] = tmp_path.iterdir()
     kept = path.read_text().splitlines(keepends=True)[:4]
     killed = tmp_path / "killed"  # the service that was not goes on with its own file
     killed.mkdir()
     (killed / path.name).write_text("".join(kept) + "18000000")
-    later = demo_chain.start(killed, now=lambda: NOW + 86_400)
-    try:
-        after = later.recording
-        wait_until(lambda: after.head >= first + 3)
-        for number in (0, first, first + 2):
-            block, same = (
-                ask(c, "eth_getBlockByNumber", hex(number), True) for c in (before, after)
-            )
-            assert block == same
-        newest = [ask(after, "eth_getBlockByNumber", hex(first + n), False) for n in (2, 3)]
-        assert [int(block["timestamp"], 16) for block in newest] == [NOW + 3, NOW + 86_400]
-    finally:
-        later.stop()
+    after = start(killed, now=lambda: NOW + 86_400).recording
+    wait_until(lambda: after.head >= first + 3)
+    for number in (0, first, first + 2):
+        block, same = (ask(c, "eth_getBlockByNumber", hex(number), True) for c in (before, after))
+        assert block == same
+    newest = [ask(after, "eth_getBlockByNumber", hex(first + n), False) for n in (2, 3)]
+    assert [int(block["timestamp"], 16) for block in newest] == [NOW + 3, NOW + 86_400]

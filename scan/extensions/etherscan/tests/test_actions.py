@@ -17,6 +17,11 @@ from tests.support.indexing import client_over
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
+TOKEN_INFO = set(
+    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
+    " description website email blog reddit slack facebook twitter bitcointalk github"
+    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
+)
 
 
 def test_tokens_held(ask, etherscan_truth, scenario):
@@ -42,7 +47,9 @@ def test_token_and_its_holders(ask, etherscan_truth):
     for token in etherscan_truth.truth.tokens:
         address = token["address"]
         [info] = ask.result("token", "tokeninfo", contractaddress=address)
+        assert info.keys() == TOKEN_INFO and {*map(type, info.values())} == {str}
         assert (info["tokenName"], info["totalSupply"]) == (token["name"], token["totalSupply"])
+        assert info["description"] == info["tokenPriceUSD"] == ""
         holders = etherscan_truth.truth.holders.get(address, {})
         count = ask.result("token", "tokenholdercount", contractaddress=address)
         assert count == str(len(holders))
@@ -51,19 +58,18 @@ def test_token_and_its_holders(ask, etherscan_truth):
         assert quantities == {holder: str(balance) for holder, balance in holders.items()}
 
 
+NO_BLOCK = "Error! No closest block found"
+
+
 def test_block_by_time(ask, etherscan_truth):
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
     for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
         before = [n for n, found in enumerate(times) if found <= time_s]
         after = [n for n, found in enumerate(times) if found >= time_s]
-        for closest, numbers, best in (("before", before, max), ("after", after, min)):
-            asked = {"timestamp": time_s, "closest": closest}
-            if numbers:
-                found = ask.result("block", "getblocknobytime", **asked)
-                assert found == str(best(numbers))
-            else:
-                body = ask("block", "getblocknobytime", **asked)
-                assert body["result"] == "Error! No closest block found"
+        nearest = {"before": max(before, default=NO_BLOCK), "after": min(after, default=NO_BLOCK)}
+        for closest, number in nearest.items():
+            body = ask("block", "getblocknobytime", timestamp=time_s, closest=closest)
+            assert body["result"] == str(number)
     body = ask("block", "getblocknobytime", timestamp=times[5] * 1000, closest="before")
     assert body["status"] == "0" and "milliseconds" in body["result"]
 

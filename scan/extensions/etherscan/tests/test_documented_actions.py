@@ -14,20 +14,7 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
-TOKEN_INFO = set(
-    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
-    " description website email blog reddit slack facebook twitter bitcointalk github"
-    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
-)
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
-
-
-def test_tokeninfo_has_all_keys(ask, etherscan_truth):
-    for token in etherscan_truth.truth.tokens:
-        [info] = ask.result("token", "tokeninfo", contractaddress=token["address"])
-        assert info.keys() == TOKEN_INFO
-        assert all(isinstance(value, str) for value in info.values())
-        assert info["description"] == info["tokenPriceUSD"] == ""
 
 
 def test_name_tags_are_the_labels(own_index):
@@ -54,7 +41,7 @@ def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
         for row in rows:
             code = scenario.anvil.call("eth_getCode", row["TokenHolderAddress"], "latest")
             is_account = code == "0x" or code.startswith("0xef0100")  # which may delegate
-            assert row["TokenHolderAddressType"] == ("E" if is_account else "C")
+            assert (row["TokenHolderAddressType"] == "E") is is_account
         types += Counter(row["TokenHolderAddressType"] for row in rows)
     assert types["C"] and types["E"]
     assert ask("token", "topholders", **asked | {"offset": 1001})["result"] is None

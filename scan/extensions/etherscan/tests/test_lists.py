@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from app import create_app
 from scan.extensions.etherscan import transactions
-from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support.indexing import Indexing, client_over, settings_for
+from scan.queries.reader import ProcessorWait
+from tests.support.indexing import sources
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 ROUNDS = pytest.mark.parametrize("rounds", [15, pytest.param(60, marks=pytest.mark.long)])
@@ -72,11 +71,11 @@ def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
 
 def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
     monkeypatch.setattr(transactions, "FEW_ROWS", 0)
-    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
     client = indexed.client()
+    sources(client).get(ProcessorWait).seconds = 0.0
     person = scenario.truth.transactions[0]["fromAddress"]
     path = f"/api?module=account&action=txlist&address={person}"
-    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+    with sources(client).processor_places.place("127.0.0.1"):
         refused = client.get(path)
         served = client.get(path, environ_base={"REMOTE_ADDR": "192.0.2.7"})
     assert refused.json["status"] == "0" and "not done yet" in refused.text
@@ -124,56 +123,29 @@ def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
         assert ask.rows("account", action, **asked) == expected(rows, asked), asked
 
 
-@pytest.fixture(
-    scope="module",
-    params=["none", "blocks", pytest.param("standard", marks=pytest.mark.long), "all"],
-)
-def ask_logs(request, postgres, template, scenario, indexed, indexed_without_bodies):
-    """With SCAN_LOGS as given, and none or whole blocks; where all are stored, there is no node to
-    ask."""
-    if request.param == "none":
-        yield Asking(indexed_without_bodies.client())
-        return
-    if request.param == "blocks":
-        alone = settings_for(indexed.url, NOBODY)
-        yield Asking(create_app(alone).test_client())
-        return
-    with postgres.cloned(template) as url:
-        Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
-        node = NOBODY if request.param == "all" else scenario.anvil.url
-        yield Asking(client_over(url, node))
-
-
 @ROUNDS
-def test_logs_of_an_address_are_the_nodes(ask_logs, etherscan_truth, rounds):
-    draw = random.Random(18)
-    emitters = sorted({log["address"] for log in etherscan_truth.logs})
-    for _ in range(rounds):
-        address = draw.choice(emitters)
-        logs = [log for log in etherscan_truth.logs if log["address"] == address]
-        check_logs(ask_logs, etherscan_truth, draw, logs, {"address": address})
-
-
-@ROUNDS
-def test_logs_by_topics_are_the_nodes(ask_logs, etherscan_truth, rounds):
+def test_logs_of_an_address_and_by_topics_are_the_nodes(ask, etherscan_truth, rounds):
     draw = random.Random(19)
+    with_topics = [log for log in etherscan_truth.logs if log["topics"]]
     for _ in range(rounds):
-        chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
-        given = draw.sample(range(len(chosen["topics"])), draw.randint(1, len(chosen["topics"])))
-        topics = {f"topic{place}": chosen["topics"][place] for place in given}
-        logs = [
-            log
-            for log in etherscan_truth.logs
-            if all(
-                len(log["topics"]) > place and log["topics"][place] == chosen["topics"][place]
-                for place in given
-            )
-        ]
-        check_logs(ask_logs, etherscan_truth, draw, logs, topics)
+        chosen = draw.choice(with_topics)
+        count = len(chosen["topics"])
+        topics = {
+            f"topic{n}": chosen["topics"][n]
+            for n in draw.sample(range(count), draw.randint(1, count))
+        }
+        for asked in (topics, {"address": chosen["address"]}):
+            logs = [log for log in etherscan_truth.logs if asked.items() <= keys_of(log).items()]
+            check_logs(ask, etherscan_truth, draw, logs, asked)
+
+
+def keys_of(log):
+    topics = {f"topic{n}": topic for n, topic in enumerate(log["topics"])}
+    return {"address": log["address"], **topics}
 
 
 @ROUNDS
-def test_topics_joined_by_or(ask_logs, etherscan_truth, rounds):
+def test_topics_joined_by_or(ask, etherscan_truth, rounds):
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
     for _ in range(rounds):
@@ -185,9 +157,9 @@ def test_topics_joined_by_or(ask_logs, etherscan_truth, rounds):
         either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
         both_after = {**either, "topic2": third, "topic1_2_opr": "and"}
         logs = [log for log in etherscan_truth.logs if has(log, 0, one) or has(log, 1, other)]
-        check_logs(ask_logs, etherscan_truth, draw, logs, either)
+        check_logs(ask, etherscan_truth, draw, logs, either)
         logs = [log for log in logs if has(log, 2, third)]
-        check_logs(ask_logs, etherscan_truth, draw, logs, both_after)
+        check_logs(ask, etherscan_truth, draw, logs, both_after)
 
 
 def check_logs(ask, truth, draw, logs, asked):

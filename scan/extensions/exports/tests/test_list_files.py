@@ -13,14 +13,13 @@ import pytest
 
 from app import create_app
 from scan.errors import ClientBusy, Unavailable
-from scan.extensions.exports import list_files
-from scan.extensions.exports.list_files import MAX_OPEN, FilePlaces, Format, write_list
+from scan.extensions.exports.list_files import MAX_OPEN, FileBounds, FilePlaces, Format, write_list
 from scan.queries import blocks
 from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
 from tests.observability.test_logs_and_metrics import lines
 from tests.support import lists
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, sources
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +52,21 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
     rows, records = csv_rows(files, path), lists.pages(files, path, "transactions", 100)
     assert {row["direction"] for row in rows} >= {"in", "out"}
     assert {row["status"] for row in rows} == {"success", "failed"}
-    fees = {t["hash"]: int(t["fee"]) for t in scenario.truth.transactions}
+    fees = {
+        t["hash"]: t["fee"]
+        for t in scenario.truth.transactions
+        if t["fromAddress"] == person.lower()
+    }
+    shown = {row["transaction"]: row["fee_wei"] for row in rows if row["fee_wei"]}
+    assert shown == {h: f"{wei} wei" for h, wei in fees.items()}
     for row, record in zip(rows, records, strict=True):
-        fee_wei = fees[record["hash"]]
         is_sender = record["fromAddress"] == person.lower()
         assert row["time_utc"] == record["timestamp"]
         assert row["date_time"] == record["timestamp"].replace("T", " ").rstrip("Z")
         assert row["value_wei"] == f"{record['value']} wei"
         moved = int(record["value"]) if record["status"] else 0
         assert Decimal(row["amount"]) * 10**18 == moved
-        assert row["fee_wei"] == (f"{fee_wei} wei" if is_sender else "")
-        assert not is_sender or Decimal(row["fee"]) * 10**18 == fee_wei
+        assert Decimal(row["fee"] or 0) * 10**18 == int(fees.get(record["hash"], 0))
         assert row["symbol"] == "'=COIN"
         assert (row["direction"] == "in") is not is_sender
 
@@ -92,9 +95,9 @@ def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, 
         assert row["token_type"] == record["tokenType"].replace("BEP", "ERC-")
 
 
-def test_a_long_list_goes_on_in_another_file(files, scenario, monkeypatch):
-    monkeypatch.setattr("scan.extensions.exports.list_files.MAX_FILE_ROWS", 60)
-    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 30)
+def test_a_long_list_goes_on_in_another_file(files, scenario):
+    bounds = sources(files).get(FileBounds)
+    bounds.page_rows, bounds.rows = 30, 60
     path = "/api/v1/transactions?orderBy=asc&format=ndjson"
     records, complete = [], []
     while path is not None:
@@ -108,10 +111,10 @@ def test_a_long_list_goes_on_in_another_file(files, scenario, monkeypatch):
     assert complete == ["false"] * ((len(records) - 1) // 60) + ["true"]
 
 
-@pytest.mark.parametrize(("name", "bound"), [("MAX_BYTES", 1), ("MAX_WRITING_S", 0.0)])
-def test_a_file_ends_at_its_bounds(files, name, bound, monkeypatch):
-    monkeypatch.setattr(f"scan.extensions.exports.list_files.{name}", bound)
-    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 30)
+@pytest.mark.parametrize(("name", "bound"), [("bytes", 1), ("writing_s", 0.0)])
+def test_a_file_ends_at_its_bounds(files, name, bound):
+    bounds = sources(files).get(FileBounds)
+    vars(bounds).update({"page_rows": 30, name: bound})
     answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
     assert len(answer.data.splitlines()) == 30
     assert answer.headers["X-Scan-Complete"] == "false"
@@ -208,12 +211,12 @@ def test_files_have_a_limit_of_their_own(indexed, tmp_path):
     assert client.get("/api/v1/tokens").status_code == 200
 
 
-def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path, monkeypatch):
-    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 3)
+def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path):
     for _ in range(11):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        reader = Reader(create_app(indexing.settings).extensions["scan"].sources, "client")
+        reader = Reader(sources(indexing.client()), "client")
+        reader.sources.get(FileBounds).page_rows = 3
         pages = []
 
         def read(window):
@@ -256,9 +259,8 @@ def test_a_refused_line_has_the_reason(client, lines):
 
 
 @pytest.mark.check
-def test_a_third_client_waits_for_a_place(monkeypatch):
-    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 30.0)
-    places = list_files.FilePlaces()
+def test_a_third_client_waits_for_a_place():
+    places = FilePlaces(writing_wait_s=30.0)
 
     def write(client):
         with places.writing(client):
@@ -275,22 +277,26 @@ def test_a_third_client_waits_for_a_place(monkeypatch):
 
 
 @pytest.mark.check
-def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
-    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 0.0)
-    places = list_files.FilePlaces()
-    places._seconds.append(90.0)
-    with places.writing("a"), places.writing("b"):
-        later = places._began_at[0] + 40.5
-        monkeypatch.setattr(list_files.time, "monotonic", lambda: later)
-        with pytest.raises(Unavailable) as refused, places.writing("c"):
-            pass
+def test_who_waits_in_vain_is_told_how_long_files_take():
+    """The last file took 90 s; of the two that are written, the first began 40.5 s ago."""
+    times = iter((0.0, 90.0, 100.0, 110.0, 140.5))
+    places = FilePlaces(writing_wait_s=0.0, clock=lambda: next(times, 200.0))
+    with places.writing("a"):
+        pass
+    with (
+        places.writing("a"),
+        places.writing("b"),
+        pytest.raises(Unavailable) as refused,
+        places.writing("c"),
+    ):
+        pass
     assert refused.value.status == 503
     assert refused.value.headers["Retry-After"] == "50"
 
 
 @pytest.mark.check
 def test_a_client_has_one_file_at_a_time():
-    places = list_files.FilePlaces()
+    places = FilePlaces()
     with places.open.place("a"):
         with pytest.raises(ClientBusy), places.open.place("a"):
             pass

@@ -30,6 +30,12 @@ MOST_SUMS = 4000  # by month and token: at most 2 MB
 ATTEMPTS = 3
 
 
+class SumBounds:
+    """The bounds of one request."""
+
+    entries, sums = MAX_ENTRIES, MOST_SUMS
+
+
 class TooManyRows(InvalidParameter):
     """From the block `first_block` on there are few enough."""
 
@@ -70,17 +76,17 @@ def _read(
     reader: Reader, entity: str, window: Window, values: Mapping[str, Value], address: bytes | None
 ) -> tuple[Any, ...]:
     """Return the row of a statement; its bounds are of the same version where `reader` has one."""
-    window = in_kept_blocks(reader, window)
+    window, limits = in_kept_blocks(reader, window), reader.sources.get(SumBounds)
     span = {"block_from": window.block_from, "block_to": window.block_to}
     shortest, end, bounds = bounds_of(
-        reader, entity, values, {**span, "direction": "desc", "after": None}, MAX_ENTRIES
+        reader, entity, values, {**span, "direction": "desc", "after": None}, limits.entries
     )
     if (last_unread := cursors.read_reference(end.block)) is not None:
         raise TooManyRows(last_unread.number + 1)
     list_, by_param = list_by(entity, shortest, values)
     params = {**dict.fromkeys(all_entities()[entity].by_param), **by_param, **bounds}
     if entity == "token_transfers":
-        params["most_sums"] = MOST_SUMS
+        params["most_sums"] = limits.sums
     return reader.row(STATEMENTS[entity], is_unbounded=True, own=address, list=list_, **params)
 
 

@@ -7,21 +7,23 @@ import pytest
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
 from scan.extensions.blockscout.tests.test_responses import most
+from scan.extensions.history.balance_history import BalanceBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
-from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
 from tests.support import database, indexing
+from tests.support.indexing import sources
 from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
+from tests.support.watched_database import watched
 
 
 @pytest.mark.parametrize("most", [10_000, 9])
 @pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_balances_over_time_are_the_node_s(scenario, client, histories, monkeypatch, most, busy):
+def test_balances_over_time_are_the_node_s(scenario, client, histories, most, busy):
     """Of the coin as the node has it at each block, of tokens as transfers say, where these add up;
     also in parts, and after a block or at a time."""
-    monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", most)
+    sources(client).get(BalanceBounds).rows_read = most
     times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
     head = scenario.anvil.head()
 
@@ -95,25 +97,22 @@ def test_what_is_not_there_has_no_balances(client):
     assert (nobody["balances"], nobody["next"]) == ([], None)
 
 
-def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made, monkeypatch):
+def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made):
     """What a token's holder has at the head is read once."""
     made.chain.append([Move(YOU, ME, tokens=7)])
     made.chain.append()
-    read = Reader.row
 
-    def row(reader, statement, **params):
-        values = read(reader, statement, **params)
+    def append(statement, *_):
         if statement == "queries/balances_list":
             made.chain.append([Move(YOU, ME, tokens=100)])
-        return values
 
-    monkeypatch.setattr(Reader, "row", row)
     path = f"/api/v1/addresses/0x{ME.hex()}/balances?token=0x{TOKEN.hex()}&blockTo=2"
-    held = made.client.get(path).json
+    with watched(made.client.application.extensions["scan"].settings, append) as client:
+        held = client.get(path).json
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
-def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatch):
+def test_balances_are_of_one_address_and_one_unit(made, database_url):
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
     that is not the coin. Who produces a block has its fees, if it has any."""
     types = [type_.number for type_ in all_credit_types() if type_.flow == "in"]
@@ -150,8 +149,8 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
         assert {row["counterparty"] for row in page} == {"0x" + YOU.hex()}
     # Rows before the first block that is kept may be there still.
     database.execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
-    monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", 3)
     client = indexing.client_over(database_url)
+    sources(client).get(BalanceBounds).rows_read = 3
     for unit in ({}, {"token": "0x" + TOKEN.hex()}):
         page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
         assert [point["blockNumber"] for point in page["balances"]] == [4, 5]

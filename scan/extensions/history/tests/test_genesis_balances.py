@@ -7,6 +7,7 @@ from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support import auditing, faulty_node
 from tests.support.database import execute
 from tests.support.faulty_node import before, refuse, refuse_method, replacing
+from tests.support.indexing import sources
 
 DEV_BALANCE = 10_000 * 10**18
 
@@ -35,19 +36,19 @@ def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
     assert after["history"] == first["history"] and after["total"] == first["total"]
 
 
-def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened, monkeypatch):
+def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened):
     """Storing the balance would commit the transaction that the file's pages are read in."""
     indexing, _, person = opened
-    client = indexing.client()
-    database = client.application.extensions["scan"].sources.database
-    read, statuses = GenesisBalances.read, []
+    client, statuses = indexing.client(), []
 
-    def then_look(*arguments):
-        balance = read(*arguments)
-        statuses.append(database.is_in_transaction())
-        return balance
+    class Looking(GenesisBalances):
+        def read(self, *arguments):
+            balance = super().read(*arguments)
+            statuses.append(sources(client).database.is_in_transaction())
+            return balance
 
-    monkeypatch.setattr(GenesisBalances, "read", then_look)
+    writes = client.application.extensions["scan"].writes
+    sources(client).of_extensions[GenesisBalances] = Looking(writes)
     path = f"/api/v1/addresses/{person}/history"
     file = client.get(path, query_string={"format": "csv"})
     assert file.status_code == 200 and b"genesis" in file.data

@@ -9,9 +9,11 @@ from fractions import Fraction
 import pytest
 
 from scan.extensions.history import queries as history_query
+from scan.extensions.history.queries import HistoryBounds
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
 from tests.support import anvil, faulty_node
 from tests.support.explorer import behind
+from tests.support.indexing import sources
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
@@ -99,30 +101,51 @@ def with_code(token, code):
     return reply
 
 
+@pytest.fixture
+def dollars(indexed, scenario, histories):
+    """What a token's largest holder has by events, and a page of its history where the token has
+    other code."""
+    token = scenario.stage.contracts["dollar"].address.lower()
+    net_of = {k: sums(rows, lambda r: r["tokenAddress"])[token] for k, rows in histories.items()}
+    key = max(net_of, key=net_of.__getitem__)
+
+    def page_with(code):
+        with behind(indexed.settings, with_code(token, code)) as (client, _):
+            return get(client, key, token=token, limit=1)
+
+    honest = get(indexed.client(), key, token=token, limit=1)
+    assert (honest["complete"], honest["unexplained"]) == (True, "0")
+    return net_of[key], page_with
+
+
 DIFFERING = [
-    ("0x60075f5260205ff3", "unexplained_balance", 7),  # it took the rest without an event
-    ("0x5f195f5260205ff3", "unexplained_balance", 2**256 - 1),
-    ("0x601f5ff3", "balance_unknown", None),  # a byte too short
-    ("0x5f5ffd", "balance_unknown", None),
-    ("0x5b5f56", "balance_unknown", None),  # without an end
-    ("0x620100005ff3", "balance_unknown", None),  # too long
-    ("0x", "balance_unknown", None),  # it has destroyed itself
+    ("0x60075f5260205ff3", 7),  # it took the rest without an event
+    ("0x5f195f5260205ff3", 2**256 - 1),
 ]
 
 
-@pytest.mark.parametrize(("code", "reason", "balance"), DIFFERING)
-def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
-    indexed, scenario, histories, code, reason, balance
-):
-    token = scenario.stage.contracts["dollar"].address.lower()
-    key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
-    net = sums(histories[key], lambda row: row["tokenAddress"])[token]
-    with behind(indexed.settings, with_code(token, code)) as (client, _):
-        page = get(client, key, token=token, limit=1)
-    assert (page["complete"], page["reason"]) == (False, reason)
-    assert page["unexplained"] == (None if balance is None else str(balance - net))
-    honest = get(indexed.client(), key, token=token, limit=1)
-    assert (honest["complete"], honest["unexplained"]) == (True, "0")
+@pytest.mark.parametrize(("code", "balance"), DIFFERING)
+def test_a_token_whose_balances_differ_from_its_events_is_not_complete(dollars, code, balance):
+    net, page_with = dollars
+    page = page_with(code)
+    assert (page["complete"], page["reason"]) == (False, "unexplained_balance")
+    assert page["unexplained"] == str(balance - net)
+
+
+UNKNOWN = [
+    "0x601f5ff3",  # a byte too short
+    "0x5f5ffd",
+    "0x5b5f56",  # without an end
+    "0x620100005ff3",  # too long
+    "0x",  # it has destroyed itself
+]
+
+
+@pytest.mark.parametrize("code", UNKNOWN)
+def test_a_token_whose_balances_are_not_known_is_not_complete(dollars, code):
+    page = dollars[1](code)
+    assert (page["complete"], page["reason"]) == (False, "balance_unknown")
+    assert page["unexplained"] is None
 
 
 def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histories):
@@ -192,10 +215,10 @@ def test_rows_are_grouped_by_transaction(client, histories, whose, limit):
     assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
 
 
-def test_a_transaction_with_too_many_rows_is_one_entry(client, histories, monkeypatch):
+def test_a_transaction_with_too_many_rows_is_one_entry(client, histories):
     """It has its fee and says that it has more; what is left out is on no other page either."""
-    monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
-    monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 1)
+    bounds = sources(client).get(HistoryBounds)
+    bounds.least_rows_read, bounds.rows_read_per_entry = 2, 1
     cut = 0
     for key, rows in sorted(histories.items(), key=lambda item: len(item[1]))[-2:]:
         every = {name: [*of] for name, of in itertools.groupby(rows, entry_of)}
@@ -283,8 +306,8 @@ def test_an_entry_with_many_rows_is_short(client, scenario, monkeypatch):
     counts = [sum(row["type"] != "fee" for row in entry["rows"]) for entry in entries]
     page = client.get(f"/address/{person}?tab=history&=short").text
     assert re.findall(r">and (\d+) more<", page) == [str(n - 1) for n in counts if n > 1] != []
-    monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
-    monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 0)
+    bounds = sources(client).get(HistoryBounds)
+    bounds.least_rows_read, bounds.rows_read_per_entry = 2, 0
     path = f"/address/{person}?tab=history&=cut"
     for _ in range(60):
         page = client.get(path).text

@@ -9,7 +9,10 @@ import pytest
 from scan.database import connection, lists
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.exports.list_files import FileBounds
+from scan.extensions.history.queries import HistoryBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, history, mine
+from tests.support.indexing import sources
 from tests.support.made_blocks import Move, address
 
 
@@ -31,18 +34,21 @@ def test_withdrawals_and_untraced_blocks(made):
     assert mine(made)["reason"] == "untraced_blocks"
 
 
+BURNT = [("out", "10", 0)]
 DESTRUCTIONS = [
-    (True, "shanghai", False),
-    (True, "cancun", True),
-    (True, "amsterdam", True),
-    (False, "shanghai", False),
-    (False, "cancun", False),
-    (False, "amsterdam", True),
+    (True, "shanghai", BURNT),
+    (True, "cancun", []),
+    (True, "amsterdam", []),
+    (False, "shanghai", BURNT),
+    (False, "cancun", BURNT),
+    (False, "amsterdam", []),
 ]
 
 
-@pytest.mark.parametrize(("is_created_before", "fork", "keeps"), DESTRUCTIONS)
-def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_before, fork, keeps):
+@pytest.mark.parametrize(("is_created_before", "fork", "expected"), DESTRUCTIONS)
+def test_what_a_contract_burns_by_destroying_itself_goes_out(
+    made, is_created_before, fork, expected
+):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""
     created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
@@ -56,14 +62,14 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_be
         keeps_destroyed=fork != "shanghai",
         block_access_list_hash=bytes(32) if fork == "amsterdam" else None,
     )
-    made.chain.store_balances({ME: 10 if keeps else 0})
+    made.chain.store_balances({ME: 10 - 10 * len(expected)})
     page = mine(made)
     burns = [
         (row["direction"], row["amount"], row["transactionIndex"])
         for row in page["history"]
         if row["type"] == "burn"
     ]
-    assert burns == ([] if keeps else [("out", "10", 0)])
+    assert burns == expected
     assert (page["complete"], page["unexplained"]) == (True, "0")
     assert page["total"] == len(page["history"])
     assert mine(made, direction="out")["total"] == len(burns)
@@ -73,9 +79,9 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_be
     assert mine(made)["history"] == []
 
 
-def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
+def test_no_total_counts_more_rows_than_may_be(made):
     """Of those that have no checkpoints: four are one too many."""
-    monkeypatch.setattr("scan.extensions.history.queries.MAX_COUNTED", 3)
+    sources(made.client).get(HistoryBounds).counted = 3
     credits = [type_.name for type_ in lists.all_credit_types() if type_.flow == "in"]
     for index in range(4):
         made.chain.append(
@@ -85,19 +91,17 @@ def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
             credits=[(None, type_, ME, 1) for type_ in range(len(credits))],
         )
     made.chain.append(miner=ME)  # a block without fees is no reward
-    for type_, way in (
-        *((type_, "in") for type_ in (*credits, "block_reward", "withdrawal")),
-        ("transaction", "self"),
-        ("transaction", "out"),
-    ):
-        for first, read in ((1, 4), (2, 3)):
+    incoming = (*credits, "block_reward", "withdrawal")
+    for type_, way in (*((type_, "in") for type_ in incoming), ("transaction", "self")):
+        for first, rows, total in ((1, 4, None), (2, 3, 3)):
             page = mine(made, types=type_, direction=way, blockFrom=first)
-            rows = 0 if way == "out" else read
-            assert len(page["history"]) == rows
-            assert page["total"] == (None if read == 4 else rows), (type_, way)
-        if way == "in":
-            for blocks in ({}, {"blockFrom": 1}):
-                assert mine(made, types=type_, direction="out", **blocks)["total"] == 0
+            assert (len(page["history"]), page["total"]) == (rows, total), (type_, way)
+    for first, total in ((1, None), (2, 0)):
+        page = mine(made, types="transaction", direction="out", blockFrom=first)
+        assert (page["history"], page["total"]) == ([], total)
+    for type_ in incoming:
+        for blocks in ({}, {"blockFrom": 1}):
+            assert mine(made, types=type_, direction="out", **blocks)["total"] == 0
     for type_ in ("block_reward", "withdrawal"):  # which have counters
         assert mine(made, types=type_)["total"] == 4
 
@@ -112,12 +116,12 @@ def test_a_history_that_begins_late_is_not_complete(made, database_url):
 
 
 @pytest.mark.parametrize("direction", ["out", "self"])
-def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, monkeypatch, direction):
+def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, direction):
     """Otherwise rows to itself without end would be read past in any number of threads."""
-    monkeypatch.setattr("scan.extensions.history.queries.MAX_TO_SELF", 3)
+    sources(made.client).get(HistoryBounds).to_self = 3
     for _ in range(4):
         made.chain.append([Move(ME, ME, 5), Move(YOU, ME, 1)])
-    places = made.client.application.extensions["scan"].sources.unbounded_statements
+    places = sources(made.client).unbounded_statements
     with contextlib.ExitStack() as held:
         for client in range(3):
             held.enter_context(places.place(client))
@@ -136,7 +140,7 @@ def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch)
     """Each page of it needs the balance at the head; each time-out would be the file's."""
     for _ in range(6):
         made.chain.append([Move(YOU, ME, 5)] * 5)
-    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 10)
+    sources(made.client).get(FileBounds).page_rows = 10
     services = made.client.application.extensions["scan"]
     settings = replace(services.settings, data_dir=tmp_path)
     made.client.application.extensions["scan"] = replace(services, settings=settings)

@@ -222,13 +222,13 @@ def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
     sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
     columns = "new Set([...document.querySelectorAll('.thumbnail')].map(e => e.offsetLeft)).size"
-    for width in (1280, 360):
+    for width, beside in ((1280, 7), (360, 2)):
         page_checks.show_at(page, width)
         for kind in ("token", "address"):
             page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
             page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
             page.wait(loaded)
-            assert page.evaluate(columns) == (2 if width == 360 else 7)
+            assert page.evaluate(columns) == beside
             assert all(wide == high >= 136 for wide, high in page.evaluate(sizes))
             assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
             assert page.evaluate("'ran' in window") is False

@@ -8,18 +8,18 @@ from collections import namedtuple
 import pytest
 
 from app import create_app
-from scan.contracts.transaction_contents import TransactionContents
-from scan.database.connection import Database
 from scan.ethereum.stored_blocks import stored_body
-from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
+from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
+from scan.queries.reader import ProcessorWait
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
 from tests.support.explorer import behind
-from tests.support.indexing import Indexing, client_over
+from tests.support.indexing import Indexing, client_over, sources
 from tests.support.lists import get, pages, same
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
+from tests.support.watched_database import watched
 
 UNKNOWN = "0x" + 64 * "7"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
@@ -98,57 +98,61 @@ def test_a_total_is_that_of_the_whole_list_on_every_page(service, scenario):
 def test_what_is_stored_needs_no_node(service, scenario):
     alone = client_over(service.url)
     address = scenario.truth.logs[0]["address"]
-    for asked, needs_node in (
-        ({}, service.stored in ("none", "standard")),
-        ({"address": address}, service.stored in ("none", "standard")),
-        ({"topic0": UNKNOWN}, service.stored in ("none", "standard")),
-        ({"topic0": TRANSFER}, service.stored == "none"),
-        ({"topic0": TRANSFER, "address": address}, service.stored == "none"),
-    ):
+    any_event = [{}, {"address": address}, {"topic0": UNKNOWN}]
+    transfers = [{"topic0": TRANSFER}, {"topic0": TRANSFER, "address": address}]
+    needing_a_node = {"none": [*any_event, *transfers], "standard": any_event}
+    refused = []
+    for asked in (*any_event, *transfers):
         answer = alone.get("/api/v1/logs", query_string=asked)
-        assert answer.status_code == (502 if needs_node else 200), (asked, answer.text)
         asked_so = {"entity": "logs", "filter": asked}
         assert alone.post("/api/v1/query", json=asked_so).status_code == answer.status_code
-        if needs_node:
-            assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
+        refused += [(asked, answer)] * (answer.status_code != 200)
+    assert [asked for asked, _ in refused] == needing_a_node.get(service.stored, [])
+    for _, answer in refused:
+        assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
+        assert answer.headers["Retry-After"]
 
 
-def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
-    counts, stored = [], TransactionContents.stored
+@pytest.fixture
+def stored_blocks(indexed):
+    """A client, and the number and sizes of the blocks of each statement for stored ones."""
+    counts, sizes = [], []
 
-    def noted(self, numbers, **how):
-        counts.append(len(numbers))
-        return stored(self, numbers, **how)
+    def note(statement, params, rows):
+        if statement == "contracts/block_bodies_list":
+            counts.append(len(params["numbers"]))
+            sizes.append([len(row[-1]) for row in rows if row[-1] is not None])
 
-    monkeypatch.setattr(TransactionContents, "stored", noted)
-    [oldest] = get(indexed.client(), "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
+    with watched(indexed.settings, note) as client:
+        yield client, counts, sizes
+
+
+def test_few_stored_blocks_are_read_at_once(stored_blocks, scenario):
+    client, counts, _ = stored_blocks
+    [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("most_bytes", [0, 1_000])
-def test_lists_of_large_blocks_have_few_bytes_in_memory(indexed, scenario, monkeypatch, most_bytes):
-    at_once, rows = [], Database.rows
+def test_lists_of_large_blocks_have_few_bytes_in_memory(stored_blocks, scenario, most_bytes):
+    client, _, sizes = stored_blocks
+    sources(client).transaction_contents.at_once_bytes = most_bytes
+    bounds_of(client).batch_bytes = most_bytes
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+    assert max(map(len, sizes)) >= 1
+    assert all(sum(of_statement[:-1]) <= most_bytes for of_statement in sizes)
 
-    def noted(self, statement, **params):
-        read = rows(self, statement, **params)
-        if statement == "contracts/block_bodies_list":
-            at_once.append([len(row[-1]) for row in read if row[-1] is not None])
-        return read
 
-    monkeypatch.setattr(Database, "rows", noted)
-    monkeypatch.setattr("scan.contracts.transaction_contents.AT_ONCE_BYTES", most_bytes)
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_BYTES", most_bytes)
-    same(pages(indexed.client(), "/logs", "logs", 100), scenario.truth.logs)
-    assert max(map(len, at_once)) >= 1
-    assert all(sum(sizes[:-1]) <= most_bytes for sizes in at_once)
+def bounds_of(client):
+    return sources(client).get(LogBounds)
 
 
 @pytest.mark.thorough
-def test_a_block_of_more_logs_than_a_batch_is_read_alone(lying, scenario, monkeypatch):
+def test_a_block_of_more_logs_than_a_batch_is_read_alone(lying, scenario):
     _, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_BYTES", 5_000)
+    bounds_of(client).batch_bytes = 5_000
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
@@ -306,12 +310,11 @@ def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, sce
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
-def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypatch):
+def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario):
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.BATCH_TIMEOUT_S", 0.1)
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.COUNT_S", 0.1)
+    bounds_of(client).batch_timeout_s = bounds_of(client).count_s = 0.1
     ended = threading.Event()
 
     def be_slow(calls, forward):
@@ -336,10 +339,10 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypa
         ended.set()
 
 
-def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario, monkeypatch):
+def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario):
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.COUNT_S", 0.0)
+    bounds_of(client).count_s = 0.0
     asked = []
     node.fault = noting(asked)
     busiest = busiest_of(scenario.truth.logs)
@@ -351,28 +354,28 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
     assert asked == [range(number, number + 1)]
 
 
-def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
+def test_a_client_has_many_logs_read_once_at_a_time(lying):
     _, client = lying
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.FEW_LOGS", 5)
-    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
-    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+    bounds_of(client).few_logs = 5
+    sources(client).get(ProcessorWait).seconds = 0.0
+    with sources(client).processor_places.place("127.0.0.1"):
         assert client.get("/api/v1/logs?limit=31").status_code == 429
         others = {"REMOTE_ADDR": "192.0.2.7"}
         assert client.get("/api/v1/logs?limit=31", environ_base=others).status_code == 200
 
 
-def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
+def test_what_the_node_cannot_give_is_refused_with_advice(lying):
     node, client = lying
     node.fault = refuse_logs(-32005 - 1, "query returned more than 10000 results")
     answer = client.get("/api/v1/logs")
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]
     node.fault = None
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.MOST_LOGS", 50)
+    bounds_of(client).logs = 50
     uncounted = client.get("/api/v1/logs").json
     assert (len(uncounted["logs"]), uncounted["total"]) == (25, None) and uncounted["next"]
     assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
-    monkeypatch.setattr("scan.extensions.logs.unstored_logs.MOST_DATA_BYTES", 40)
+    bounds_of(client).data_bytes = 40
     one = {"entity": "logs", "limit": 1, "offset": 3}
     assert client.post("/api/v1/query", json=one).json["count"] == 1
     many = {"entity": "logs", "limit": 24}

@@ -17,6 +17,7 @@ from scan.indexer.derivation import derive, read_block_range
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.support import explain, indexing, value_names
 from tests.support.database import execute
+from tests.support.indexing import sources
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))
@@ -263,15 +264,15 @@ def test_what_is_refused(client):
         require_refusal(client.get(nobody), 404, "not_found")
 
 
-def test_too_many_trades_are_counted_and_not_read(client, traded, monkeypatch):
+def test_too_many_trades_are_counted_and_not_read(client, traded):
     """The range gets shorter until it has few enough; an interval that has too many is refused."""
-    monkeypatch.setattr(pools, "MAX_TRADES", 30)
+    sources(client).get(pools.CandleBounds).trades = 30
     path = f"/api/v1/pools/{POOL}/candles"
     body = client.get(f"{path}?interval=5m&timeFrom={START_S}&timeTo={START_S + 30_000}").json
     assert 0 < sum(candle["trades"] for candle in body["candles"]) <= 30
     assert START_S < body["nextTimeTo"] < START_S + 30_000
     assert sum(c["trades"] for c in client.get(f"{path}?interval=1d").json["candles"]) == 800
-    monkeypatch.setattr(pools, "MAX_TRADES", 1)
+    sources(client).get(pools.CandleBounds).trades = 1
     response = client.get(f"{path}?interval=5m")
     require_parameter(response, "interval")
     assert " trades, more than 1;" in response.json["error"]

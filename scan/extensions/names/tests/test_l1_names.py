@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
-from scan.extensions.names import name_services, node_names, primary_names
+from scan.extensions.names import name_services, node_names
+from scan.extensions.names.primary_names import Names
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
 from tests.support.faulty_node import FaultyNode, cut_connection, hang, replacing
+from tests.support.indexing import sources
 from tests.support.serving import wait_until
 
 COIN = node_names.evm_coin_type(CHAIN_ID)
@@ -98,10 +100,8 @@ def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(l2, registrar,
     assert l2.of(dave) == (None, None)
 
 
-def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(
-    l2, registrar, ethereum, monkeypatch
-):
-    monkeypatch.setattr(primary_names, "KEPT_S", 0.0)
+def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(l2, registrar, ethereum):
+    sources(l2.client).get(Names).kept_s = 0.0
     erin = l2.ens.people[5]
     ethereum.point_on("erin.eth", erin, COIN)
     ethereum.point_on("erin-here.eth", erin, COIN)
@@ -135,9 +135,9 @@ def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, 
 
 
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
-def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault, monkeypatch):
-    for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 0.03)
+def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault):
+    known = sources(l2.client).get(Names)
+    known.one_s = known.list_s = 0.03
     carol = l2.ens.people[2]
     choose(l2, registrar, carol, "carol.eth")
     l1.fault = fault
@@ -146,8 +146,8 @@ def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault, m
     assert l2.lookup("carol.eth").status_code in (502, 503)
 
 
-def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1, monkeypatch):
-    monkeypatch.setattr(primary_names, "LIST_S", 0.05)
+def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1):
+    sources(l2.client).get(Names).list_s = 0.05
     l2.mine()
     l1.fault = hang(2.0)
     l2.page("/txs")
@@ -157,8 +157,8 @@ def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1, monkeypatch):
     assert l1.requests == before
 
 
-def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum, monkeypatch):
-    monkeypatch.setattr(primary_names, "KEPT_S", 0.0)  # or all but the first lie go unread
+def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum):
+    sources(l2.client).get(Names).kept_s = 0.0  # or all but the first lie go unread
     heidi = l2.ens.people[8]
     ethereum.point_on("heidi.eth", heidi, COIN)
     choose(l2, registrar, heidi, "heidi.eth")

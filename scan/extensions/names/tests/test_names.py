@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
-from scan.extensions.names import primary_names
 from scan.extensions.names.name_services import Interface
+from scan.extensions.names.primary_names import Names
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, with_search
 from tests.support.database import execute
 from tests.support.faulty_node import cut_connection, hang
+from tests.support.indexing import sources
 from tests.support.lists import get
 
 
@@ -144,9 +145,9 @@ def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
 
 
 @pytest.mark.parametrize("fault", [cut_connection, hang(0.3)], ids=["gone", "late"])
-def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, monkeypatch):
-    for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 0.01)
+def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault):
+    known = sources(universal.client).get(Names)
+    known.one_s = known.list_s = 0.01
     person = universal.ens.owner
     universal.mine()
     universal.node.fault = fault
@@ -157,8 +158,8 @@ def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, mo
     assert not HAS_SEARCH or "is not known" in universal.page("/search?q=alice.eth")
 
 
-def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal, monkeypatch):
-    monkeypatch.setattr(primary_names, "LIST_S", 0.02)
+def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal):
+    sources(universal.client).get(Names).list_s = 0.02
     universal.mine()
     universal.node.fault = hang(1.0)
     universal.page("/txs")

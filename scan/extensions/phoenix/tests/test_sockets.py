@@ -146,36 +146,35 @@ def _learn(front, server, chain):
     assert taken[of_anna, "count"]["count"] == counters["transactions_count"]
 
 
-def test_the_result_of_a_verification_comes(server, chain, streaming):
+NO_MATCH = {"status": "error", "errors": {"files": ["It does not match."]}}
+ENDINGS = [
+    (
+        ("done", 0, None, None),
+        {"verification_result": {"status": "success"}, "smart_contract_was_verified": {}},
+    ),
+    (("failed", 2, "no_match", "It does not match."), {"verification_result": NO_MATCH}),
+]
+
+
+@pytest.mark.parametrize(("ending", "messages"), ENDINGS, ids=["done", "failed"])
+def test_the_result_of_a_verification_comes(server, chain, streaming, ending, messages):
     """Also of one that ends right after the first client has joined, and of one whose transaction
     is committed 2 s after it has ended."""
-    for status, error in (("done", None), ("failed", "no_match")):
-        party = "0x" + made_blocks.address(f"verified {status}").hex()
-        own = (
-            "127.0.0.1",
-            (status, 2 if error else 0, error, error and "It does not match.", "files"),
-        )
-        with joined(server, f"addresses:{party}") as client:
-            # Why another client's failed is told to that one alone.
-            for submitter, of in (
-                ("192.0.2.1", ("failed", 2, "no_match", "Not yours.", "files")),
-                own,
-            ):
-                database.execute(
-                    streaming.database_url,
-                    "INSERT INTO verification_jobs (id, client, address, created_at, due_at,"
-                    " status, finished_at, error_code, message, form_field)"
-                    " VALUES (gen_random_uuid(), %s, %s,"
-                    " now(), now(), %s, now() - make_interval(secs => %s), %s, %s, %s)",
-                    *(submitter, bytes.fromhex(party[2:]), *of),
-                )
-            taken = client.messages(2 if status == "done" else 1)
-        result = taken[f"addresses:{party}", "verification_result"]
-        if status == "done":
-            assert result == {"status": "success"}
-            assert taken[f"addresses:{party}", "smart_contract_was_verified"] == {}
-        else:
-            assert result == {"status": "error", "errors": {"files": ["It does not match."]}}
+    party = "0x" + made_blocks.address(f"verified {ending[0]}").hex()
+    with joined(server, f"addresses:{party}") as client:
+        # Why another client's failed is told to that one alone.
+        of_another = "192.0.2.1", ("failed", 2, "no_match", "Not yours.")
+        for submitter, of in (of_another, ("127.0.0.1", ending)):
+            database.execute(
+                streaming.database_url,
+                "INSERT INTO verification_jobs (id, client, address, created_at, due_at,"
+                " status, finished_at, error_code, message, form_field) VALUES"
+                " (gen_random_uuid(), %s, %s, now(), now(), %s, now() - make_interval(secs => %s),"
+                " %s, %s, 'files')",
+                *(submitter, bytes.fromhex(party[2:]), *of),
+            )
+        taken = client.messages(len(messages))
+    assert {event: taken[f"addresses:{party}", event] for event in messages} == messages
 
 
 def test_a_verification_that_is_refused_is_told_under_the_field_of_the_form(server, chain):
@@ -246,9 +245,11 @@ def test_a_client_that_breaks_a_bound_is_disconnected(server, sent, code):
 
 def test_topics_and_sockets_of_a_client_are_bounded(server):
     client = RawClient(server)
-    for count in range(MAX_TOPICS + 1):
-        joined = client.message("1", str(count), f"tokens:0x{count:040x}", "phx_join", {})
-        assert joined[4]["status"] == ("ok" if count < MAX_TOPICS else "error")
+    statuses = [
+        client.message("1", str(count), f"tokens:0x{count:040x}", "phx_join", {})[4]["status"]
+        for count in range(MAX_TOPICS + 1)
+    ]
+    assert statuses == ["ok"] * MAX_TOPICS + ["error"]
     clients = [client]
     with ExitStack() as stack:
         for _ in range(MAX_STREAMS_PER_ADDRESS - 1):

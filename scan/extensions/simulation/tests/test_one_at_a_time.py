@@ -16,6 +16,7 @@ from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
 from tests.support import indexing, serving
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.indexing import sources
 
 # Calls itself with its argument and one more, up to 200.
 NESTED = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
@@ -147,9 +148,10 @@ def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explor
     assert len(brief["frames"]) == 1 < len(traced["frames"])
     assert brief["frames"][0] == traced["frames"][0] and not brief["truncated"]
     assert simulate(address, "10.1.0.1", trace=1).status_code == 400
-    monkeypatch.setattr(views, "MAX_RESPONSE_BYTES", 3000)
+    bounds = sources(explorer.client).get(views.SimulationBounds)
+    bounds.response_bytes = 3000
     body = {"calls": [{"to": CALLED}], "overrides": overrides, "trace": True}
     [cut] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert len(cut["frames"]) == 1 and cut["truncated"] is True
-    monkeypatch.setattr(views, "MAX_RESPONSE_BYTES", 100)
+    bounds.response_bytes = 100
     assert explorer.client.post("/api/v1/simulate", json=body).status_code == 422

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from scan.extensions.simulation.request import ANONYMOUS_GAS
-from scan.queries import reader as queries_reader
+from scan.queries.reader import ProcessorWait
 from tests.api.test_bad_input import require_parameter
 from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
-from tests.support.indexing import client_over
+from tests.support.indexing import client_over, sources
 
 ETHER = 10**18
 SPENDER = "0x" + 20 * "5e"
@@ -180,10 +180,10 @@ def test_overrides_are_what_the_calls_meet(client, scenario):
     assert (bare["output"], bare["transfers"]) == ("0x", [])
 
 
-def test_a_large_simulation_takes_a_place_of_its_client(client, monkeypatch):
+def test_a_large_simulation_takes_a_place_of_its_client(client):
     """JUMPDEST PUSH1 0 JUMP: until there is no gas."""
-    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
-    places = client.application.extensions["scan"].sources.processor_places
+    sources(client).get(ProcessorWait).seconds = 0.0
+    places = sources(client).processor_places
     loop = {SPENDER: {"code": "0x5b600056"}}
     for gas, status in ((3_000_000, 429), (1_000_000, 200)):
         body = {"calls": [{"to": SPENDER, "gas": gas}], "overrides": loop}
@@ -229,11 +229,15 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         for name in less.keys() - {"missing", *missing}:
             assert less[name] == whole[name], (name, call)
         assert (len(less["frames"]), less["accounts"]) == (1, None)
-    if methods == NOTHING:
-        refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
-        assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
-    else:
-        assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
+
+
+def test_several_calls_need_more_than_eth_call(own_client, node, scenario):
+    _, _, moving = token_call(scenario)
+    node.fault = lacking(*NO_TRACES)
+    assert [o["status"] for o in simulate(own_client, moving, moving)] == [True, True]
+    node.fault = lacking(*NOTHING)
+    refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
+    assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
 
 
 def test_less_gas_than_a_call_costs_before_it_begins_fails_the_call(client, scenario):

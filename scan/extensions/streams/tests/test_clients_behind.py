@@ -1,8 +1,8 @@
 """Clients that are behind: what they share, and how much one is sent at once."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -23,9 +23,12 @@ class CountingDatabase(Database):
         super().__init__(url, statement_timeout_ms=10_000)
         self.reads = 0
         self.lag = 0  # of the index's version, as of a replica
+        self.fails_every = 10**9  # reads
 
     def rows(self, statement, *preceding, **params):
         self.reads += 1
+        if self.reads % self.fails_every == 0:
+            raise broadcaster.Unavailable("The database is away.")
         return super().rows(statement, *preceding, **params)
 
     def row(self, statement, **params):
@@ -108,6 +111,17 @@ def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
     assert heads == [("heads", False)] * 20
 
 
+def held_after(received):
+    """The types of the events that a client has, from which each removal took the last one."""
+    held = []
+    for event_type, is_removed in received:
+        if is_removed:
+            assert held.pop() == event_type
+        else:
+            held.append(event_type)
+    return held
+
+
 def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.append()
     start = newest(database)
@@ -118,13 +132,8 @@ def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.unwind(chain.number - 2)
     chain.append([made_blocks.Move(BERT, ANNA), made_blocks.Move(BERT, ANNA)])
     received, position = read_all(database, shared, start)
-    held = []
-    for event_type, is_removed in received:
-        if is_removed:
-            assert held.pop() == event_type
-        else:
-            held.append(event_type)
-    assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    held = ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    assert held_after(received) == held
     assert position == newest(database)
 
 
@@ -171,7 +180,7 @@ def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database,
     assert (events.events, events.position, events.is_ahead) == ([], position, True)
 
 
-def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeypatch):
+def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain):
     """From any position in it, the last event first, as if it were read whole."""
     chain.append()
     chain.append([made_blocks.Move(ANNA, BERT)] * 20)
@@ -182,20 +191,20 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeyp
         events, received = read(position), []
         while not events.is_newest:
             received += [(event.position, event.type) for event in events.events]
-            assert len(events.events) <= block_events.MAX_EVENTS
             events = read(events.position)
         return received
 
-    def read_alone(position):
-        return read_next(database, position)
+    def read_alone(position, **bounds):
+        orphaned_events = block_events.OrphanedEvents(database)
+        return block_events.read_next(database, position, TYPES, orphaned_events, **bounds)
 
     whole = removed(read_alone, orphaned)
     assert [kind for _, kind in whole] == ["transactions"] * 20 + ["heads"]
-    monkeypatch.setattr(block_events, "MAX_EVENTS", 6)
-    assert removed(read_alone, orphaned) == whole
-    assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
-    assert removed(read_alone, orphaned._replace(event_count=0)) == []
-    shared, before = block_events.SharedReads(database), database.reads
+    read_six = partial(read_alone, max_events=6)
+    assert removed(read_six, orphaned) == whole
+    assert removed(read_six, orphaned._replace(event_count=8)) == whole[-8:]
+    assert removed(read_six, orphaned._replace(event_count=0)) == []
+    shared, before = block_events.SharedReads(database, max_events=6), database.reads
     for _ in range(5):
         assert removed(lambda p: shared.read_next(p, TYPES, 0), orphaned) == whole
     assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
@@ -214,25 +223,21 @@ def test_addresses_take_turns_whatever_number_of_streams_they_have():
     assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
 
 
-def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkeypatch):
+def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)] * 5)
-    shared = block_events.SharedReads(database)
 
-    def reads():
-        before = database.reads
-        shared.read_next(start, TYPES, 0)
-        return database.reads - before
+    def reads_twice(**bounds):
+        shared, counts = block_events.SharedReads(database, **bounds), [database.reads]
+        for _ in range(2):
+            shared.read_next(start, TYPES, 0)
+            counts.append(database.reads)
+        return counts[1] - counts[0], counts[2] - counts[1]
 
-    assert [reads(), reads()] == [1, 0]
-    monkeypatch.setattr(block_events, "MAX_AGE_S", 0.0)
-    assert reads() == 1
-    monkeypatch.undo()
-    monkeypatch.setattr(block_events, "CACHE_BYTES", 1000)
-    shared = block_events.SharedReads(database)
-    assert [reads(), reads()] == [1, 1]
+    assert reads_twice() == (1, 0)
+    assert reads_twice(max_age_s=0.0) == reads_twice(cache_bytes=1000) == (1, 1)
 
 
 class Client:
@@ -241,12 +246,16 @@ class Client:
     def __init__(self):
         self.sent = []
         self.has_ended = False
+        self.most_untaken = 0  # bytes
+        self._untaken = 0
         self._then = []
         self._lock = threading.Lock()
 
     def send(self, data, then=None):
         with self._lock:
             self.sent.append(data)
+            self._untaken += len(data)
+            self.most_untaken = max(self.most_untaken, self._untaken)
             if then is not None:
                 self._then.append(then)
 
@@ -255,7 +264,7 @@ class Client:
 
     def take(self):
         with self._lock:
-            waiting, self._then = self._then, []
+            waiting, self._then, self._untaken = self._then, [], 0
         for then in waiting:
             then()
 
@@ -275,20 +284,15 @@ def attached(opened, position=None):
     return client
 
 
-def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
-    open_streams, database, chain, monkeypatch
-):
+def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(database, chain):
     """Behind, and live where one block has more; nothing is lost or repeated."""
-    monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
+    open_streams = broadcaster.Streams(database, None, most_sent_bytes=3000)
     chain.append()
     start = newest(database)
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)] * 20)
     client, live = attached(open_streams, start), attached(open_streams)
     serving.wait_until(lambda: len(client.events) > 0)
-    time.sleep(0.5)
-    held = [len(client.events)]
-    assert sum(map(len, client.sent)) < 5000
 
     def has(events):
         client.take()
@@ -298,11 +302,9 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     serving.wait_until(lambda: has(63))
     serving.wait_until(lambda: len(open_streams._live_streams()) == 2)
     chain.append([made_blocks.Move(BERT, ANNA)] * 20)
-    serving.wait_until(lambda: len(live.events) > 0)
-    time.sleep(0.5)
-    assert 0 < len(live.events) < 21
     serving.wait_until(lambda: has(84) and len(live.events) >= 21)
-    assert held < [63]
+    for one in (client, live):
+        assert one.most_untaken < 5000 < sum(map(len, one.sent))
     for events in (client.events, live.events):
         identifiers = [text.split(b"\n")[0] for text in events]
         assert len(identifiers) == len(set(identifiers))
@@ -327,11 +329,9 @@ def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, dat
     serving.wait_until(lambda: len(client.events) == 2)
 
 
-def test_a_position_is_lost_once_its_block_was_waited_for(
-    open_streams, database, chain, monkeypatch
-):
+def test_a_position_is_lost_once_its_block_was_waited_for(database, chain):
     """A client that connects again is refused at once; others may be ahead of a replica."""
-    monkeypatch.setattr(broadcaster, "MAX_AHEAD_S", 0.0)
+    open_streams = broadcaster.Streams(database, None, max_ahead_s=0.0)
     chain.append()
     lost, ahead = (newest(database)._replace(number=9, hash=32 * digit) for digit in (b"1", b"2"))
     client = attached(open_streams, lost)
@@ -341,21 +341,14 @@ def test_a_position_is_lost_once_its_block_was_waited_for(
     attached(open_streams, ahead)
 
 
-def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain, monkeypatch):
+def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain):
     chain.append()
     start = newest(database)
     for _ in range(6):
         chain.append([made_blocks.Move(ANNA, BERT)])
-    next_events, calls = block_events.read_next, iter(range(1000))
-
-    def failing(*arguments):
-        if next(calls) % 3 == 2:
-            raise broadcaster.Unavailable("The database is away.")
-        return next_events(*arguments)
-
     client = Client()
     stream = open_streams.open("somebody", block_events.StreamFilter(TYPES), start)
-    monkeypatch.setattr(block_events, "read_next", failing)
+    database.fails_every = 3
     stream.attach(client)
 
     def has_all():

@@ -123,15 +123,22 @@ def read(client, times=1):
         return [lists.read(BLOCK, TRACED) for _ in range(times)]
 
 
-@pytest.mark.parametrize("takes_numbers", [False, True], ids=["hash", "number"])
-@pytest.mark.parametrize("method", METHODS)
-def test_a_list_is_read_by_whatever_method_the_node_offers(method, takes_numbers):
-    """The second time by the one that is known."""
+def case(method, *, takes_numbers):
+    """A method, the node's result, whether it takes numbers, and what it is to be asked for."""
     result = "0x" + RAW.hex() if "Raw" in method else JSON
+    is_by_number = takes_numbers or "ByBlockNumber" in method
+    return method, result, takes_numbers, hex(NUMBER) if is_by_number else "0x" + HASH.hex()
+
+
+CASES = [case(m, takes_numbers=numbers) for m in METHODS for numbers in (False, True)]
+
+
+@pytest.mark.parametrize(("method", "result", "takes_numbers", "block"), CASES)
+def test_a_list_is_read_by_whatever_method_the_node_offers(method, result, takes_numbers, block):
+    """The second time by the one that is known."""
     client = Client(method, result, takes_numbers=takes_numbers)
     assert read(client, 2) == [{ALICE: [(1, 7)]}] * 2
-    by_number = takes_numbers or "ByBlockNumber" in method
-    assert client.requested[-1] == (method, hex(NUMBER) if by_number else "0x" + HASH.hex())
+    assert client.requested[-1] == (method, block)
     assert client.requested[-2][0] == method
 
 

@@ -92,17 +92,17 @@ REWARD = [Withdrawal(0, 0, data(PURSE), 7)]
 
 
 @pytest.mark.parametrize(
-    ("gained", "withdrawals", "is_false"),
-    [(90, None, False), (95, None, True), (97, REWARD, False), (102, REWARD, True)],
+    ("gained", "withdrawals", "expected"),
+    [(90, None, set()), (95, None, {END}), (97, REWARD, set()), (102, REWARD, {END})],
 )
-def test_what_is_repeated_moved_nothing_if_its_sender_has_more(gained, withdrawals, is_false):
+def test_what_is_repeated_moved_nothing_if_its_sender_has_more(gained, withdrawals, expected):
     """By what the contract, which the transaction pays 100 wei, gained in the block."""
     block = a_block()._replace(withdrawals=withdrawals)
     for transfers in ([PAYMENT, END], [PAYMENT, TO_ITSELF, END]):
         assert trace_checks.doubtful_destructions(block, transfers) == [END]
         of_sender = {END.from_address: gained}
         false = trace_checks.false_destructions(block, transfers, [END], of_sender)
-        assert false == ({END} if is_false else set())
+        assert false == expected
         assert trace_checks.false_destructions(block, transfers, [END], {}) == {END}
     assert trace_checks.doubtful_destructions(block, [PAYMENT, END._replace(value=4)]) == []
 

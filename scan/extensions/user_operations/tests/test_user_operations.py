@@ -205,11 +205,12 @@ def test_an_operation_has_its_calls_and_its_reason(chain):
         assert (detail["unavailable"], detail["others"]) == (None, [])
         called = {(c["toAddress"], c["value"], c["input"][:10]) for c in detail["calls"]}
         errand = Contract(chain.errand, solidity.artifact("Errand"))
-        function = errand.data("fail") if kind == 1 else errand.data("run", 7)
+        run, failing = errand.data("run", 7), errand.data("fail")
+        not_today = (failing, 1, "The call reverted: not today")
+        function, calls, reason = {1: not_today, 2: (run, 2, None)}.get(kind, (run, 1, None))
         assert called == {(chain.errand.lower(), "0", function[:10])}
-        assert detail["callCount"] == len(detail["calls"]) == (2 if kind == 2 else 1)
-        expected = "The call reverted: not today" if kind == 1 else None
-        assert (detail["error"] or {}).get("reason") == expected
+        assert detail["callCount"] == len(detail["calls"]) == calls
+        assert (detail["error"] or {}).get("reason") == reason
         fields = detail["operation"]
         assert (fields["initCode"] != "0x") == (operation["factory"] is not None)
         assert (fields["paymasterAndData"] != "0x") == (operation["paymaster"] is not None)

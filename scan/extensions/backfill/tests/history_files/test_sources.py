@@ -141,8 +141,8 @@ def test_a_host_at_fault_leaves_no_file(folder, server, store, fault, tmp_path):
     assert not [*(tmp_path / "downloads").glob("*.e2store")]
 
 
-def test_a_file_that_never_ends_is_not_written(server, store, monkeypatch, tmp_path):
-    monkeypatch.setattr(file_sources.e2store, "MAX_FILE_BYTES", len(CONTENT) // 2)
+def test_a_file_that_never_ends_is_not_written(server, tmp_path):
+    store = file_sources.FileStore(tmp_path / "downloads", max_file_bytes=len(CONTENT) // 2)
     [file, *_] = file_sources.list_files(server.url)
     with pytest.raises(e2store.BadFile, match="has more than"):
         store.fetch(file)

@@ -105,14 +105,15 @@ def test_a_delegating_account_is_a_contract_everywhere(
     for account in EVERYBODY:
         address = account.address.lower()
         delegate = authorizations.delegate_of(node, address, node.head())
-        delegating += delegate != anvil.ZERO
+        of_delegate = {True: ("eip7702", [delegate]), False: (None, [])}
+        expected = of_delegate[is_delegating := delegate != anvil.ZERO]
+        delegating += is_delegating
         form = client.get(f"/api/v2/addresses/{address}").json or {}
         sent = client.get(f"/api/v2/addresses/{address}/transactions").json or {}
         parties = [item[side] for item in sent["items"] for side in ("from", "to")]
         own = [party for party in parties if party and party["hash"] == form["hash"]]
         for party in (form, *own):
-            assert party["is_contract"] is (delegate != anvil.ZERO)
-            assert party["proxy_type"] == ("eip7702" if delegate != anvil.ZERO else None)
+            assert party["is_contract"] is is_delegating
             shown = [one["address_hash"].lower() for one in party["implementations"]]
-            assert shown == ([delegate] if delegate != anvil.ZERO else [])
+            assert (party["proxy_type"], shown) == expected
     assert delegating > 0

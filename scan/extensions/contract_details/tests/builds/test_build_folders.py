@@ -99,7 +99,7 @@ def test_links_and_special_files_are_not_followed(tmp_path):
     assert [*build_folders.list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
 
 
-def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
+def test_depth_number_and_sizes_are_bounded(tmp_path):
     deep = tmp_path / "/".join(["d"] * 14)
     deep.mkdir(parents=True)
     (deep / "far.json").write_text("{}")
@@ -108,24 +108,22 @@ def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
     assert "more than 12 folders deep" in str(listing.left_out)
     for number in range(4):
         (tmp_path / f"{number}.json").write_text("{}" * number)
-    monkeypatch.setattr(build_folders, "MAX_FILE_BYTES", 4)
-    assert len(build_folders.list_files([tmp_path]).files) == 3
-    monkeypatch.setattr(build_folders, "MAX_FILES", 2)
-    listing = build_folders.list_files([tmp_path])
+    assert len(build_folders.list_files([tmp_path], max_file_bytes=4).files) == 3
+    listing = build_folders.list_files([tmp_path], max_file_bytes=4, max_files=2)
     assert len(listing.files) == 2
     assert listing.left_out == "there are more than 2 files"
 
 
-def test_entries_of_a_folder_and_folders_are_bounded(tmp_path, monkeypatch):
+def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
     """Those that are no builds, too: their names are read before they are known to be none."""
     for number in range(6):
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "own.json").write_text("{}")
-    monkeypatch.setattr(build_folders, "MAX_ENTRIES", 4)
-    listing = build_folders.list_files([tmp_path])
+    listing = build_folders.list_files([tmp_path], max_entries=4)
     assert len(listing.files) == 4
     assert listing.left_out == f"{tmp_path} has more than 4 entries"
-    listing = build_folders.list_files([tmp_path / f"{number}" for number in range(6)])
+    folders = [tmp_path / f"{number}" for number in range(6)]
+    listing = build_folders.list_files(folders, max_entries=4)
     assert len(listing.files) == 5  # the one being read, and those that wait
     assert listing.left_out == "there are more than 4 folders"
 
@@ -188,13 +186,12 @@ def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_
     assert "Build folders" not in client.get("/status").text
 
 
-def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(build_watch, "MAX_BYTES", 2_500)
+def test_the_builds_of_the_oldest_files_give_way(tmp_path):
     for number in (1, 2, 3):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
         os.utime(file, (number, number))
-    builds = build_watch.Builds([tmp_path])
+    builds = build_watch.Builds([tmp_path], max_bytes=2_500)
     builds.refresh()
     assert builds.lengths == [1002, 1003]
     (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))

@@ -149,14 +149,13 @@ def test_children_of_one_code_with_other_constructors_are_each_verified(explorer
     assert jobs == ["partial"] * 2  # the others have the creation code of one of these
 
 
-def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):
-    """Whatever the service's own thread does meanwhile, which has the same bound."""
-    monkeypatch.setattr(factory_children, "MAX_OF_FACTORY", 1)
+def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project):
     own = {project.make(12), project.address(project.factory, "inner()")}
     project.verify()
     services = explorer.app.extensions["scan"]
     jobs = Mock(spec=VerificationJobs)
-    children = factory_children.FactoryChildren(services.writes, services.verifier.creations, jobs)
+    creations = services.verifier.creations
+    children = factory_children.FactoryChildren(services.writes, creations, jobs, max_of_factory=1)
     for _ in range(3):
         children.step()
     submitted = [call.args[0]["address"] for call in jobs.submit.call_args_list]

@@ -4,6 +4,7 @@ import pytest
 
 from scan.extensions.contract_details import comparison
 from tests.support.explorer import compiled, standard_input
+from tests.support.indexing import sources
 
 SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
 COUNT = 7
@@ -52,8 +53,8 @@ def test_one_that_has_another_code_by_now_says_so(explorer):
     assert [(r["address"], r["current"]) for r in listed] == [(first, False), (second, True)]
 
 
-def test_more_than_are_counted(explorer, twins, monkeypatch):
-    monkeypatch.setattr(comparison, "MOST_COUNTED", COUNT - 1)
+def test_more_than_are_counted(explorer, twins):
+    sources(explorer.client).get(comparison.SameCodeBounds).counted = COUNT - 1
     path = f"/api/v1/contracts/{twins[0]}/same-code"
     listed = explorer.client.get(f"{path}?limit=2").json
     assert listed["total"] is None and listed["next"] is not None

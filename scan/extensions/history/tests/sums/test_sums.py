@@ -3,6 +3,7 @@ fork; and their bounds."""
 
 import csv
 import io
+import itertools
 import re
 from collections import defaultdict, namedtuple
 from decimal import Decimal
@@ -10,16 +11,18 @@ from html import unescape
 
 import pytest
 
-from scan.extensions.history.sums import monthly_sums, views
+from scan.extensions.history.sums import monthly_sums
+from scan.extensions.history.sums.monthly_sums import ATTEMPTS
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
-from tests.support import brute_force, database, explain
+from tests.support import brute_force, database, explain, fixed_prices
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing, client_over
+from tests.support.indexing import Indexing, client_over, sources
 from tests.support.lists import get
 from tests.support.scenario import play
 from tests.support.scenario.everyday import everyday
 from tests.support.truth import read_truth
+from tests.support.watched_database import watched
 
 # Where sums of an entity are, below those of an address.
 PATHS = {
@@ -196,7 +199,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(chain
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
     of_tokens = {priced["tokenAddress"]: Decimal("2.5")}
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", price, of_tokens)
-    monkeypatch.setattr(views.holdings, "unit_prices", lambda reader: given)
+    fixed_prices.price(chain.client, given)
     [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
     fees = first["fees"]
     assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")
@@ -271,8 +274,8 @@ def test_sums_of_nothing_are_zero(chain, database_url):
         assert client.get(f"/address/0x{40 * '7'}/transfers/sums").status_code == 200
 
 
-def test_many_tokens_are_refused_with_a_way_out(chain, monkeypatch):
-    monkeypatch.setattr(monthly_sums, "MOST_SUMS", 3)
+def test_many_tokens_are_refused_with_a_way_out(chain):
+    sources(chain.client).get(monthly_sums.SumBounds).sums = 3
     own = chain.anvil.accounts[0]
     answer = chain.client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
     assert (answer.status_code, answer.json["field"]) == (400, "tokenAddress")
@@ -280,25 +283,21 @@ def test_many_tokens_are_refused_with_a_way_out(chain, monkeypatch):
     assert page.status_code == 400 and "Token is needed" in page.text
 
 
-def test_an_index_that_changes_in_between_is_read_again(chain, monkeypatch):
-    read, changes = monthly_sums.bounds_of, []
+@pytest.mark.parametrize(("most", "status"), [(ATTEMPTS - 1, 200), (2 * ATTEMPTS, 503)])
+def test_an_index_that_changes_in_between_is_read_again(chain, most, status):
+    changes = itertools.count()
 
-    def changing(*given):
-        bounds = read(*given)
-        if len(changes) < most:
-            changes.append(database.execute(chain.url, "UPDATE chain SET version = version + 1"))
-        return bounds
+    def change(statement, *_):
+        if statement == "queries/transactions_get_bounds" and next(changes) < most:
+            database.execute(chain.url, "UPDATE chain SET version = version + 1")
 
-    monkeypatch.setattr(monthly_sums, "bounds_of", changing)
-    path = f"/api/v1/addresses/{chain.anvil.accounts[0]}/transactions/sums?blockFrom="
-    most = monthly_sums.ATTEMPTS - 1
-    assert chain.client.get(f"{path}1").status_code == 200
-    most = 2 * monthly_sums.ATTEMPTS
-    assert chain.client.get(f"{path}2").status_code == 503
+    path = f"/api/v1/addresses/{chain.anvil.accounts[0]}/transactions/sums?blockFrom=1"
+    with watched(chain.client.application.extensions["scan"].settings, change) as client:
+        assert client.get(path).status_code == status
 
 
 @pytest.mark.thorough
-def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template, monkeypatch):
+def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         client = service.client
         newest = get(client, "/transactions", limit=100)["transactions"]
@@ -312,7 +311,7 @@ def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template
             plans[-1].require_indexes(small=SMALL)
             assert answer["total"] > 50
         most = 512
-        monkeypatch.setattr(monthly_sums, "MAX_ENTRIES", most)
+        sources(client).get(monthly_sums.SumBounds).entries = most
         whole = f"/addresses/{busy}/transactions/sums"
         refused = client.get(f"/api/v1{whole}?blockFrom=1")
         assert (refused.status_code, refused.json["field"]) == (400, "blockFrom")

@@ -71,24 +71,30 @@ PRICES_OF_DAYS = [
     (COIN, DAY, "3200"),  # the median, which a single trade does not change
     (in_hex(WRAPPED), DAY, "3200"),
     (COIN, NEXT_DAY, "2500"),
-    (COIN, "2026-02-02", None),
     (in_hex(DOLLAR), "2026-02-02", "1"),
-    (COIN, "12000-01-31", None),  # a block may have any time
-    (in_hex(DOLLAR), "12000-01-31", "1"),
+    (in_hex(DOLLAR), "12000-01-31", "1"),  # a block may have any time
     (in_hex(GOLD), DAY, "1600"),  # half a coin
-    (in_hex(GOLD), NEXT_DAY, None),
     (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
-    (in_hex(SILVER), DAY, None),
-    (in_hex(ITEM), DAY, None),  # its pool is with a token that is neither of both
-    (in_hex(bytes(20)), DAY, None),
 ]
+PRICELESS = {
+    (COIN, "2026-02-02"),
+    (COIN, "12000-01-31"),
+    (in_hex(GOLD), NEXT_DAY),
+    (in_hex(SILVER), DAY),
+    (in_hex(ITEM), DAY),  # its pool is with a token that is neither of both
+    (in_hex(bytes(20)), DAY),
+}
 
 
 @pytest.mark.parametrize(("asset", "day", "price"), PRICES_OF_DAYS)
 def test_a_price_of_a_day_is_the_median_of_its_hours(database, asset, day, price):
     prices = prices_of(database, Decimal("0.5"))
-    assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
-    assert prices.read(set()) == {}
+    assert prices.read({(asset, day)}) == {(asset, day): Decimal(price)}
+
+
+def test_days_without_trades_have_no_prices(database):
+    prices = prices_of(database, Decimal("0.5"))
+    assert prices.read(PRICELESS) == prices.read(set()) == {}
 
 
 FEW_TRADES = [

@@ -102,28 +102,36 @@ def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(indexed, scenario, tm
     assert all("≈" not in part for part in shown)
 
 
-def test_prices_of_a_url_are_read_within_bounds(indexed, scenario, authority, receiver):
+@pytest.fixture
+def prices_of(indexed, scenario, authority, receiver):
+    """What is read of a URL that gives an answer, in these networks besides public ones."""
+
+    def prices_of(answer, networks):
+        receiver.behaviour = lambda *_: answer
+        settings = {"ca_bundle": str(authority.bundle), "webhook_allow_networks": networks}
+        client = priced_by(indexed, receiver.url("/prices.json"), **settings)
+        prices = read(client)
+        assert client.get(pages_of(scenario)[0]).status_code == 200
+        return prices
+
+    return prices_of
+
+
+def test_prices_of_a_url_are_read_within_bounds(scenario, receiver, prices_of):
     """A bad source has a reason, and no page waits for it or fails by it."""
     inside = (ipaddress.ip_network("127.0.0.0/8"),)
     good = json.dumps(document(scenario)).encode()
     to_inside = (("Location", receiver.url("/in")),)
+    prices = prices_of(Answer(200, (), good), inside)
+    assert prices["problem"] is None and prices["source"] in receiver.url("")
     for answer, networks, problem in (
-        (Answer(200, (), good), inside, None),
         (Answer(200, (), good), (), "not allowed"),
         (Answer(302, to_inside), inside, "not allowed"),
         (Answer(200, (), b" " * 300_000), inside, "too large"),
         (Answer(500), inside, "status 500"),
         (Answer(200, (), b"<html>"), inside, "not JSON"),
     ):
-        receiver.behaviour = lambda *_, answer=answer: answer
-        url = receiver.url("/prices.json")
-        settings = {"ca_bundle": str(authority.bundle), "webhook_allow_networks": networks}
-        client = priced_by(indexed, url, **settings)
-        prices = read(client)
-        assert client.get(pages_of(scenario)[0]).status_code == 200
-        if problem is None:
-            assert prices["problem"] is None and prices["source"] in url
-            continue
+        prices = prices_of(answer, networks)
         assert problem in prices["problem"] and prices["tokens"] == {}
     assert {request.path for request in receiver.received} == {"/prices.json"}
 
@@ -183,17 +191,23 @@ def test_sources_of_prices_that_are_taken(text, value):
     assert Settings.from_environment({"SCAN_PRICES": text}).of(PriceSettings).prices == value
 
 
-def test_other_forms_have_the_price_in_usd_alone(indexed, scenario, tmp_path):
-    for currency, price in (("USD", "3000.5"), ("EUR", None)):
-        prices = document(scenario, currency=currency, coin="3000.5")
-        client = priced_by_file(indexed, tmp_path, prices)
-        assert client.get("/api/v2/stats").json["coin_price"] == price
-        body = client.get("/api?module=stats&action=ethprice").json
-        of_blockscout = client.get("/api?module=stats&action=coinprice").json
-        if price is None:
-            assert body["status"] == of_blockscout["status"] == "0"
-            assert "/api/v1/prices" in body["result"]
-            continue
-        in_usd = {"ethusd": price, "ethusd_timestamp": "1769903999"}
-        assert body["result"] == {"ethbtc": "", "ethbtc_timestamp": "", **in_usd}
-        assert of_blockscout["result"]["coin_usd"] == price
+def prices_elsewhere(indexed, scenario, folder, currency):
+    """The price of the coin in the forms of Blockscout's API and of two of Etherscan's actions."""
+    prices = document(scenario, currency=currency, coin="3000.5")
+    client = priced_by_file(indexed, folder, prices)
+    yield client.get("/api/v2/stats").json["coin_price"]
+    yield client.get("/api?module=stats&action=ethprice").json
+    yield client.get("/api?module=stats&action=coinprice").json
+
+
+def test_other_forms_have_the_price_in_usd(indexed, scenario, tmp_path):
+    price, body, of_blockscout = prices_elsewhere(indexed, scenario, tmp_path, "USD")
+    assert price == of_blockscout["result"]["coin_usd"] == "3000.5"
+    in_usd = {"ethusd": price, "ethusd_timestamp": "1769903999"}
+    assert body["result"] == {"ethbtc": "", "ethbtc_timestamp": "", **in_usd}
+
+
+def test_other_forms_have_no_price_in_another_currency(indexed, scenario, tmp_path):
+    price, body, of_blockscout = prices_elsewhere(indexed, scenario, tmp_path, "EUR")
+    assert (price, body["status"], of_blockscout["status"]) == (None, "0", "0")
+    assert "/api/v1/prices" in body["result"]

@@ -12,7 +12,7 @@ from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.support.anvil import ZERO, Anvil
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, sources
 from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
     CREATE_POOL_GAS,
@@ -296,10 +296,10 @@ def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
     assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
 
 
-def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path, monkeypatch):
-    monkeypatch.setattr(holdings, "MAX_TOKENS", len(TOKENS) - 1)
-    monkeypatch.setattr(holdings, "MAX_IN_HEAD", len(TOKENS) - 2)
+def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path):
     client = market.client(tmp_path)
+    bounds = sources(client).get(holdings.HoldingBounds)
+    bounds.tokens, bounds.in_head = len(TOKENS) - 1, len(TOKENS) - 2
     body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth")
     assert (body.status_code, body.json["field"]) == (400, "sort")
     page = client.get(f"/address/{market.holder}?tab=tokens")
@@ -329,12 +329,14 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, 
     assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
 
 
-@pytest.mark.parametrize("tab", ["", "?tab=tokens"])
-def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, monkeypatch, tab):
+@pytest.mark.parametrize(("tab", "times"), [("", 1), ("?tab=tokens", 2)])
+def test_a_total_says_that_the_prices_of_pools_are_not_read(
+    market, tmp_path, monkeypatch, tab, times
+):
     path = f"/address/{market.holder}{tab}"
     assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
     monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
-    assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == (2 if tab else 1)
+    assert market.client(tmp_path).get(path).text.count(pool_prices.FAILED) == times
 
 
 @pytest.mark.thorough

@@ -10,8 +10,10 @@ import pytest
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
+from tests.support import fixed_prices
 from tests.support.database import execute
 from tests.support.explain import explained
+from tests.support.indexing import sources
 
 pytestmark = pytest.mark.thorough
 
@@ -82,12 +84,12 @@ def listed(made):
 
 
 @pytest.fixture
-def priced(monkeypatch):
+def priced(listed):
     """Gives the pages and the API these prices of tokens."""
 
     def price(tokens, pools=None):
         given = UnitPrices("USD", "us", AT, None, tokens, pools=pools or {})
-        monkeypatch.setattr(holdings, "unit_prices", lambda _: given)
+        fixed_prices.price(listed.client, given)
 
     return price
 
@@ -179,16 +181,17 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, p
     assert not [n for n in held.nodes if n["Actual Loops"] and n["Table"] == "tokens"]
 
 
-@pytest.mark.parametrize("has_many", [False, True])
+@pytest.mark.parametrize(
+    ("in_head", "status", "has_total"), [(holdings.MAX_IN_HEAD, 200, True), (4, 503, False)]
+)
 def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
-    listed, priced, monkeypatch, *, has_many
+    listed, priced, in_head, status, has_total
 ):
     """The read of few needs no place."""
     priced({f"0x{BASE.hex()}": Decimal(1)})
-    if has_many:
-        monkeypatch.setattr(holdings, "MAX_IN_HEAD", 4)
     path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", listed.client
-    places = client.application.extensions["scan"].sources.unbounded_statements
+    sources(client).get(holdings.HoldingBounds).in_head = in_head
+    places = sources(client).unbounded_statements
     with ExitStack() as held:
         for number in itertools.count():
             if not places.take(number):
@@ -196,7 +199,7 @@ def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
             held.callback(places.give_back, number)
         page = client.get(path)
         body = client.get(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
-    assert page.status_code == 200 and body.status_code == (503 if has_many else 200)
-    assert ("Total value" in page.text) == (not has_many)
+    assert page.status_code == 200 and body.status_code == status
+    assert ("Total value" in page.text) == has_total
     assert page.text.count('data-label="Token"') == 5
     assert "Total value" in client.get(path).text  # the page without an order was not kept

@@ -2,8 +2,9 @@
 
 import pytest
 
-from scan.ethereum import blocks, client
+from scan.ethereum import blocks, client, transaction_checks
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
+from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
 from tests.support import anvil, database, faulty_node, indexing
@@ -81,18 +82,24 @@ def made(chain_id, *, r, s, sender=ALICE, **others):
     return chain
 
 
-@pytest.mark.parametrize("version", ["HardhatNetwork/2.22", "Geth/v1", "anvil/v1.7.1"])
-def test_an_address_as_signature_is_taken_from_hardhat_alone(version):
+def read_of(version):
+    """Block 1, of whose transaction an address is the signature, of a node with this version."""
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
     with served(chain, of_version(version)) as node:
-        source = BlockSource(client.Node([node.url]), traces="off")
-        if version.startswith("Hardhat"):
-            [fetched] = source.blocks(1, 1)
-            assert fetched.block.unproven == ADDRESSES_AS_SIGNATURES
-            assert fetched.block.transactions[0].from_address == ALICE
-        else:
-            with pytest.raises(blocks.MalformedBlock, match=ADDRESSES_AS_SIGNATURES):
-                source.blocks(1, 1)
+        [fetched] = BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
+    return fetched.block
+
+
+def test_an_address_as_signature_is_taken_from_hardhat():
+    block = read_of("HardhatNetwork/2.22")
+    assert block.unproven == ADDRESSES_AS_SIGNATURES
+    assert block.transactions[0].from_address == ALICE
+
+
+@pytest.mark.parametrize("version", ["Geth/v1", "anvil/v1.7.1"])
+def test_an_address_as_signature_is_taken_from_no_other_node(version):
+    with pytest.raises(blocks.MalformedBlock, match=ADDRESSES_AS_SIGNATURES):
+        read_of(version)
 
 
 def test_hardhats_other_senders_are_computed():
@@ -115,3 +122,15 @@ def test_a_signature_that_is_none_is_refused(signature):
     expected = pytest.raises(blocks.MalformedBlock, match="senders of transactions")
     with served(chain, of_version("Geth/v1")) as node, expected:
         BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
+
+
+def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(chain, database_url, tmp_path):
+    with faulty_node.FaultyNode(chain.url, BOTH) as node:
+        settings = indexing.settings_for(database_url, node.url)
+        backfill(settings, tmp_path / "files", last_block=3, computes_senders=False)
+    blocks = database.execute(database_url, "SELECT number, unproven FROM blocks ORDER BY number")
+    assert blocks == [(0, None), *((number, transaction_checks.SENDERS) for number in (1, 2, 3))]
+    source = BlockSource(client.Node([chain.url]))
+    believing = BlockSource(client.Node([chain.url]), computes_senders=False)
+    for true, believed in zip(source.blocks(1, 3), believing.blocks(1, 3), strict=True):
+        assert believed.block == true.block._replace(unproven=transaction_checks.SENDERS)

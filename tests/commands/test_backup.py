@@ -1,4 +1,5 @@
-"""`scan backup` and `scan restore`, with the embedded PostgreSQL and the demo chain in it."""
+"""`scan backup` and `scan restore`, with the embedded PostgreSQL and the chain of the first release
+in it."""
 
 import os
 import re
@@ -15,11 +16,17 @@ import requests
 
 from scan.commands import database_commands, startup
 from scan.database import migrations
-from scan.database.embedded import EmbeddedPostgres
-from scan.extensions.demo import demo_run
 from scan.settings import Settings
-from tests.database.test_embedded import running_in, start
-from tests.support import backups, database, folders, forked_python, indexing, serving, table_digest
+from tests.database.test_embedded import running_in
+from tests.support import (
+    backups,
+    database,
+    first_release,
+    folders,
+    forked_python,
+    serving,
+    table_digest,
+)
 from tests.support.scan_run import scan_run
 
 NAME = "scan_1337_00000000"
@@ -34,20 +41,21 @@ def top():
 
 
 class Original:
-    """A data folder with the demo chain, its digest, and where its backup is written."""
+    """A data folder with a chain and its owner's rows, its digest, and where its backup is
+    written."""
 
-    def __init__(self, folder, rpc_url, head):
-        self.folder, self.file, self.head = folder, folder.with_name("demo.backup"), head
-        server = EmbeddedPostgres(folder)
-        start(server)
-        url = server.database_url(NAME)
-        migrations.run(Settings(database_url=url))
-        demo_run.load(indexing.Indexing(url, rpc_url).run_until(head).settings)
-        database.execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
-        self.digest = table_digest.digest(url)
-        self.digest.keep_rows()
-        self.owners = owners(url)
-        server.stop()
+    def __init__(self, folder):
+        self.folder, self.file = folder, folder.with_name("chain.backup")
+        with running_in(folder) as server:
+            url = server.database_url(NAME)
+            first_release.load(url)
+            migrations.run(Settings(database_url=url))
+            database.execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
+            database.execute(url, "INSERT INTO labels VALUES ('\\x01', 'Bank')")
+            [(self.head,)] = database.execute(url, "SELECT max(number) FROM blocks")
+            self.digest = table_digest.digest(url)
+            self.digest.keep_rows()
+            self.owners = owners(url)
 
 
 def owners(url):
@@ -71,8 +79,8 @@ def in_use(folder):
 
 
 @pytest.fixture(scope="module")
-def original(top, demo_node):
-    return Original(top / "data", demo_node.url, demo_node.recording.head)
+def original(top):
+    return Original(top / "data")
 
 
 def scan(*arguments, folder, **environment):
@@ -110,7 +118,7 @@ def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, 
         url = server.database_url(NAME)
         assert table_digest.digest(url) == original.digest
         assert owners(url) == original.owners
-        assert owners(url)["labels"] and owners(url)["verified_contracts"]
+        assert owners(url)["labels"] and owners(url)["signatures"]
         assert migrations.run(Settings(database_url=url)) == []
         with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
             newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()
