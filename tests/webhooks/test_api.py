@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.support.made_blocks import Move, address
-from tests.support.webhooks import Webhooks
+from tests.support.webhooks import Webhooks, insist
 
 OWNER = address("owner")
 OWNER_HEX = f"0x{OWNER.hex()}"
@@ -29,9 +29,8 @@ def unchanged(shared_database_url, authority):
 
 
 def create(webhooks, **body):
-    return webhooks.client.post(
-        "/api/v1/webhooks", json={"ownerAddress": OWNER_HEX, "url": URL, **body}
-    )
+    registered = {"ownerAddress": OWNER_HEX, "url": URL, **body}
+    return insist(lambda: webhooks.client.post("/api/v1/webhooks", json=registered))
 
 
 def listed(webhooks, owner=OWNER_HEX):
