@@ -113,16 +113,19 @@ class TimedValue(Generic[T]):
     A failed reading is raised and keeps nothing for later: the next request reads again, and
     `known` stays what was read last."""
 
-    def __init__(self, read: Callable[[], T], age_s: float) -> None:
+    def __init__(
+        self, read: Callable[[], T], age_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._read = read
+        self._clock = clock
         self._age_s = age_s
         self._kept: _Kept[T] | None = None
 
     def get(self) -> T:
         """Return the value. Threads that come while it is old read it each."""
         kept = self._kept
-        if kept is None or time.monotonic() >= kept.until:
-            self._kept = kept = _Kept(self._read(), time.monotonic() + self._age_s)
+        if kept is None or self._clock() >= kept.until:
+            self._kept = kept = _Kept(self._read(), self._clock() + self._age_s)
         return kept.value
 
     @property

@@ -11,6 +11,7 @@ import sys
 from collections import namedtuple
 from importlib import import_module
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
 from scan.ethereum.request_node import NodeSession
+from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
 from tests.support.explain import explained
@@ -259,6 +261,27 @@ def over_http(client):
         yield url
 
 
+class Names(dict):
+    """By a name: what gives the addresses of it and of the names below it, as texts."""
+
+    def __init__(self):
+        self.resolver = allowed_urls.lookup  # of all other names
+
+    def lookup(self, host, port):
+        for name, addresses in self.items():
+            if f".{host}".endswith(f".{name}"):
+                return [ip_address(text) for text in addresses(host)]
+        return self.resolver(host, port)
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """What names lead to is chosen by the test: no name server is needed."""
+    chosen = Names()
+    monkeypatch.setattr(allowed_urls, "lookup", chosen.lookup)
+    return chosen
+
+
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("authority"))
@@ -329,6 +352,20 @@ def patience():
                 assert patient != tracer["tracer"]
                 patch.setitem(tracer, "tracer", patient)
         yield
+
+
+@pytest.fixture
+def short_pauses(monkeypatch):
+    """A node that failed is asked again in a moment, not in up to ten seconds."""
+    of_errors = ("node_errors.MAX_PAUSE_S", "node_errors.REFUSAL_PAUSE_S")
+    for pause in ("client.REST_AFTER_FAILURE_S", *of_errors):
+        monkeypatch.setattr(f"scan.ethereum.{pause}", 0.05)
+
+
+@pytest.fixture
+def chain_always_checked(monkeypatch):
+    """With each request it is looked whether the node serves the right chain."""
+    monkeypatch.setattr("scan.ethereum.served_chain.CHECK_AGAIN_S", 0.0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -64,9 +64,9 @@ COUNTED_VALUES = ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","
 
 
 @pytest.mark.parametrize("value", COUNTED_VALUES)
-def test_values_are_counted_before_they_are_parsed(monkeypatch, value):
-    body = f'{{"a": [{", ".join([value] * json_bodies.MOST_JSON_VALUES)}]}}'.encode()
-    monkeypatch.setattr(json, "loads", None)
+def test_values_are_counted_before_they_are_parsed(value):
+    """Which would find that there is no name before the list."""
+    body = f"{{[{', '.join([value] * json_bodies.MOST_JSON_VALUES)}]}}".encode()
     with pytest.raises(TooLarge, match="30,000 values"):
         json_bodies.json_object(body)
 

@@ -127,16 +127,6 @@ def test_what_all_names_share_makes_none_near(name, advice):
     assert settings.unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
 
 
-def test_the_variables_of_a_declaration_are_read_once(monkeypatch):
-    """A bundle of certificates takes 20 ms."""
-    read, declared = settings.read_variables, []
-    monkeypatch.setattr(
-        settings, "read_variables", lambda of, *args: declared.append(of) or read(of, *args)
-    )
-    settings.doubtful_variables({"RPC_URL": "http://node"})
-    assert len(declared) == len({*declared})
-
-
 def started(*command, environ):
     """In a process that imports what SCAN_EXTENSIONS says."""
     arguments = [sys.executable, "-m", *map(str, command)]

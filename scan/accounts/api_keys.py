@@ -139,9 +139,11 @@ class ApiKeyLookup:
         replica: Database | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        most_cached: int = MAX_CACHED,
     ) -> None:
         self._database = database
         self._replica = replica
+        self._most_cached = most_cached
         self._clock = clock
         self._cache: OrderedDict[bytes, CachedKey] = OrderedDict()
         self._lock = threading.Lock()
@@ -160,7 +162,7 @@ class ApiKeyLookup:
             with self._lock:
                 cache[hashed] = cached
                 cache.move_to_end(hashed)
-                if len(cache) > MAX_CACHED:
+                if len(cache) > self._most_cached:
                     cache.popitem(last=False)
         return cached.key
 

@@ -105,12 +105,18 @@ class Rebuild:
         stop: threading.Event,
         workers: int = 1,
         partition_rows: int = partitions.DEFAULT_ROWS,
+        range_blocks: int = RANGE_BLOCKS,
     ) -> None:
         self._database = database
+        self._range_blocks = range_blocks
         self._partition_rows = partition_rows
         self._url = url
         self._stop = stop
         self._workers = workers
+
+    def _ranges(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        for start in range(first, last + 1, self._range_blocks):
+            yield start, min(start + self._range_blocks - 1, last)
 
     def request(self, tables: Sequence[str], *, is_optional: bool = False, logs: str = "") -> None:
         """Have tables derived again in all stored blocks, by this run or by a later one; where that
@@ -219,7 +225,7 @@ class Rebuild:
     def _derive(self, steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
         _, first, last, following, selection, _ = steps[0]
         tables = [step.table for step in steps]
-        for end, lines in self._lines(tables, _ranges(following, last), selection):
+        for end, lines in self._lines(tables, self._ranges(following, last), selection):
             with self._database.transaction() as tx:
                 _advance(tx, tables, following, end + 1)
                 _copy(tx, lines)
@@ -273,7 +279,7 @@ class Rebuild:
     def _number(self, tx: transaction.Transaction, step: Step) -> None:
         """Derive the rows of the blocks that were indexed since, too, and number all of them."""
         _, newest = tx.row("audit/blocks_get_ends") or (0, -1)
-        for first, last in _ranges(step.last + 1, newest):
+        for first, last in self._ranges(step.last + 1, newest):
             _copy(tx, _lines_of(tx, [step.table], first, last, step.selection))
         needed: int = tx.value("audit/rebuilds_number", table=step.table)
         partitions.make_empty(tx, step.table, self._partition_rows, needed)
@@ -372,8 +378,3 @@ def _columns(table: str) -> Sequence[str]:
 def _copy(tx: transaction.Transaction, lines: Lines) -> None:
     for table, text in lines.items():
         transaction.copy_lines(tx, f"expected_{table}", _columns(table), [text])
-
-
-def _ranges(first: int, last: int) -> Iterator[tuple[int, int]]:
-    for start in range(first, last + 1, RANGE_BLOCKS):
-        yield start, min(start + RANGE_BLOCKS - 1, last)

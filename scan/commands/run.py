@@ -166,7 +166,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
                 settings = own_node.start(settings)
         started.result()
         while not stop.is_set():
-            name = _database_of_chain(settings, postgres, stop, own_node)
+            name = database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
                 _follow_chain(settings, postgres, name, stop, own_node)
     finally:
@@ -175,7 +175,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
         postgres.stop()
 
 
-def _database_of_chain(
+def database_of_chain(
     settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, own_node: OwnNode | None
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
@@ -314,7 +314,13 @@ def database_name(chain: ChainIdentity) -> str:
     return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 
-def watch(settings: Settings, name: str, over: threading.Event) -> None:
+def watch(
+    settings: Settings,
+    name: str,
+    over: threading.Event,
+    local_every_s: float = LOCAL_EVERY_S,
+    confirm_every_s: float = CONFIRM_EVERY_S,
+) -> None:
     """Poll the nodes until they serve a chain with another database than `name`, and set `over`
     then; end when it is set.
 
@@ -323,11 +329,11 @@ def watch(settings: Settings, name: str, over: threading.Event) -> None:
     """
     nodes = [Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
     hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
-    every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
+    every_s = local_every_s if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
     while not over.wait(every_s):
         chain = _other_chain(nodes, name)
         if chain is not None and all(
-            not over.wait(CONFIRM_EVERY_S) and _other_chain(nodes, name) == chain
+            not over.wait(confirm_every_s) and _other_chain(nodes, name) == chain
             for _ in range(CONFIRMATIONS)
         ):
             log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ class ConcurrencyLimit:
 
     With `clients_wait`, a client that holds its maximum waits for one of its own places. With
     `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
-    `takes_turns` more may wait, as many as have their turn within PLACE_WAIT_S if each place is
+    `takes_turns` more may wait, as many as have their turn within `turn_s` if each place is
     held as long as the last one was, or as the present ones have been by now.
 
     With `pause_factor`, the last free place is not for a client that has given one back, for so
@@ -37,11 +37,13 @@ class ConcurrencyLimit:
     takes_turns: bool = field(default=False, kw_only=True)
     pause_factor: float = field(default=0.0, kw_only=True)
     retry_after_s: int = field(default=2, kw_only=True)
+    turn_s: float = field(default=PLACE_WAIT_S, kw_only=True)
+    clock: Callable[[], float] = field(default=time.monotonic, kw_only=True)
 
     def __post_init__(self) -> None:
         self.places_per_client = self.places_per_client or self.places
         self._paused_until: dict[Hashable, float] = {}  # by client, of those that may not be over
-        self._waiting: list[Hashable] = []
+        self.waiting: list[Hashable] = []  # clients, each in a thread
         self.taken = 0  # places
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
@@ -57,11 +59,11 @@ class ConcurrencyLimit:
         """
         if not self.take(client, wait_s=wait_s):
             raise self.refusal_of(client)
-        began_at = time.monotonic()
+        began_at = self.clock()
         try:
             yield
         finally:
-            self._held_s = time.monotonic() - began_at
+            self._held_s = self.clock() - began_at
             self.give_back(client)
 
     def refusal_of(self, client: Hashable, *, kept: int = 0) -> Unavailable:
@@ -77,7 +79,7 @@ class ConcurrencyLimit:
             if not self._is_free_for(client) and not self._wait(client, wait_s):
                 return False
             self.taken += 1
-            self._changed_hands_at = time.monotonic()
+            self._changed_hands_at = self.clock()
             if client is not None:
                 self._taken_by[client] += 1
                 self._changed_hands_of[client] = self._changed_hands_at
@@ -89,11 +91,11 @@ class ConcurrencyLimit:
             return False
         if self._line_is_full(client):
             return False
-        self._waiting.append(client)
+        self.waiting.append(client)
         try:
             return self._changed.wait_for(lambda: self._is_free_for(client), wait_s)
         finally:
-            self._waiting.remove(client)
+            self.waiting.remove(client)
 
     def _line_is_full(self, client: Hashable) -> bool:
         # None of the places that a client would have to wait for has changed hands since then: of
@@ -101,17 +103,17 @@ class ConcurrencyLimit:
         since = self._changed_hands_at
         if not self._may_hold_more(client):
             since = self._changed_hands_of.get(client, since)
-        turns = (len(self._waiting) + 1) / self.places_per_client
-        held_s = max(self._held_s, time.monotonic() - since)
-        has_turn_soon = self.takes_turns and turns * held_s <= PLACE_WAIT_S
+        turns = (len(self.waiting) + 1) / self.places_per_client
+        held_s = max(self._held_s, self.clock() - since)
+        has_turn_soon = self.takes_turns and turns * held_s <= self.turn_s
         if self.places_in_line is None or has_turn_soon:
             return False
-        return len(self._waiting) >= self.places_in_line or client in self._waiting
+        return len(self.waiting) >= self.places_in_line or client in self.waiting
 
     def give_back(self, client: Hashable = None) -> None:
         with self._changed:
             self.taken -= 1
-            self._changed_hands_at = time.monotonic()
+            self._changed_hands_at = self.clock()
             if client is not None:
                 if self.pause_factor:
                     now = self._changed_hands_at
@@ -127,7 +129,7 @@ class ConcurrencyLimit:
 
     def _is_free_for(self, client: Hashable) -> bool:
         free = self.places - self.taken
-        if free == 1 and self._paused_until.get(client, 0.0) > time.monotonic():
+        if free == 1 and self._paused_until.get(client, 0.0) > self.clock():
             return False
         return free > 0 and self._may_hold_more(client)
 

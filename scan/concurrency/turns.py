@@ -23,24 +23,24 @@ SERVED_S = 60.0  # for which it is known who had places
 
 
 class Turn(Future[bool]):
-    """A request's turn at a place; its result is whether the place came within QUEUED_S."""
+    """A request's turn at a place; its result is whether the place came by `ends_at`."""
 
     def __init__(self, places: "QueuedPlaces", client: Hashable) -> None:
         super().__init__()
         self.places = places
         self.client = client
-        self._ends_at = time.monotonic() + QUEUED_S
+        self.ends_at = time.monotonic() + places.queued_s
         self.has_place = False  # as the lock of the queue has it; the result follows
 
     def check(self, now: float) -> None:
         """End the wait where its time is over (time.monotonic())."""
-        if now > self._ends_at and self.places.dequeue(self):
+        if now > self.ends_at and self.places.dequeue(self):
             self.set_result(False)
 
     def require(self) -> None:
         """Wait for the place. Raises Unavailable where it does not come in time."""
         try:
-            if self.result(QUEUED_S):
+            if self.result(self.places.queued_s):
                 return
         except TimeoutError:
             self.leave()
@@ -126,11 +126,14 @@ class QueuedPlaces(ConcurrencyLimit):
 
     The next turn is of the client whose network, and that has itself, not had a place for longest:
     whoever comes first waits for a place that is held, not for those who have had theirs. A request
-    holds its place until its end. Up to QUEUED_PER_CLIENT of a client wait, for QUEUED_S.
+    holds its place until its end. Up to QUEUED_PER_CLIENT of a client wait, for `queued_s`.
     """
 
-    def __init__(self, places: int, places_per_client: int, *, busy: str) -> None:
+    def __init__(
+        self, places: int, places_per_client: int, *, busy: str, queued_s: float = QUEUED_S
+    ) -> None:
         super().__init__(places, places_per_client=places_per_client, busy=busy, retry_after_s=1)
+        self.queued_s = queued_s
         self._queues: dict[Hashable, deque[Turn]] = {}
         self._served_at: dict[Hashable, float] = {}  # by client and by network, the oldest first
 
@@ -140,7 +143,7 @@ class QueuedPlaces(ConcurrencyLimit):
 
         Raises Postponed where such a request has to wait, or Unavailable if that `is_optional` or
         the request is inside another one. A thread that serves no request waits here, and
-        Unavailable is raised after QUEUED_S.
+        Unavailable is raised after `queued_s`.
         """
         request = thread.request
         if request is None:

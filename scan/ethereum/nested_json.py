@@ -22,7 +22,7 @@ class TooDeep(ValueError):
     """The JSON has more than MOST_LEVELS levels."""
 
 
-def parse(text: bytes | bytearray) -> Any:
+def parse(text: bytes | bytearray, part_levels: int = PART_LEVELS) -> Any:
     """Return the value of a JSON text. Raises TooDeep, and ValueError where it is malformed."""
     unescaped = text.replace(rb"\\", b"..").replace(rb"\"", b"..")  # of the same length
     mark = token_hex()  # in place of a part; texts of contracts and nodes cannot know it
@@ -33,7 +33,7 @@ def parse(text: bytes | bytearray) -> Any:
     while bracket := _to_bracket(unescaped, end):
         end = bracket.end()
         if unescaped[end - 1] in b"[{":
-            if level and level % PART_LEVELS == 0:
+            if level and level % part_levels == 0:
                 begun[-1] += text[copied : end - 1]
                 copied = end - 1
                 begun.append(bytearray())
@@ -44,7 +44,7 @@ def parse(text: bytes | bytearray) -> Any:
             level -= 1
             if level <= 0:
                 break
-            if level % PART_LEVELS == 0:
+            if level % part_levels == 0:
                 part = begun.pop() + text[copied:end]
                 copied = end
                 parts[end] = decoder.decode(part.decode())

@@ -335,7 +335,8 @@ class FinalityReader:
     indexed ones, or later ones of a chain that has the newest indexed one; a block that was called
     finalized stays so while it is indexed."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
         self._paused_until = 0.0
         self._finalized: BlockId | None = None
@@ -343,7 +344,7 @@ class FinalityReader:
     @property
     def is_paused(self) -> bool:
         """Whether the node did not answer just now, and is not asked."""
-        return time.monotonic() < self._paused_until
+        return self._clock() < self._paused_until
 
     def at(
         self, node: NodeSession, newest_block: int, hash_at: Callable[[int], bytes | None]
@@ -378,7 +379,7 @@ class FinalityReader:
         except Unavailable:
             return before
         except UpstreamFailed:
-            self._paused_until = time.monotonic() + PAUSE_S
+            self._paused_until = self._clock() + PAUSE_S
             return before
         except (TypeError, KeyError, BadHex):
             node.record_failed()

@@ -7,6 +7,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -46,8 +47,15 @@ class ResponseCache:
     """Responses by key. Most are served while no newer version of the index is known than the one
     they were read from; some others are served for a time."""
 
-    def __init__(self, index_version: IndexVersion) -> None:
+    def __init__(
+        self,
+        index_version: IndexVersion,
+        most_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._index_version = index_version
+        self._most_bytes = most_bytes
+        self._clock = clock
         self._lock = threading.Lock()
         # One attribute, so that no thread sees a new version with the responses of an old one.
         self._current = _OfVersion(-1, 0, OrderedDict())
@@ -62,7 +70,7 @@ class ResponseCache:
             is_newest = self._index_version.newest() == version
             return response if is_newest and self._index_version.rewinds == rewinds else None
         timed = self._timed.get(key)
-        return timed.response if timed is not None and time.monotonic() < timed.until else None
+        return timed.response if timed is not None and self._clock() < timed.until else None
 
     def store(self, key: CacheKey, response: WsgiResponse, version: int) -> None:
         if not self._index_version.may_be_newest(version):
@@ -80,7 +88,7 @@ class ResponseCache:
             responses = self._current.responses
             if key in responses:  # two threads have made it
                 return
-            while self._bytes + size > MAX_BYTES:
+            while self._bytes + size > self._most_bytes:
                 self._bytes -= _size(*responses.popitem(last=False))
             responses[key] = response
             self._bytes += size
@@ -99,7 +107,7 @@ class ResponseCache:
         """Store a response for a time; at most MAX_TIMED of these are kept."""
         if len(self._timed) >= MAX_TIMED:
             self._timed.clear()
-        self._timed[key] = _Timed(response, time.monotonic() + seconds)
+        self._timed[key] = _Timed(response, self._clock() + seconds)
 
 
 def cache_key(state: RequestState) -> CacheKey | None:

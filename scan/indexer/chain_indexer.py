@@ -23,7 +23,13 @@ from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import StateReader, load_factories
 from scan.indexer.derivation import RowsRemoved, fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, Looks, require_linked
-from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
+from scan.indexer.prefetch import (
+    CATCH_UP,
+    BatchReader,
+    BlockPrefetcher,
+    CatchUpLimits,
+    MissingBlocks,
+)
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
 from scan.observability.metrics import count_stage
@@ -34,16 +40,9 @@ log = logging.getLogger(__name__)
 HEAD_POLL_S = 0.4
 TAKE_OVER_S = 1.0
 CHECK_CHAIN_EVERY_S = 60.0  # in sessions; Node compares the chain of each new connection
-# Batches are committed together, up to this share of the index, and derived tables are updated from
-# all of them at once: so a page of a derived table gets as many rows at once, however large the
-# table is.
-COMMIT_SHARE = 20
 COMMIT_TRANSACTIONS = 1_000_000
 # Before a commit its blocks are in no response, and a stop or a migration may have to wait for it.
 COMMIT_S = 20.0
-# How often it is checked whether webhooks watch further emitters: blocks fetched ahead lack their
-# logs and are fetched again. Clients may register such webhooks all the time, so not more often.
-CHECK_WATCHED_EVERY_S = 10.0
 
 
 class UnfinishedBackfill(Exception):
@@ -86,6 +85,7 @@ class ChainIndexer:
         node: client.Node,
         stop: threading.Event,
         backfill: Callable[[], BackfillEnd] | None = None,
+        limits: CatchUpLimits = CATCH_UP,
     ) -> None:
         """`backfill` fills an empty index that is far behind, or finishes a backfill that was
         begun. Without it the index is filled block after block."""
@@ -94,13 +94,14 @@ class ChainIndexer:
         self._node = node
         self._stop = stop
         self._backfill = backfill
+        self._limits = limits
         # The missing blocks from which on an empty index is filled in bulk; None: never.
         self._bulk_blocks = settings.bulk_backfill_blocks if backfill else None
         self._status = StatusReporter(database, node)
         self._source = block_source.BlockSource(
             node, traces=settings.traces, stores_bodies=settings.stores_bodies
         )
-        self._prefetcher = BlockPrefetcher(settings, self._source, stop)
+        self._prefetcher = BlockPrefetcher(settings, self._source, stop, limits)
         self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
         self._state = StateReader(node)  # which knows for longer than a session what fails
         self._refresher = StaleStateRefresher(self._state, database, self._writer)
@@ -317,7 +318,7 @@ class ChainIndexer:
         early where the selection lacks emitters that webhooks watch by now. Batches before a fault
         are written. Raises NodeError as _write() does."""
         head = missing.head
-        check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
+        check_watched_at = monotonic() + self._limits.check_watched_s
         with (
             closing(CatchUpProgress(missing.first, missing.last)) as progress,
             closing(BatchReader(self._prefetcher, inspector, missing, progress.seconds)) as batches,
@@ -332,7 +333,7 @@ class ChainIndexer:
                     present = block_rows.watched_selection(missing.selection, self._database)
                     if not present.watched <= missing.selection.watched:
                         return head
-                    check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
+                    check_watched_at = monotonic() + self._limits.check_watched_s
             if batches.fault is not None:
                 raise batches.fault
         return head
@@ -349,7 +350,7 @@ class ChainIndexer:
         """
         size = 0  # the transactions that the commit is to have; 0 for a single batch
         if head is not None and self._has_committed:
-            size = min(head.totals.transactions // COMMIT_SHARE, COMMIT_TRANSACTIONS)
+            size = min(head.totals.transactions // self._limits.commit_share, COMMIT_TRANSACTIONS)
         self._has_committed = False
         with self._writer.appending(head, first) as append:
             began = monotonic()

@@ -3,7 +3,7 @@
 import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
@@ -119,7 +119,8 @@ class ForkFinder:
 class Looks:
     """Looks at a node, in a row, that have found the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._count = 0
         self._since = 0.0
 
@@ -128,7 +129,7 @@ class Looks:
 
     def is_steady(self) -> bool:
         """Count another look; return whether there are STEADY_LOOKS, over STEADY_S."""
-        now = time.monotonic()
+        now = self._clock()
         self._since = self._since if self._count else now
         self._count += 1
         return self._count >= STEADY_LOOKS and now - self._since >= STEADY_S
@@ -143,11 +144,12 @@ class ForkBackoff:
     each of STEADY_LOOKS, is followed before: it went back and forth, and does not any more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._left: deque[bytes] = deque(maxlen=256)
         self._returns = 0
         self._until = 0.0
-        self._differing = Looks()
+        self._differing = Looks(clock)
 
     def record_agreement(self) -> None:
         """Note that the node has the present fork."""
@@ -157,14 +159,14 @@ class ForkBackoff:
         self._differing.end()
         self._left.append(head_hash)
         if self._returns:
-            self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_BACKOFF_S)
+            self._until = self._clock() + min(0.5 * 2**self._returns, MAX_BACKOFF_S)
 
     def record_written(self, head_hash: bytes) -> None:
         self._returns = min(self._returns + 1, 10) if head_hash in self._left else 0
 
     def require_elapsed(self) -> None:
         """Raise NodeError while the last change of forks is too recent."""
-        if not self._differing.is_steady() and time.monotonic() < self._until:
+        if not self._differing.is_steady() and self._clock() < self._until:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 

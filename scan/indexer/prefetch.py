@@ -23,7 +23,6 @@ from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
-FETCH_BLOCKS = 20  # in one request, at most
 # The transactions that one request aims at. Larger answers outgrow the processor's caches: fetching
 # and decoding took 39.6 us of processor a transaction with 3,000 in one request, 30.9 with 750,
 # 39.9 with 450 (least of eight rounds on a busy machine).
@@ -31,7 +30,6 @@ FETCH_TRANSACTIONS = 750
 FETCHES_AHEAD = 40  # requests ahead of the writer: more than a batch needs
 CHARACTERS_AHEAD = 64 * 1024 * 1024  # of fetched logs, beyond which no blocks are requested
 FIRST_CONCURRENCY = 3
-MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 PATIENCE_S = 4.0  # with refusals of one request; then the catch-up fails, which is reported
 CHECK_STOP_S = 0.2
 
@@ -40,6 +38,44 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Pending = deque[tuple["Future[FetchedRows]", int]]
 
+# Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
+# docs/growing.md.
+BATCH_TRANSACTIONS = 24_000
+# Batches are committed together, up to this share of the index, and derived tables are updated from
+# all of them at once: so a page of a derived table gets as many rows at once, however large the
+# table is.
+COMMIT_SHARE = 20
+
+
+class BatchSize(NamedTuple):
+    """What a batch has; one with as much of anything as CatchUpLimits.batch is full."""
+
+    blocks: int = 0
+    transactions: int = 0
+    events: int = 0
+    long_characters: int = 0
+
+
+class CatchUpLimits(NamedTuple):
+    """How many blocks one request has at most, from how many missing ones on other processes fetch
+    them (fewer are fetched before a process has started), when a batch is full, and when a slow
+    node's batch is written although it is not.
+
+    It is checked every `check_watched_s` whether webhooks watch further emitters: blocks fetched
+    ahead lack their logs and are fetched again. Clients may register such webhooks all the time, so
+    not more often.
+    """
+
+    fetch_blocks: int = 20
+    process_blocks: int = 200
+    batch: BatchSize = BatchSize(1_600, BATCH_TRANSACTIONS, 80_000, 64 * 1024 * 1024)
+    batch_s: float = 10.0
+    commit_share: int = COMMIT_SHARE
+    check_watched_s: float = 10.0
+
+
+CATCH_UP = CatchUpLimits()
+
 
 class FetchLimit:
     """The bound on requests in flight, which grows by one after about as many answers as are in
@@ -47,8 +83,9 @@ class FetchLimit:
     congestion window does. A rate limit is learnt by refusals: they are no fault for PATIENCE_S.
     """
 
-    def __init__(self, stop: threading.Event) -> None:
+    def __init__(self, stop: threading.Event, most_blocks: int = CATCH_UP.fetch_blocks) -> None:
         self._stop = stop
+        self._most_blocks = most_blocks
         self._changed = threading.Condition()
         self._concurrency = float(FIRST_CONCURRENCY)
         self._in_flight = 0
@@ -64,7 +101,7 @@ class FetchLimit:
     def blocks(self) -> int:
         """The number of blocks to request at once."""
         fitting = FETCH_TRANSACTIONS / max(self._mean_transactions, 1.0)
-        return max(1, min(FETCH_BLOCKS, round(fitting)))
+        return max(1, min(self._most_blocks, round(fitting)))
 
     def record_answer(self, blocks: int, transactions: int, *, was_waited_for: bool) -> None:
         self._mean_transactions += (transactions / blocks - self._mean_transactions) / 4
@@ -112,11 +149,14 @@ class FetchLimit:
 class BlockPrefetcher:
     """Reads ranges of blocks, one after another, until `stop` is set."""
 
-    def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
+    def __init__(
+        self, settings: Settings, source: BlockSource, stop: threading.Event, limits: CatchUpLimits
+    ) -> None:
         self._settings = settings
         self._source = source
         self._stop = stop
-        self.limit = FetchLimit(stop)
+        self.limits = limits
+        self.limit = FetchLimit(stop, limits.fetch_blocks)
         self._processes: prefetch_process.FetchProcesses | None = None
         self._may_start_processes = len(os.sched_getaffinity(0)) > 1
         # Its threads stay, with their connections to the node.
@@ -142,7 +182,7 @@ class BlockPrefetcher:
         pending: _Pending = deque()
         try:
             while not self._stop.is_set():
-                while first <= last and not _are_enough(pending):
+                while first <= last and not are_enough(pending):
                     range_last = min(first + self.limit.blocks - 1, last)
                     pending.append((submit(first, range_last), range_last))
                     first = range_last + 1
@@ -187,7 +227,7 @@ class BlockPrefetcher:
 
     def _processes_for(self, blocks: int) -> prefetch_process.FetchProcesses | None:
         """Return the processes; None where the blocks are too few, or none can start."""
-        if blocks < MIN_PROCESS_BLOCKS or not self._may_start_processes:
+        if blocks < self.limits.process_blocks or not self._may_start_processes:
             return None
         if self._processes is not None and not self._processes.are_alive:
             self._end_processes()
@@ -205,7 +245,8 @@ class BlockPrefetcher:
             self._processes = None
 
 
-def _are_enough(pending: _Pending) -> bool:
+def are_enough(pending: _Pending) -> bool:
+    """Return whether no further blocks are to be requested yet."""
     fetched = (
         future.result()
         for future, _ in pending
@@ -215,13 +256,6 @@ def _are_enough(pending: _Pending) -> bool:
     return len(pending) >= FETCHES_AHEAD or characters >= CHARACTERS_AHEAD
 
 
-# Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
-# docs/growing.md.
-BATCH_TRANSACTIONS = 24_000
-BATCH_BLOCKS = 1_600
-BATCH_EVENTS = 80_000
-BATCH_S = 10.0  # after which a slow node's batch is written although it is not full
-BATCH_LONG_CHARACTERS = 64 * 1024 * 1024
 BATCHES_AHEAD = 2  # besides the one being read, and the one being written
 CHECK_ENDED_S = 0.2
 
@@ -300,7 +334,7 @@ class BatchReader:
         first, last, head, genesis_hash, selection = self._missing
         parent_hash = head and head.hash
         with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
-            for batch, is_full in _batches(fetched):
+            for batch, is_full in batches(fetched, self._prefetcher.limits):
                 contracts = [block.contracts for block in batch]
                 fork_finder.require_linked(contracts, parent_hash, genesis_hash)
                 parent_hash = contracts[-1].hash
@@ -316,36 +350,27 @@ class BatchReader:
             self._inspector.disconnect()  # the writer may take minutes
 
 
-class _BatchSize(NamedTuple):
-    blocks: int = 0
-    transactions: int = 0
-    events: int = 0
-    long_characters: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        most = (BATCH_BLOCKS, BATCH_TRANSACTIONS, BATCH_EVENTS, BATCH_LONG_CHARACTERS)
-        return any(map(ge, self, most))
-
-
-def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]:
+def batches(
+    fetched: Iterable[list[BlockRows]], limits: CatchUpLimits
+) -> Iterator[tuple[Batch, bool]]:
     """Yield batches of the fetched blocks, each with whether it is full. Before an error is raised,
     the blocks before it are yielded."""
     batch: Batch = []
-    size = _BatchSize()
+    size = BatchSize()
     began = time.monotonic()
     try:
         for blocks in fetched:
             batch += blocks
-            size = _BatchSize(
+            size = BatchSize(
                 len(batch),
                 size.transactions + sum(len(block.transactions) for block in blocks),
                 size.events + sum(map(event_count, blocks)),
                 size.long_characters + sum(map(long_characters, blocks)),
             )
-            if size.is_full or time.monotonic() >= began + BATCH_S:
-                yield batch, size.is_full
-                batch, size = [], _BatchSize()
+            is_full = any(map(ge, size, limits.batch))
+            if is_full or time.monotonic() >= began + limits.batch_s:
+                yield batch, is_full
+                batch, size = [], BatchSize()
                 began = time.monotonic()
     except Exception:
         if batch:

@@ -162,8 +162,8 @@ class CompilerPlaces:
             RUNNING + WAITING, places_per_client=1, busy=BUSY, retry_after_s=RETRY_AFTER_S
         )
         self._changed = threading.Condition()
-        self._running = 0
-        self._waiting: deque[object] = deque()
+        self.taken = 0  # places of those that run
+        self.waiting: deque[object] = deque()
         self.jobs_wait = False
 
     def admitted(self, client: str | None) -> AbstractContextManager[None]:
@@ -176,27 +176,27 @@ class CompilerPlaces:
         before `deadline`. The time limit of what runs begins then."""
         waiting = object()
         with self._changed:
-            self._waiting.append(waiting)
+            self.waiting.append(waiting)
             try:
                 is_next = self._changed.wait_for(
-                    lambda: self._running < RUNNING and self._waiting[0] is waiting,
+                    lambda: self.taken < RUNNING and self.waiting[0] is waiting,
                     max(0.0, deadline - time.monotonic()),
                 )
             finally:
-                self._waiting.remove(waiting)
+                self.waiting.remove(waiting)
                 self._changed.notify_all()
             if not is_next:
                 raise busy()
-            self._running += 1
+            self.taken += 1
         try:
             yield RunningPlace(self)
         finally:
             with self._changed:
-                self._running -= 1
+                self.taken -= 1
                 self._changed.notify_all()
 
     def others_wait(self) -> bool:
-        return self.jobs_wait or len(self._waiting) > 0
+        return self.jobs_wait or len(self.waiting) > 0
 
 
 class RunningPlace:

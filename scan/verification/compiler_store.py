@@ -47,7 +47,7 @@ PROBE_TIMEOUT_S = 3.0
 
 _PUBLISHER = "binaries.soliditylang.org"
 _WRAPPER = Path(__file__).with_name("solc.js")
-_NPM_DIGESTS = Path(__file__).with_name("npm_digests.json")
+NPM_DIGESTS = Path(__file__).with_name("npm_digests.json")
 _NOT_PUBLISHED = re.compile(r"E404|No match(ing version)? found|ETARGET")
 _DIGEST_FILE = "SHA256"
 
@@ -221,7 +221,7 @@ class CompilerStore:
 
 def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     try:
-        folder = _download_native(version, staging)
+        folder = download_native(version, staging)
         check_version(version, folder, path)
         return "a native build", folder
     except NotFetched as error:
@@ -229,7 +229,9 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     return "npm", _npm_build(version, staging, path)
 
 
-def _download_native(version: SolcVersion, staging: Path) -> Path:
+def download_native(
+    version: SolcVersion, staging: Path, timeout_s: float = NATIVE_TIMEOUT_S
+) -> Path:
     """Download a native build and return its folder. solc-select checks SHA-256 and Keccak-256
     against the publisher's list.
 
@@ -239,7 +241,7 @@ def _download_native(version: SolcVersion, staging: Path) -> Path:
     _probe()
     name = f"solc-{dotted(version)}"
     command = ["env", f"VIRTUAL_ENV={staging}", program, "install", dotted(version)]
-    finish(command, staging, NATIVE_TIMEOUT_S)
+    finish(command, staging, timeout_s)
     folder = staging / ".solc-select" / "artifacts" / name
     if not (folder / name).is_file():
         raise NotFetched("solc-select has no such build")
@@ -285,7 +287,7 @@ def _download_package(version: str, staging: Path) -> Path:
     quiet = ["--json", "--loglevel=error"]
     listed = finish(["npm", "view", package, "dist.integrity", *quiet], staging, NPM_TIMEOUT_S)
     try:
-        expected = json.loads(_NPM_DIGESTS.read_text()).get(version) or json.loads(listed)
+        expected = json.loads(NPM_DIGESTS.read_text()).get(version) or json.loads(listed)
     except ValueError:
         raise NotPublished("npm has no such version") from None
     target = ["--pack-destination", str(staging), "--ignore-scripts"]
@@ -349,7 +351,7 @@ def finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
 
 def known_releases() -> list[SolcVersion]:
     """Return the releases whose digests are pinned here. Newer releases can be installed, too."""
-    names = json.loads(_NPM_DIGESTS.read_text())
+    names = json.loads(NPM_DIGESTS.read_text())
     return sorted({parse_version(name.removesuffix("-fixed")) for name in names})
 
 

@@ -21,7 +21,6 @@ from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 log = logging.getLogger(__name__)
 
 CHANNEL = "scan_outbox"
-GRACE_S = 3.0  # for attempts in progress when the dispatcher stops
 PAUSE_S = 1.0  # after a database error
 DEAD_LEASES_EVERY_S = 2.0
 OLD_DELIVERIES_EVERY_S = 60.0
@@ -39,6 +38,7 @@ class DispatcherOptions(NamedTuple):
     poll_s: float = 1.0
     retry_steps_s: tuple[float, ...] = queues.RETRY_STEPS_S
     timeouts: AttemptTimeouts = AttemptTimeouts()
+    grace_s: float = 3.0  # for attempts in progress when the dispatcher stops
 
 
 class Dispatcher:
@@ -80,7 +80,7 @@ class Dispatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop: attempts in progress get GRACE_S to end, and then all leases are given back."""
+        """Stop: attempts in progress get `grace_s` to end, and then all leases are given back."""
         self.request_stop()
         if self._thread is not None:
             self._thread.join()
@@ -105,7 +105,7 @@ class Dispatcher:
                         log.exception("deliveries paused")
                         self._stopping.wait(PAUSE_S)
             finally:
-                deadline = time.monotonic() + GRACE_S
+                deadline = time.monotonic() + self._options.grace_s
                 while self._serving.total() and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self._sender.deadlines.close()

@@ -34,12 +34,11 @@ def away(postgres, url):
         execute(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
-def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
-    monkeypatch.setattr(api_keys, "MAX_CACHED", 50)
-    lookup = api_keys.ApiKeyLookup(database, clock=lambda: 0.0)
-    for _ in range(60):
-        assert lookup.find(api_keys.new_key().text) is None
-    assert len(lookup._cache) == 50
+def test_unknown_keys_fill_a_bounded_memory(database):
+    lookup = api_keys.ApiKeyLookup(database, clock=lambda: 0.0, most_cached=50)
+    keys = [api_keys.new_key().text for _ in range(60)]
+    assert [*map(lookup.find, keys)] == [None] * 60
+    assert [lookup.find_cached(key) is not None for key in keys] == [False] * 10 + [True] * 50
 
 
 def test_a_key_that_is_revoked_while_it_is_looked_up_stops_working_at_once(database_url):

@@ -18,7 +18,6 @@ from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
-DEEPEST = 12
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
 TOPICS = TOPIC, _ = b"\1" * 32, b"\2" * 32
 POOLS = address("pool"), address("other pool")
@@ -32,8 +31,9 @@ def store_all_logs(url):
 class Weather:
     """A chain that grows, and whose tip is replaced now and then."""
 
-    def __init__(self, url, seed):
+    def __init__(self, url, seed, deepest=12):
         self.url = url
+        self.deepest = deepest
         self.append_next = self.append
         self.ended_early = 0  # pages that were not full, and went on
         self.random = random.Random(seed)
@@ -81,7 +81,7 @@ class Weather:
         self.client.get("/api/v1/stats")  # which reads notifications, as the worker's loop does
         chance = self.random.random()
         if chance < 0.15:
-            self.chain.unwind(max(2, self.chain.number - self.random.randint(1, DEEPEST)))
+            self.chain.unwind(max(2, self.chain.number - self.random.randint(1, self.deepest)))
         if chance < 0.5:
             for _ in range(self.random.randint(0, 3)):
                 self.append_next()
@@ -216,10 +216,9 @@ def test_pages_that_end_early_go_on_through_forks(database_url, monkeypatch, ord
     """Lists by several filters end a page after so many rows were compared, also without one that
     matches; each row comes once for all that."""
     monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 128)  # checkpoints are as far apart
-    monkeypatch.setattr(f"{__name__}.DEEPEST", 30)
     one, other, pool = ("0x" + holder.hex() for holder in (*PEOPLE[:2], POOLS[0]))
     parties = {"address": one, "counterparty": other}
-    weather = Weather(database_url, seed=25)
+    weather = Weather(database_url, seed=25, deepest=30)
     weather.append_next = weather.append_busy
     reorganised = 0
     for entity, filters in (

@@ -10,11 +10,11 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from scan.database import connection, lists
-from scan.indexer import prefetch, writer
+from scan.indexer import writer
 from tests.audit.test_columns import NOT_COMPARED
 from tests.support import auditing, derived_lists, derived_truth
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, batches_of
 from tests.support.truth.reading import ZERO
 
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and
@@ -81,16 +81,14 @@ def reorganised(finished, postgres, template, scenario):
     with postgres.cloned(template) as url:
         use_short_checkpoints(url)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(prefetch, "BATCH_BLOCKS", head // 4)
-            patch.setattr(writer.Writer, "can_take", lambda *_: False)
+        indexing["limits"] = batches_of(head // 4, commit_share=2**62)
+        Indexing(**indexing).run_until(head)
+        for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
+            database = connection.Database(url, statement_timeout_ms=0)
+            for last_kept in removals:
+                writer.Writer(database).unwind(last_kept)
+            database.close()
             Indexing(**indexing).run_until(head)
-            for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
-                database = connection.Database(url, statement_timeout_ms=0)
-                for last_kept in removals:
-                    writer.Writer(database).unwind(last_kept)
-                database.close()
-                Indexing(**indexing).run_until(head)
         yield replace(finished, database_url=url)
 
 

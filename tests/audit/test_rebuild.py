@@ -5,7 +5,8 @@ import subprocess
 import sys
 import threading
 from argparse import Namespace
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -33,8 +34,8 @@ KILLED = """
 import os, signal, sys, threading
 from scan.audit import rebuild
 from scan.database.connection import Database
-rebuild.RANGE_BLOCKS = 20
-run = rebuild.Rebuild(Database(sys.argv[1], statement_timeout_ms=0), sys.argv[1], threading.Event())
+database = Database(sys.argv[1], statement_timeout_ms=0)
+run = rebuild.Rebuild(database, sys.argv[1], threading.Event(), range_blocks=20)
 run.request_missing()
 for ranges, _ in enumerate(run.run()):
     if ranges == 2:
@@ -42,11 +43,11 @@ for ranges, _ in enumerate(run.run()):
 """
 
 
-def rebuild(url, *tables, workers=1, stop_after=None, logs=""):
+def rebuild(url, *tables, workers=1, stop_after=None, logs="", range_blocks=RANGE_BLOCKS):
     """Derive tables again, or what extensions lack; the number of ranges."""
     stop, ranges = threading.Event(), 0
     with closing(connection.Database(url, statement_timeout_ms=0)) as database:
-        run = Rebuild(database, url, stop, workers)
+        run = Rebuild(database, url, stop, workers, range_blocks=range_blocks)
         if tables:
             run.request(tables, logs=logs)
         else:
@@ -99,16 +100,11 @@ def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, f
 def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeypatch):
     monkeypatch.setattr(long_work, "CHECK_EVERY_S", 0.1)
     stop = threading.Event()
-    beside = threading.Thread(
-        target=run_beside, args=(settings_for(late_url, NOWHERE), stop), daemon=True
-    )
-    beside.start()
-    try:
+    with ThreadPoolExecutor(1) as thread, ExitStack() as ended:
+        ended.callback(stop.set)
+        thread.submit(run_beside, settings_for(late_url, NOWHERE), stop)
         lacking = "SELECT name FROM filled_tables WHERE first_block > 0"
         serving.wait_until(lambda: not execute(late_url, lacking))
-    finally:
-        stop.set()
-        beside.join()
     assert digest(late_url) == fresh
 
 
@@ -127,14 +123,16 @@ def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
 
 
 @pytest.mark.thorough
-def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh, monkeypatch):
+def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh):
     """As one that is started beside an indexer, which begins another."""
-    monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
     with (
         closing(connection.Database(late_url, statement_timeout_ms=0)) as one,
         closing(connection.Database(late_url, statement_timeout_ms=0)) as other,
     ):
-        runs = [Rebuild(database, late_url, threading.Event()) for database in (one, other)]
+        runs = [
+            Rebuild(database, late_url, threading.Event(), range_blocks=20)
+            for database in (one, other)
+        ]
         for run in runs:
             run.request_missing()
         first, second = (run.run() for run in runs)
@@ -181,12 +179,11 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
 
 
 @pytest.mark.thorough
-def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url, monkeypatch):
+def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url):
     """A topic with a number is one of which all logs are stored: none gets one before the end."""
     standard = {*block_rows.load_standard_topics()}
     rebuild(spoilt_url, "logs", logs="standard")
-    monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 20)
-    rebuild(spoilt_url, "logs", logs="all", stop_after=2)
+    rebuild(spoilt_url, "logs", logs="all", stop_after=2, range_blocks=20)
     stored = "SELECT topic0 FROM expected_logs WHERE topic0 IS NOT NULL"
     added = {bytes(topic) for (topic,) in execute(spoilt_url, stored)} - standard
     numbered = {bytes(topic) for (topic,) in execute(spoilt_url, "SELECT topic0 FROM event_topics")}
@@ -242,8 +239,7 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url,
 
 
 @pytest.mark.thorough
-def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url, monkeypatch):
-    monkeypatch.setattr("scan.audit.rebuild.RANGE_BLOCKS", 2)
+def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url):
     with Anvil() as node:
         node.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
 
@@ -257,11 +253,11 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
         mine(2)
         Indexing(database_url, node.url).run_until(node.head())
         for depth in (4, 6):  # of the blocks 1 to 6 of which rows are derived, some are replaced
-            assert rebuild(database_url, stop_after=1) == 1
+            assert rebuild(database_url, stop_after=1, range_blocks=2) == 1
             node.reorganise(depth)
             mine(1)
             Indexing(database_url, node.url).run_until(node.head())
-        rebuild(database_url)
+        rebuild(database_url, range_blocks=2)
         with postgres.cloned(template) as url:
             Indexing(url, node.url).run_until(node.head())
             assert digest(database_url) == digest(url)

@@ -256,9 +256,7 @@ def test_the_application_starts_without_a_database():
     assert page.status_code == 503 and "database" in page.text
 
 
-def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
-    monkeypatch.setattr(run, "LOCAL_EVERY_S", 0.005)
-    monkeypatch.setattr(run, "CONFIRM_EVERY_S", 0.02)
+def test_one_wrong_response_is_no_other_chain(anvil):
     wrong, chain_id = 0, "0x61"
 
     @faulty_node.altering
@@ -271,9 +269,8 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
     with faulty_node.FaultyNode(anvil.url) as node:
         identity = read_identity(Node((node.url,)))
         settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
-        watch = threading.Thread(
-            target=run.watch, args=(settings, run.database_name(identity), over)
-        )
+        watched = (settings, run.database_name(identity), over, 0.005, 0.02)
+        watch = threading.Thread(target=run.watch, args=watched)
         watch.start()
         node.fault = other_chain
         serving.wait_until(lambda: wrong > 10)
@@ -285,8 +282,7 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
         watch.join()
 
 
-def test_a_start_believes_another_chain_only_after_several_answers(anvil, monkeypatch):
-    monkeypatch.setattr(run, "CONFIRM_EVERY_S", 0.0)
+def test_a_start_believes_another_chain_only_after_several_answers(anvil):
     wrong = ["0x61"]
 
     @faulty_node.altering
@@ -302,7 +298,7 @@ def test_a_start_believes_another_chain_only_after_several_answers(anvil, monkey
         for of_before in ({}, {node.url: right}):
             remembered |= of_before
             node.fault, wrong[:] = other_chain, ["0x61"]
-            name = run._database_of_chain(settings, postgres, threading.Event(), None)
+            name = run.database_of_chain(settings, postgres, threading.Event(), None)
             assert name == right and remembered == {node.url: right} and not wrong
 
 

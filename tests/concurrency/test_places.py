@@ -3,6 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -22,18 +23,16 @@ def test_without_a_length_of_the_line_all_wait_for_a_place():
     assert places.take("a") and not places.take("b")
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(places.take, client, wait_s=20.0) for client in "bb"]
-        wait_until(lambda: len(places._waiting) == 2 or any(each.done() for each in waiting))
+        wait_until(lambda: len(places.waiting) == 2 or any(each.done() for each in waiting))
         for done in ("a", "b"):
             places.give_back(done)
         assert [each.result() for each in waiting] == [True, True]
 
 
-def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
+def test_a_place_that_is_held_for_moments_is_waited_for_by_all():
     """Of one client's eight requests at once, two or three had their turn and the others not."""
-    monkeypatch.setattr(
-        concurrency_limit, "PLACE_WAIT_S", 20.0
-    )  # on a busy machine each takes longer
-    places, served, begin = reader.unbounded_statements(), [], threading.Barrier(8)
+    places = replace(reader.unbounded_statements(), turn_s=20.0)  # on a busy machine it takes long
+    served, begin = [], threading.Barrier(8)
 
     def read():
         begin.wait()
@@ -48,28 +47,29 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
 
 
 @pytest.mark.parametrize("make", [reader.unbounded_statements, reader.processor_places])
-def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, monkeypatch):
+def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make):
     """Its next requests held all other threads, as its last one had been quick."""
-    monkeypatch.setattr(concurrency_limit, "PLACE_WAIT_S", 0.01)
-    places = make()
+    now = 100.0
+    places = replace(make(), clock=lambda: now)
     assert places.take("a")
-    time.sleep(0.05)
+    now += 2 * concurrency_limit.PLACE_WAIT_S
     with ThreadPoolExecutor(4) as pool:
         later = [pool.submit(places.take, "a", wait_s=20.0) for _ in range(4)]
-        wait_until(lambda: len(places._waiting) + sum(each.done() for each in later) == 4)
-        waiting = len(places._waiting)
+        wait_until(lambda: len(places.waiting) + sum(each.done() for each in later) == 4)
+        waiting = len(places.waiting)
         for _ in range(waiting):
             places.give_back("a")
         assert waiting <= 1 and sum(each.result() for each in later) == waiting
 
 
 def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
-    places = reader.unbounded_statements()
-    places._held_s = 60.0
+    now = 100.0
+    places = replace(reader.unbounded_statements(), clock=lambda: now)
+    with places.place("a"):
+        now += 60.0
     with ThreadPoolExecutor(1) as pool, places.place("a"):
         waiting = pool.submit(places.take, "a", wait_s=20.0)
-        while not places._waiting:
-            time.sleep(0.001)
+        wait_until(lambda: places.waiting)
         with pytest.raises(ClientBusy), places.place("a", wait_s=20.0):
             pass
         with places.place("b", wait_s=0.0):
@@ -77,11 +77,12 @@ def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
     assert waiting.result()
 
 
-def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
+def test_as_many_clients_as_places_leave_one_to_others():
     """Who has held a place gets the last free one after a pause, and any other at once."""
     now = 100.0
-    monkeypatch.setattr(concurrency_limit.time, "monotonic", lambda: now)
-    places = ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
+    places = ConcurrencyLimit(
+        2, places_per_client=1, pause_factor=3.0, busy="busy", clock=lambda: now
+    )
     assert places.take("a") and places.take("b") and not places.take("c")
     now += 2.0
     places.give_back("b")
@@ -174,9 +175,9 @@ def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
     assert places.take("a") and places.take("b")
     for client, kind in (("a", ClientBusy), ("c", Unavailable)):
         turn = places.queue(client)
-        turn.check(turn._ends_at - 0.1)
+        turn.check(turn.ends_at - 0.1)
         assert not turn.done()
-        turn.check(turn._ends_at + turns.QUEUED_S)
+        turn.check(turn.ends_at + turns.QUEUED_S)
         with pytest.raises(kind):
             turn.require()
     assert not places._queues
@@ -230,16 +231,13 @@ def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
     assert places.taken == places.costly.taken == 0
 
 
-def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
-    places = WaitingThreads(1, 1)
-    with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):
-        waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(30)])])
-        while "b" not in places._queues:
-            pass
-        monkeypatch.setattr(turns, "QUEUED_S", 0.0)
+def test_a_thread_that_serves_no_request_waits_itself():
+    places = QueuedPlaces(1, 1, busy="busy", queued_s=0.0)
+    with places.place_in_turn("a"):
+        waiting = places.queue("b")
         with pytest.raises(Unavailable), places.place_in_turn("c"):
             pass
-    assert waiting.result() == [True]
+    assert waiting.result(0)
 
 
 def test_a_client_with_all_its_long_waits_is_told_that_they_are_its_own():

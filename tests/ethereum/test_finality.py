@@ -4,7 +4,7 @@ import pytest
 
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.ethereum.client import Node
-from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway
+from scan.ethereum.request_node import PAUSE_S, Finality, FinalityReader, NodeGateway
 from scan.hex import to_hex
 from tests.support import faulty_node, serving
 
@@ -113,15 +113,15 @@ def test_a_failure_of_the_node_is_not_remembered(node, session):
     assert reader.at(session, 100, hash_at) == Finality(60, 50)
 
 
-def test_others_do_not_wait_for_a_node_that_did_not_answer(node, session, monkeypatch):
-    monkeypatch.setattr("scan.ethereum.request_node.PAUSE_S", 60.0)
+def test_others_do_not_wait_for_a_node_that_did_not_answer(node, session):
+    now = 1000.0
     node.fault = faulty_node.cut_connection
-    reader = FinalityReader()
+    reader = FinalityReader(lambda: now)
     assert reader.at(session, 100, hash_at) == Finality(None, None)
     requests = node.requests
     node.fault = None
     other = NodeGateway(Node([node.url]), WaitingThreads()).session("b")
     assert reader.at(other, 100, hash_at) == Finality(None, None)
     assert node.requests == requests
-    monkeypatch.setattr(reader, "_paused_until", 0.0)
+    now += PAUSE_S
     assert reader.at(other, 100, hash_at) == Finality(60, 50)

@@ -1,6 +1,7 @@
 """JSON beyond the depth that parsers take: read in parts as others read a whole, and bounded."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -22,13 +23,13 @@ def nested(levels):
 
 
 @pytest.mark.parametrize("changed", [b"", b"[", b"}", b'"', b"\\"])
-def test_a_text_is_read_in_parts_as_it_is_as_a_whole(changed, monkeypatch):
-    monkeypatch.setattr(nested_json, "PART_LEVELS", 2)
-    assert nested_json.parse(TEXT) == json.loads(TEXT)
+def test_a_text_is_read_in_parts_as_it_is_as_a_whole(changed):
+    parse = partial(nested_json.parse, part_levels=2)
+    assert parse(TEXT) == json.loads(TEXT)
     for index in range(len(TEXT)):
         text = TEXT[:index] + changed + TEXT[index + 1 :]
-        assert outcome(nested_json.parse, text) == outcome(json.loads, text), text
-        assert outcome(nested_json.parse, TEXT[:index]) == outcome(json.loads, TEXT[:index])
+        assert outcome(parse, text) == outcome(json.loads, text), text
+        assert outcome(parse, TEXT[:index]) == outcome(json.loads, TEXT[:index])
 
 
 def test_levels_are_bounded():

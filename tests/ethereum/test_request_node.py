@@ -82,15 +82,14 @@ def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, 
     assert session.failed
 
 
-def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway, monkeypatch):
+def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
     node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
     with pytest.raises(AnswerTooLarge):
         gateway.session("a").call("eth_getCode", most_bytes=1000)
     node.fault = None
-    monkeypatch.setattr(request_node, "MOST_BYTES_IN_ALL", 15_000)
     session = gateway.session("a")
     calls = [Call("x" * 20, ())] * (3 * MAX_BATCH)  # whose answers take 10 KB a batch
-    results = session.results(calls)
+    results = session.results(calls, most_in_all=15_000)
     assert results[:MAX_BATCH] == ["x" * 20] * MAX_BATCH
     assert {*map(type, results[MAX_BATCH:])} == {AnswerTooLarge} and len(results) == len(calls)
     assert len(node.methods) == 2 * MAX_BATCH
@@ -123,9 +122,8 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
     assert failure(gateway.session("a")) is None
 
 
-def test_one_budget_for_all_that_a_request_asks(node, gateway, monkeypatch):
-    monkeypatch.setattr(request_node, "BUDGET_S", 0.3)
-    session = gateway.session("a")
+def test_one_budget_for_all_that_a_request_asks(node, gateway):
+    session = gateway.session("a").within(0.03)  # which tests have ten times as long
     assert failure(session) is None
     node.fault = faulty_node.hang(0.5)
     assert isinstance(failure(session), UpstreamFailed)

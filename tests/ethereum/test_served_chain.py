@@ -30,9 +30,9 @@ def node_of(right, *urls):
     return client.Node(urls, chain=served_chain.ServedChain(urls, lambda: expected))
 
 
-def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, proxy, monkeypatch):
+@pytest.mark.usefixtures("chain_always_checked")
+def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, proxy):
     """Behind a proxy, whose connections stay: it is asked again every few seconds."""
-    monkeypatch.setattr(served_chain, "CHECK_AGAIN_S", 0.0)
     node = node_of(right, proxy.url)
     assert node.call("eth_chainId") == hex(31337)
     proxy.upstream = wrong.url

@@ -1,6 +1,5 @@
 """gunicorn.conf.py and the worker: workers and their threads, and JSON before the application."""
 
-import gc
 import json
 import os
 import runpy
@@ -12,6 +11,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import requests
@@ -175,11 +175,10 @@ def _is_up(address):
 def test_a_worker_starts_each_thread_beside_serving_once(indexed_template, client, monkeypatch):
     started = []
     monkeypatch.setattr(WorkerThread, "start", lambda thread: started.append(thread))
-    monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setenv("DATABASE_URL", client.application.extensions["scan"].settings.database_url)
     hooks = runpy.run_path(str(ROOT / "gunicorn.conf.py"))
     worker = SimpleNamespace(wsgi=client.application)
-    monkeypatch.setitem(hooks["post_worker_init"].__globals__, "gc", gc)
+    monkeypatch.setitem(hooks["post_worker_init"].__globals__, "gc", Mock())
     hooks["post_worker_init"](worker)
     for running in {worker.deliveries, *worker.beside_serving} - {*started}:
         running.stop()

@@ -233,12 +233,17 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
 
 
-def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(
-    service, monkeypatch
-):
+@pytest.fixture
+def costly_calls_are_held(service):
+    held, costly = service.node.held_methods, ("debug_traceTransaction", "eth_estimateGas")
+    service.node.held_methods = {*costly, "eth_call"}
+    yield
+    service.node.held_methods = held
+
+
+@pytest.mark.usefixtures("costly_calls_are_held")
+def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(service):
     """Traces, estimates and calls of 30 million gas: one of a client, two of all."""
-    methods = {"debug_traceTransaction", "eth_estimateGas", "eth_call"}
-    monkeypatch.setattr(service.node, "held_methods", methods)
     hostile = [f"10.3.0.{number}" for number in range(4)]
     call = f"/api?module=proxy&action=eth_call&to=0x{1:040x}&data=0x"
     costly = [call, call.replace("eth_call", "eth_estimateGas")]

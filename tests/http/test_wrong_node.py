@@ -7,7 +7,6 @@ import pytest
 import requests
 
 from app import create_app
-from scan.ethereum import served_chain
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
@@ -22,9 +21,8 @@ Served = namedtuple("Served", "settings client proxy right wrong")
 
 
 @pytest.fixture
-def served(database_url, monkeypatch):
+def served(database_url, chain_always_checked):
     """A node behind a proxy, which leads to another one where a test says so."""
-    monkeypatch.setattr(served_chain, "CHECK_AGAIN_S", 0.0)
     with Anvil() as right, Anvil("--chain-id", "4242") as wrong, FaultyNode(right.url) as proxy:
         right.mine(2)
         with Indexing(database_url, right.url, until=2) as indexing:

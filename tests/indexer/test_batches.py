@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from scan.ethereum import client, node_errors
+from scan.ethereum import client
 from scan.indexer import block_rows, block_source, prefetch, prefetch_process
 
 pytestmark = pytest.mark.check
@@ -28,30 +28,25 @@ def block(number, transactions=100, logs=""):
     )
 
 
-def sizes(blocks):
-    return [len(batch) for batch, _ in prefetch._batches([each] for each in blocks)]
+def sizes(blocks, **limits):
+    given = prefetch.CATCH_UP._replace(**limits)
+    return [len(batch) for batch, _ in prefetch.batches(([each] for each in blocks), given)]
 
 
-LIMITS = [
-    ("BATCH_BLOCKS", 3, 3),
-    ("BATCH_TRANSACTIONS", 400, 4),
-    ("BATCH_EVENTS", 20, 2),
-    ("BATCH_LONG_CHARACTERS", 45, 5),
-]
+LIMITS = [("blocks", 3, 3), ("transactions", 400, 4), ("events", 20, 2), ("long_characters", 45, 5)]
 
 
 @pytest.mark.parametrize(("limit", "most", "blocks"), LIMITS)
-def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):
-    monkeypatch.setattr(prefetch, limit, most)
+def test_a_batch_ends_at_each_of_its_limits(limit, most, blocks):
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
-    assert sizes(chain) == [blocks, blocks, 1]
+    full = prefetch.CATCH_UP.batch._replace(**{limit: most})
+    assert sizes(chain, batch=full) == [blocks, blocks, 1]
 
 
-def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
+def test_blocks_of_a_slow_node_are_not_kept_back():
     chain = [block(number) for number in range(4)]
     assert sizes(chain) == [4]
-    monkeypatch.setattr(prefetch, "BATCH_S", 0.0)
-    assert sizes(chain) == [1, 1, 1, 1]
+    assert sizes(chain, batch_s=0.0) == [1, 1, 1, 1]
 
 
 def fetched(logs):
@@ -61,19 +56,18 @@ def fetched(logs):
 
 
 def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
-    assert not prefetch._are_enough(deque())
-    assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
-    assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
-    assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
-    assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
+    assert not prefetch.are_enough(deque())
+    assert not prefetch.are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
+    assert prefetch.are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
+    assert not prefetch.are_enough(deque([fetched(TOO_LARGE)]))
+    assert prefetch.are_enough(deque([fetched(TOO_LARGE)] * 2))
     failed = Future()
     failed.set_exception(OSError())
-    assert not prefetch._are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))
+    assert not prefetch.are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))
 
 
 @pytest.fixture
-def limit(monkeypatch):
-    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
+def limit(short_pauses):
     return prefetch.FetchLimit(threading.Event())
 
 

@@ -1,18 +1,17 @@
 """Several batches of blocks in one transaction, as an index that is large already is caught up."""
 
 import threading
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import pytest
 
 from scan.errors import Unavailable
-from scan.ethereum import node_errors
-from scan.indexer import chain_indexer, prefetch, progress, writer
+from scan.indexer import chain_indexer, progress, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import execute, insert
 from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, batches_of
 from tests.support.kept_answers import kept_answers
 from tests.support.scenario.stage import Stage
 from tests.support.serving import wait_until
@@ -21,27 +20,45 @@ from tests.support.table_digest import digest
 BLOCKS = 2  # in a batch
 
 
+def nothing():
+    pass
+
+
+class Transactions:
+    """Of the database: how many `batches` were written in each. A test may do something once a
+    batch is `added`, or before tables are `derived`."""
+
+    def __init__(self):
+        self.batches = []
+        self.added = self.derived = nothing
+
+
 @pytest.fixture
-def transactions(monkeypatch):
-    """Of the database: how many batches were written in each."""
-    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", BLOCKS)
-    monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
-    monkeypatch.setattr(chain_indexer, "COMMIT_SHARE", 1)
-    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.2)
-    batches = []
-    start, add = writer.Append.__init__, writer.Append.add
+def transactions(monkeypatch, short_pauses):
+    noted = Transactions()
 
-    def note_start(append, *arguments):
-        batches.append(0)
-        start(append, *arguments)
+    class Append(writer.Append):
+        def __init__(self, *arguments):
+            noted.batches.append(0)
+            super().__init__(*arguments)
 
-    def note_batch(append, batch):
-        batches[-1] += 1
-        add(append, batch)
+        def add(self, batch):
+            super().add(batch)
+            noted.batches[-1] += 1
+            noted.added()
 
-    monkeypatch.setattr(writer.Append, "__init__", note_start)
-    monkeypatch.setattr(writer.Append, "add", note_batch)
-    return batches
+        def derive(self):
+            noted.derived()
+            return super().derive()
+
+    monkeypatch.setattr(writer, "Append", Append)
+    return noted
+
+
+def follow(database_url, node, **settings):
+    """With batches of a few blocks, as many in a transaction as an index of any size allows."""
+    limits = batches_of(BLOCKS, fetch_blocks=BLOCKS, commit_share=1)
+    return Indexing(database_url, node.url, limits=limits, **settings)
 
 
 def head_of(url):
@@ -77,13 +94,13 @@ def node(indexed_once, database_url):
 @pytest.mark.thorough
 def test_a_transaction_ends_before_new_partitions(node, database_url, transactions, monkeypatch):
     monkeypatch.setattr("scan.indexer.partitions.ROWS_OF_BODY", 1)  # else each block is one of them
-    with Indexing(database_url, node.url, partition_rows=20) as indexing:
+    with follow(database_url, node, partition_rows=20) as indexing:
         indexing.wait_for(node.head())
     partitions = execute(
         database_url, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
     )
     assert partitions[0][0] > 3
-    assert 1 < max(transactions) < sum(transactions) // 2
+    assert 1 < max(transactions.batches) < sum(transactions.batches) // 2
 
 
 @pytest.mark.thorough
@@ -100,121 +117,101 @@ def test_what_was_read_before_a_fault_is_written(node, database_url, transaction
 
     with FaultyNode(node.url) as faulty:
         faulty.fault = fail_once
-        Indexing(database_url, faulty.url).run_until(head)
-    assert heads and sum(transactions) == -(-(head + 1) // BLOCKS)  # no block twice
+        follow(database_url, faulty).run_until(head)
+    assert heads and sum(transactions.batches) == -(-(head + 1) // BLOCKS)  # no block twice
 
 
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
-    node, database_url, transactions, monkeypatch
+    node, database_url, transactions
 ):
     """So that what fails again and again with many batches does not stop the index."""
-    derive = writer.Append.derive
     failed = []
 
-    def fail_with_several(append):
-        if transactions[-1] > 2 and len(failed) < 2:
-            failed.append(len(transactions) - 1)
+    def fail_with_several():
+        if transactions.batches[-1] > 2 and len(failed) < 2:
+            failed.append(len(transactions.batches) - 1)
             raise Unavailable("no")
-        return derive(append)
 
-    monkeypatch.setattr(writer.Append, "derive", fail_with_several)
-    Indexing(database_url, node.url).run_until(node.head())
-    assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
+    transactions.derived = fail_with_several
+    follow(database_url, node).run_until(node.head())
+    assert len(failed) == 2 and all(transactions.batches[index + 1] == 1 for index in failed)
 
 
 @pytest.mark.long
 def test_transactions_of_a_slow_database_end_in_time(node, database_url, transactions, monkeypatch):
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
-    taken = []
-    add, derive = writer.Append.add, writer.Append.derive
+    batches, taken = transactions.batches, Counter()
 
-    def add_slowly(append, batch):
+    def spend(seconds):
         nonlocal clock
-        if transactions[-1] == 0:
-            taken.append(0.0)
-        add(append, batch)
-        clock += 3
-        taken[-1] += 3
+        clock += seconds
+        taken[len(batches) - 1] += seconds
 
-    def derive_slowly(append):
-        nonlocal clock
-        derive_s = transactions[-1] * (1 if sum(transactions) < 20 else 7)
-        clock += derive_s
-        taken[-1] += derive_s
-        return derive(append)
-
+    transactions.added = lambda: spend(3)
+    transactions.derived = lambda: spend(batches[-1] * (1 if sum(batches) < 20 else 7))
     monkeypatch.setattr(chain_indexer, "monotonic", lambda: clock)
-    monkeypatch.setattr(writer.Append, "add", add_slowly)
-    monkeypatch.setattr(writer.Append, "derive", derive_slowly)
-    Indexing(database_url, node.url).run_until(node.head())
-    slower = next(n for n in range(len(taken)) if sum(transactions[: n + 1]) >= 20)
-    assert max(taken[:slower]) == max(taken[slower + 1 :]) == chain_indexer.COMMIT_S
-    assert max(transactions[:slower]) == 5 and max(transactions[slower + 1 :]) == 2
+    follow(database_url, node).run_until(node.head())
+    slower = next(n for n in taken if sum(batches[: n + 1]) >= 20)
+    before, after = range(slower), range(slower + 1, len(batches))
+    assert max(taken[n] for n in before) == max(taken[n] for n in after) == chain_indexer.COMMIT_S
+    assert max(batches[n] for n in before) == 5 and max(batches[n] for n in after) == 2
 
 
 @pytest.mark.long
 def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions, monkeypatch):
     monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
-    derive = writer.Append.derive
     seen = []
 
     def checked_at():
         return execute(database_url, "SELECT checked_at FROM indexer_status")
 
-    def wait_and_derive(append):
-        if transactions[-1] > 2 and not seen:
+    def wait_until_heard_of():
+        if transactions.batches[-1] > 2 and not seen:
             seen.append(checked_at())
             wait_until(lambda: checked_at() != seen[0])
-        return derive(append)
 
-    monkeypatch.setattr(writer.Append, "derive", wait_and_derive)
-    Indexing(database_url, node.url).run_until(node.head())
+    transactions.derived = wait_until_heard_of
+    follow(database_url, node).run_until(node.head())
     assert seen
 
 
 @pytest.mark.long
-def test_who_waits_for_a_lock_has_it_after_the_batch(node, database_url, transactions, monkeypatch):
+def test_who_waits_for_a_lock_has_it_after_the_batch(node, database_url, transactions):
     """As a migration does."""
-    add = writer.Append.add
     waiting = []
 
     def lock():
         execute(database_url, "DO $$ BEGIN LOCK TABLE transactions; END $$")
 
-    def wait_at_the_third(append, batch):
-        add(append, batch)
-        if transactions[-1] == 3 and not waiting:
+    def wait_at_the_third():
+        if transactions.batches[-1] == 3 and not waiting:
             waiting.append(threading.Thread(target=lock))
             waiting[0].start()
             wait_until(lambda: execute(database_url, "SELECT pid FROM pg_locks WHERE NOT granted"))
 
-    monkeypatch.setattr(writer.Append, "add", wait_at_the_third)
-    Indexing(database_url, node.url).run_until(node.head())
+    transactions.added = wait_at_the_third
+    follow(database_url, node).run_until(node.head())
     waiting[0].join()
-    assert 3 in transactions
+    assert 3 in transactions.batches
 
 
 @pytest.mark.long
-def test_a_stop_rolls_several_batches_back(node, database_url, transactions, monkeypatch):
-    indexing = Indexing(database_url, node.url)
-    add = writer.Append.add
+def test_a_stop_rolls_several_batches_back(node, database_url, transactions):
+    def stop_at_the_third():
+        if transactions.batches[-1] == 3:
+            indexing.stop()
 
-    def stop_at_the_third(append, batch):
-        add(append, batch)
-        if transactions[-1] == 3:
-            indexing._stop.set()
-
-    monkeypatch.setattr(writer.Append, "add", stop_at_the_third)
-    with indexing:
-        indexing._thread.join()
-    assert transactions[-1] == 3
-    assert head_of(database_url) + 1 == sum(transactions[:-1]) * BLOCKS
-    monkeypatch.setattr(writer.Append, "add", add)
-    Indexing(database_url, node.url).run_until(node.head())
+    transactions.added = stop_at_the_third
+    with follow(database_url, node) as indexing:
+        indexing.wait_for_end()
+    assert transactions.batches[-1] == 3
+    assert head_of(database_url) + 1 == sum(transactions.batches[:-1]) * BLOCKS
+    transactions.added = nothing
+    follow(database_url, node).run_until(node.head())
 
 
 def test_webhooks_get_their_events_batch_by_batch(node, database_url, transactions):
     insert(database_url, "webhooks", id=1, url="https://localhost/", event_types="{tx}")
-    Indexing(database_url, node.url).run_until(node.head())
-    assert set(transactions) == {1}
+    follow(database_url, node).run_until(node.head())
+    assert set(transactions.batches) == {1}

@@ -101,45 +101,48 @@ def test_a_node_that_refuses_once_is_no_node_without_block_hashes(anvil, node):
     assert client.takes_block_hashes is True
 
 
-def test_a_balancer_whose_nodes_lack_a_block_shows_nothing_of_block_hashes(
-    anvil, node, monkeypatch
-):
-    """It is sent them meanwhile: of a number it would give another fork's state."""
-    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
+@pytest.fixture
+def elsewhere(anvil):
+    """A node on another fork."""
+    with Anvil() as other, faulty_node.FaultyNode(other.url) as proxy:
         other.mine(3)
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
         anvil.mine(3)
-        client, block = Node([node.url]), newest(anvil)
-        node.fault = faulty_node.routed(faulty_node.names_block_hash, elsewhere.forward)
-        for _ in range(2):
-            with pytest.raises(RpcError) as refused:
-                balance_at(client, anvil.accounts[0], block)
-            assert refused.value.is_missing_block and client.takes_block_hashes is None
-        node.fault = None
-        assert balance_at(client, anvil.accounts[0], block) > 0
-        monkeypatch.setattr("scan.ethereum.served_chain.CHECK_AGAIN_S", 0)
-        client = Node([node.url])
-        for fault, takes in ((elsewhere.forward, None), (node.forward, True)):
-            node.fault = faulty_node.routed(faulty_node.names_block_hash, fault)
-            with suppress(RpcError):
-                balance_at(client, anvil.accounts[0], block)
-            assert client.takes_block_hashes is takes
+        yield proxy
 
 
-def test_by_number_the_header_is_of_the_node_that_gives_the_state(anvil, node):
+def test_a_balancer_whose_nodes_lack_a_block_shows_nothing_of_block_hashes(anvil, node, elsewhere):
+    """It is sent them meanwhile: of a number it would give another fork's state."""
+    client, block = Node([node.url]), newest(anvil)
+    node.fault = faulty_node.routed(faulty_node.names_block_hash, elsewhere.forward)
+    for _ in range(2):
+        with pytest.raises(RpcError) as refused:
+            balance_at(client, anvil.accounts[0], block)
+        assert refused.value.is_missing_block and client.takes_block_hashes is None
+    node.fault = None
+    assert balance_at(client, anvil.accounts[0], block) > 0
+
+
+@pytest.mark.usefixtures("chain_always_checked")
+def test_a_block_that_a_balancer_has_again_shows_that_it_takes_block_hashes(anvil, node, elsewhere):
+    client, block = Node([node.url]), newest(anvil)
+    for fault, takes in ((elsewhere.forward, None), (node.forward, True)):
+        node.fault = faulty_node.routed(faulty_node.names_block_hash, fault)
+        with suppress(RpcError):
+            balance_at(client, anvil.accounts[0], block)
+        assert client.takes_block_hashes is takes
+
+
+def test_by_number_the_header_is_of_the_node_that_gives_the_state(anvil, node, elsewhere):
     """A balancer sent it to another node, which has the block."""
-    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
-        anvil.mine(3)
-        other.call("anvil_setCoinbase", other.accounts[3])
-        other.mine(3)
-        balancer = faulty_node.balanced(node.forward, elsewhere.forward)
-        node.fault = faulty_node.refuse_block_objects
-        client = Node([node.url])
-        assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
-        node.fault = balancer
-        assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
-        with pytest.raises(NodeError, match="block 3 changed while its state was read"):
-            balance_at(client, anvil.accounts[0], newest(anvil))
+    balancer = faulty_node.balanced(node.forward, elsewhere.forward)
+    node.fault = faulty_node.refuse_block_objects
+    client = Node([node.url])
+    assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+    node.fault = balancer
+    assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+    with pytest.raises(NodeError, match="block 3 changed while its state was read"):
+        balance_at(client, anvil.accounts[0], newest(anvil))
 
 
 def test_a_node_without_batches_is_asked_one_by_one(anvil, node):
@@ -155,24 +158,20 @@ def test_a_node_without_batches_is_asked_one_by_one(anvil, node):
         balance_at(client, anvil.accounts[0], other)
 
 
-def test_a_balancer_of_two_forks_lacks_no_history(anvil, node):
-    with Anvil() as other, faulty_node.FaultyNode(other.url) as elsewhere:
-        anvil.mine(3)
-        other.call("anvil_setCoinbase", other.accounts[3])
-        other.mine(3)
-        gateway, block = NodeGateway(Node([node.url]), WaitingThreads()), newest(anvil)
-        calls = [Call("eth_getBalance", (anvil.accounts[0], block))]
+def test_a_balancer_of_two_forks_lacks_no_history(anvil, node, elsewhere):
+    gateway, block = NodeGateway(Node([node.url]), WaitingThreads()), newest(anvil)
+    calls = [Call("eth_getBalance", (anvil.accounts[0], block))]
 
-        def balance():
-            return request_node.read(gateway.session("a"), block, calls)
+    def balance():
+        return request_node.read(gateway.session("a"), block, calls)
 
-        expected = balance()
-        node.fault = faulty_node.balanced(elsewhere.forward, node.forward)
-        assert balance() == expected
-        node.fault = faulty_node.balanced(elsewhere.forward)
-        with pytest.raises(UpstreamFailed, match="does not have block 3") as refused:
-            balance()
-        assert int(refused.value.headers["Retry-After"]) > 0
+    expected = balance()
+    node.fault = faulty_node.balanced(elsewhere.forward, node.forward)
+    assert balance() == expected
+    node.fault = faulty_node.balanced(elsewhere.forward)
+    with pytest.raises(UpstreamFailed, match="does not have block 3") as refused:
+        balance()
+    assert int(refused.value.headers["Retry-After"]) > 0
 
 
 def test_a_revert_is_an_answer_whatever_way_was_taken(anvil, node):

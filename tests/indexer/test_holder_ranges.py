@@ -40,8 +40,13 @@ def moves(chance):
     ]
 
 
-def test_forks_leave_what_holders_give(chain, database_url, postgres, template, monkeypatch):
+@pytest.fixture
+def few_holders_are_many(monkeypatch):
     monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
+
+
+@pytest.mark.usefixtures("few_holders_are_many")
+def test_forks_leave_what_holders_give(chain, database_url, postgres, template):
     chance = random.Random(24)
     chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:2]])
     assert counts(database_url) == {}
@@ -61,8 +66,8 @@ def test_forks_leave_what_holders_give(chain, database_url, postgres, template, 
         fresh.close()
 
 
-def test_who_sends_everything_leaves_the_range_of_the_balance(chain, database_url, monkeypatch):
-    monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
+@pytest.mark.usefixtures("few_holders_are_many")
+def test_who_sends_everything_leaves_the_range_of_the_balance(chain, database_url):
     chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:4]])
     assert counts(database_url)[TOKEN] == 4
     chain.append([Move(PEOPLE[0], PEOPLE[1], tokens=10)])
@@ -156,16 +161,14 @@ def test_pages_are_exact_where_ranges_are_not(seeded):
         "UPDATE token_holder_ranges SET holder_count = holder_count + 1"
         " WHERE balance_range = (SELECT max(balance_range) FROM token_holder_ranges)",
     )
-    try:
-        _, after = page(seeded, 60)
-        assert after["holders"] == before["holders"]
-        database = Database(seeded.url, statement_timeout_ms=0)
-        with database.transaction() as tx:
-            table = "token_holder_ranges"
-            tx.execute("audit/derived_expect", table=table)
-            assert len(tx.rows("audit/derived_compare", table=table, most=9)) == 1
-            tx.execute("audit/derived_repair", table=table)
-            assert tx.rows("audit/derived_compare", table=table, most=9) == []
-        database.close()
-    finally:
-        assert execute(seeded.url, RECOUNT) == [(0,)]
+    _, after = page(seeded, 60)
+    assert after["holders"] == before["holders"]
+    database = Database(seeded.url, statement_timeout_ms=0)
+    with database.transaction() as tx:
+        table = "token_holder_ranges"
+        tx.execute("audit/derived_expect", table=table)
+        assert len(tx.rows("audit/derived_compare", table=table, most=9)) == 1
+        tx.execute("audit/derived_repair", table=table)
+        assert tx.rows("audit/derived_compare", table=table, most=9) == []
+    database.close()
+    assert execute(seeded.url, RECOUNT) == [(0,)]

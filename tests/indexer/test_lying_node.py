@@ -5,7 +5,6 @@ from collections import Counter, namedtuple
 
 import pytest
 
-from scan.ethereum import client, node_errors
 from tests.support import faulty_node, indexing, lying_node, table_digest
 from tests.support.database import execute
 
@@ -38,14 +37,6 @@ LIES = {
 LIES["all methods"] = Lies([m for lies in LIES.values() for m in lies.methods], 0.3, FROM_BLOCKS)
 # No root covers it.
 SAID = {"blocks": {"size"}}
-
-
-@pytest.fixture
-def short_pauses(monkeypatch):
-    """A node that lied is left alone for a moment, not for ten seconds."""
-    monkeypatch.setattr(client, "REST_AFTER_FAILURE_S", 0.02)
-    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
-    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.05)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from functools import lru_cache
 import pytest
 
 from scan.database.connection import Database
-from scan.ethereum import client, node_errors
+from scan.ethereum import client
 from tests.ethereum.test_refusals import FAILURES
 from tests.support import database, faulty_node
 from tests.support.anvil import Anvil
@@ -51,10 +51,8 @@ FAULTS = {
 }
 
 
-def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog, monkeypatch):
-    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
-    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.05)
-
+@pytest.mark.usefixtures("short_pauses")
+def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog):
     def pay():
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
@@ -147,9 +145,9 @@ def test_a_reverts_words_are_not_the_nodes(node):
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
-def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template, monkeypatch):
+@pytest.mark.usefixtures("short_pauses")
+def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template):
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
-    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
     words = itertools.cycle(FAILURES)
     failures = Counter()
 

@@ -120,9 +120,8 @@ def test_forks_and_kills_over_bounds_leave_a_fresh_index(postgres, template, dat
 
 
 def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(
-    postgres, template, anvil, monkeypatch
+    postgres, template, anvil
 ):
-    monkeypatch.setattr(partitions, "PATIENCE_S", 1.0)
     honest_tokens(Stage(anvil))
     with postgres.cloned(template) as url, transaction(url) as cursor:
         cursor.execute("LOCK TABLE transactions IN SHARE UPDATE EXCLUSIVE MODE")

@@ -21,7 +21,8 @@ from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 
 pytestmark = pytest.mark.long
 
-LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
+ALWAYS = prefetch.CATCH_UP._replace(process_blocks=1)
+LONG = prefetch.CATCH_UP.process_blocks + 100  # blocks
 
 
 SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
@@ -59,7 +60,7 @@ def receipts_after(seconds):
 
 @pytest.fixture
 def processes(monkeypatch):
-    """The numbers of those started, for ranges of any length."""
+    """The numbers of those started."""
     started = []
     start = prefetch_process.FetchProcesses.__init__
 
@@ -68,7 +69,6 @@ def processes(monkeypatch):
         started.extend(workers(os.getpid()))
 
     monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
-    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
     return started
 
 
@@ -76,6 +76,11 @@ def processes(monkeypatch):
 def node(scenario):
     with FaultyNode(scenario.anvil.url) as proxy:
         yield proxy
+
+
+def follow(database_url, node):
+    """By processes, however few blocks there are."""
+    return Indexing(database_url, node.url, limits=ALWAYS)
 
 
 def start_process(indexed, url):
@@ -97,7 +102,7 @@ def test_a_killed_process_is_reported_once_and_replaced(
     scenario, indexed, database_url, node, processes, caplog
 ):
     node.fault = receipts_after(0.5)
-    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
+    with follow(database_url, node) as indexing, caplog.at_level(logging.WARNING):
         for number in (1, 2, 3):
             least = number * prefetch_process.PROCESSES
             serving.wait_until(lambda least=least: len(processes) >= least)
@@ -113,7 +118,7 @@ def test_without_further_processes_it_goes_on_in_the_first(
     scenario, indexed, database_url, processes, monkeypatch, caplog, interpreter
 ):
     monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
-    with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
+    with follow(database_url, scenario.anvil) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no process to fetch" in r.getMessage()]
     assert processes == []

@@ -11,21 +11,20 @@ import pytest
 
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
+from scan.indexer.prefetch import CATCH_UP
 from tests.commands.test_command import scan
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 
-RETRIES = {"ethereum.node_errors.MAX_PAUSE_S": 0.2, "ethereum.node_errors.REFUSAL_PAUSE_S": 0.05}
-PROCESS = {"indexer.prefetch.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
+PROCESS = {"process_blocks": 1}  # a second one, also for few blocks
+TOGETHER = {"commit_share": 1}  # batches in one transaction
 FORGETFUL = {"indexer.contract_inspection.MAX_CONTRACTS": 0}  # unless the database has it
-TOGETHER = {"indexer.chain_indexer.COMMIT_SHARE": 1}  # batches in one transaction
 
 
-def batches(blocks):
-    names = ("indexer.prefetch.FETCH_BLOCKS", "indexer.prefetch.BATCH_BLOCKS")
-    return dict.fromkeys(names, blocks)
+def batches(blocks, **limits):
+    return indexing.batches_of(blocks, fetch_blocks=blocks, **limits)
 
 
 def offers_less(calls, forward):
@@ -70,25 +69,29 @@ class TwoAtATime:
             self._places.release()
 
 
-class Way(namedtuple("Way", "settings fault rate", defaults=({}, lambda honest: None, 0.0))):
-    """`settings`: attributes of modules of scan; `fault`: of an honest index; `rate`: of requests
-    that meet a passing fault."""
+class Way(
+    namedtuple("Way", "limits fault bounds rate", defaults=(CATCH_UP, lambda honest: None, {}, 0.0))
+):
+    """`limits` of the catch-up; `fault`: of an honest index; `bounds` of modules of scan; `rate`:
+    of requests that meet a passing fault."""
 
 
 QUICK = {"flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash"))}
 LONG = {
-    "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
-    "few transfers at a time": Way({"extensions.traces.block_traces.MAX_TRANSFERS": 0}),
-    "batches together, nothing forgotten": Way(batches(2) | TOGETHER),
+    "batches together": Way(batches(2, **TOGETHER), bounds=FORGETFUL),
+    "few transfers at a time": Way(bounds={"extensions.traces.block_traces.MAX_TRANSFERS": 0}),
+    "batches together, nothing forgotten": Way(batches(2, **TOGETHER)),
     "block by block": Way(batches(1)),
     "batches of seven blocks": Way(batches(7)),
     "a node that offers less": Way(fault=lambda _: offers_less),
-    "a node that offers less, two processes": Way(PROCESS, lambda _: offers_less),
-    "two processes": Way(PROCESS),
-    "two processes that forget": Way(batches(2) | PROCESS | FORGETFUL),
-    "two processes and passing faults": Way(batches(5) | PROCESS | RETRIES, rate=0.1),
-    "two requests at a time": Way(batches(2) | RETRIES, TwoAtATime),
-    "two requests at a time, two processes": Way(batches(2) | PROCESS | RETRIES, TwoAtATime),
+    "a node that offers less, two processes": Way(
+        CATCH_UP._replace(**PROCESS), lambda _: offers_less
+    ),
+    "two processes": Way(CATCH_UP._replace(**PROCESS)),
+    "two processes that forget": Way(batches(2, **PROCESS), bounds=FORGETFUL),
+    "two processes and passing faults": Way(batches(5, **PROCESS), rate=0.1),
+    "two requests at a time": Way(batches(2), TwoAtATime),
+    "two requests at a time, two processes": Way(batches(2, **PROCESS), TwoAtATime),
     "altered headers": Way(fault=altered_headers),
     "altered transactions and receipts": Way(fault=lambda honest: AlteredFields(honest, seed=2)),
 }
@@ -99,15 +102,15 @@ LONG = {
     [*QUICK.values(), *(pytest.param(way, marks=pytest.mark.long) for way in LONG.values())],
     ids=[*QUICK, *LONG],
 )
+@pytest.mark.usefixtures("short_pauses")
 def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
-    for name, value in way.settings.items():
+    for name, value in way.bounds.items():
         monkeypatch.setattr(f"scan.{name}", value)
     honest = indexed.url
     with faulty_node.FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
         node.fault = fault = way.fault(honest)
-        indexing.Indexing(database_url, node.url).run_until(scenario.anvil.head())
-    if isinstance(fault, AlteredFields | TwoAtATime):
-        assert fault.is_met
+        Indexing(database_url, node.url, limits=way.limits).run_until(scenario.anvil.head())
+    assert getattr(fault, "is_met", True)
     assert table_digest.digest(database_url) == table_digest.digest(honest)
 
 

@@ -1,13 +1,10 @@
 """An address' page: what it holds and did, its balance, and who created its contract."""
 
 import re
-from collections import Counter
 from io import BytesIO
 
 import segno
 from eth_utils.address import to_checksum_address
-
-from scan.queries.reader import Reader
 
 
 def test_an_address_links_to_the_contracts_that_it_created(client, scenario):
@@ -39,22 +36,6 @@ def test_a_contract_says_on_all_tabs_who_created_it(client, scenario):
             assert f'href="/tx/{made["transactionHash"]}"' in head
     person = scenario.truth.transactions[0]["fromAddress"]
     assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
-
-
-def test_names_are_read_once_for_the_list_and_the_head(client, scenario, monkeypatch):
-    statements, row = Counter(), Reader.row
-
-    def counted(reader, statement, **params):
-        statements[statement] += 1
-        return row(reader, statement, **params)
-
-    monkeypatch.setattr(Reader, "row", counted)
-    person = scenario.truth.transactions[0]["fromAddress"]
-    for tab in ("transactions", "transfers", "tokens"):
-        statements.clear()
-        assert client.get(f"/address/{person}?tab={tab}&limit=100").status_code == 200
-        assert statements["queries/addresses_list_names"] == 1
-        assert statements["queries/blocks_get_ends"] <= 1  # the block that they are of
 
 
 def test_a_contract_without_code_any_more_is_told_as_such(client, scenario):

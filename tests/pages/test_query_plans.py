@@ -137,6 +137,11 @@ def test_the_page_of_an_address_reads_each_thing_once(service):
     assert len(statements) <= 6
     for plan in plans:
         plan.require_indexes()
+    for tab in ("transfers", "tokens"):
+        plans, _ = service.plans(f"/address/{sent['fromAddress']}?tab={tab}")
+        statements = [plan.statement for plan in plans]
+        assert statements.count("queries/addresses_list_names") == 1
+        assert statements.count("queries/blocks_get_ends") <= 1  # the block that they are of
 
 
 def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):

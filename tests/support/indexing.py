@@ -17,6 +17,7 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.partitions import DEFAULT_ROWS
+from scan.indexer.prefetch import CATCH_UP
 from scan.settings import Settings
 from tests.support.serving import NOWHERE, ROOT
 
@@ -65,10 +66,11 @@ class Indexing:
     The context begins once the block `until` is indexed, where that is given.
     """
 
-    def __init__(self, database_url, rpc_url, *, until=None, **settings):
+    def __init__(self, database_url, rpc_url, *, until=None, limits=CATCH_UP, **settings):
         self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
+        self._limits = limits
         self._stop = _Stop()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
@@ -79,9 +81,15 @@ class Indexing:
         return self
 
     def __exit__(self, *_):
-        self._stop.set()
-        self._thread.join(PATIENCE_S)
+        self.stop()
+        self.wait_for_end()
         self._database.close()
+
+    def stop(self):
+        self._stop.set()
+
+    def wait_for_end(self):
+        self._thread.join(PATIENCE_S)
 
     def run_until(self, block_number):
         with self:
@@ -135,7 +143,8 @@ class Indexing:
     def _follow(self):
         database = Database(self.settings.database_url, statement_timeout_ms=0)
         try:
-            ChainIndexer(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
+            node = Node(self.settings.rpc_urls)
+            ChainIndexer(self.settings, database, node, self._stop, limits=self._limits).run()
         finally:
             end_session(database)
 
@@ -167,6 +176,11 @@ def settings_for(database_url, rpc_url, **settings):
             **settings,
         },
     )
+
+
+def batches_of(blocks, **limits):
+    """Of a catch-up whose batches have as many blocks."""
+    return CATCH_UP._replace(batch=CATCH_UP.batch._replace(blocks=blocks), **limits)
 
 
 def client_over(database_url, rpc_url=NOWHERE, **settings):

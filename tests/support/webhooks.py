@@ -16,6 +16,12 @@ NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
 
 
+def insist(ask):
+    """Return a response other than 503: who has waited too long for a lock, as on a busy machine,
+    asks again."""
+    return next(answer for answer in iter(ask, None) if answer.status_code != 503)
+
+
 class Hook(namedtuple("Hook", "id secret")):
     @property
     def headers(self):

@@ -12,7 +12,6 @@ import pytest
 from scan.database import transaction as copy_rows
 from scan.verification import compiler_run, sandbox, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
-from scan.verification.compiler_store import CompilerStore
 from scan.verification.verifier import MAX_BYTES_A_DAY
 from tests.support import database, serving, solidity
 from tests.support.explorer import standard_input
@@ -200,7 +199,7 @@ def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
 
 
-def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatch):
+def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer):
     """What is stored is counted once it is."""
     services = explorer.app.extensions["scan"]
     counted, client = services.verifier.stored_bytes, "192.0.2.77"
@@ -219,8 +218,7 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatc
     assert explorer.verify(address, source, VERSION, **given).status_code == 200
     assert stored() == (of_all, of_client)  # the second is as good as the first, and not stored
     counted.add(client, MAX_BYTES_A_DAY // 10)
-    monkeypatch.setattr(CompilerStore, "compiler", None)
-    answer = explorer.verify(address, source, VERSION, **given)
+    answer = explorer.verify(address, source, "v0.8.99", **given)  # none has been looked for
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 
 
@@ -295,7 +293,7 @@ def compiling(explorer, many, clients):
     with ThreadPoolExecutor(clients) as pool:
         for number in range(clients):
             pool.submit(verify, number)
-            serving.wait_until(lambda: answers or places._running + len(places._waiting) > number)  # noqa: B023
+            serving.wait_until(lambda: answers or places.taken + len(places.waiting) > number)  # noqa: B023
         yield answers
 
 
@@ -355,14 +353,14 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, ma
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
     places = explorer.app.extensions["scan"].verifier.places
     with compiling(explorer, many, RUNNING) as answers:
-        serving.wait_until(lambda: places._running == RUNNING)
+        serving.wait_until(lambda: places.taken == RUNNING)
         refused = explorer.verify(many, MANY, VERSION, client_address="192.0.2.1")
         assert (refused.status_code, refused.json["code"]) == (429, "rate_limited")
         assert int(refused.headers["Retry-After"]) > 0
         assert answers == []  # nobody waits
         third = explorer.verify(many, MANY, VERSION, client_address="192.0.2.9", optimizationUsed=0)
         assert third.status_code == 200
-        # The one that may still compile makes way, too.
-        monkeypatch.setattr(compiler_run.CompilerPlaces, "others_wait", lambda _: True)
+        places.jobs_wait = True  # the one that may still compile makes way, too
+    places.jobs_wait = False
     assert answers[0].status_code == 503
     assert "Other requests are waiting" in answers[0].json["error"]

@@ -71,12 +71,12 @@ def test_processes_that_share_a_directory_download_a_compiler_once(tmp_path):
     assert fetched == [NEWEST]
 
 
-def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):
+def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path):
     def absent(*_):
         raise compiler_store.NotPublished("no such version")
 
-    monkeypatch.setattr(compiler_store.CompilerStore, "install", absent)
-    store = compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
+    store = compiler_store.CompilerStore(settings, compiler_store.SOLC._replace(fetch=absent))
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
             store.compiler((0, 8, 99))
@@ -124,15 +124,11 @@ def no_native_build(monkeypatch):
     monkeypatch.setattr("scan.verification.compiler_store._probe", unreachable)
 
 
-def no_digests(folder):
-    none = folder / "no_digests.json"
-    none.write_text("{}")
-    return none
-
-
 @pytest.fixture
 def no_pinned_digest(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
+    none = tmp_path / "no_digests.json"
+    none.write_text("{}")
+    monkeypatch.setattr(compiler_store, "NPM_DIGESTS", none)
 
 
 def fake_solc_select(tmp_path, monkeypatch, install):
@@ -156,7 +152,7 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
     place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
     places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
     staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; folder.write_text('x')")
-    folder = compiler_store._download_native(NEWEST, staging)
+    folder = compiler_store.download_native(NEWEST, staging)
     assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
     assert (folder / "solc-0.8.28").read_text() == "x"
 
@@ -172,7 +168,7 @@ def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     """Who ships Scan may leave it out."""
     monkeypatch.setattr(compiler_store.metadata, "files", lambda _name: None)
     with pytest.raises(compiler_store.NotFetched, match="solc-select is not installed"):
-        compiler_store._download_native(NEWEST, tmp_path)
+        compiler_store.download_native(NEWEST, tmp_path)
 
 
 FAILING_INSTALLS = [
@@ -185,10 +181,9 @@ FAILING_INSTALLS = [
 
 @pytest.mark.parametrize(("install", "reason"), FAILING_INSTALLS)
 def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
-    monkeypatch.setattr(compiler_store, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)
     with pytest.raises(compiler_store.NotFetched, match=reason):
-        compiler_store._download_native(NEWEST, staging)
+        compiler_store.download_native(NEWEST, staging, timeout_s=1.0)
 
 
 @pytest.mark.thorough
@@ -234,11 +229,7 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monk
     assert str(tmp_path / "solc") not in found["folder"]
 
 
-@pytest.mark.usefixtures("no_native_build")
-@pytest.mark.parametrize("listed", ["sha512-AAAA", None])
-def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(tmp_path, monkeypatch, listed):
-    if listed:
-        monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
+def require_refused_digest(tmp_path, monkeypatch, listed):
     soljson = tmp_path / "soljson.js"
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, listed, soljson)), prepend=os.pathsep)
@@ -247,9 +238,19 @@ def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(tmp_path, m
     assert list((tmp_path / "solc").iterdir()) == []
 
 
+@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
+def test_a_package_without_its_listed_digest_is_not_placed(tmp_path, monkeypatch):
+    require_refused_digest(tmp_path, monkeypatch, "sha512-AAAA")
+
+
+@pytest.mark.usefixtures("no_native_build")
+def test_a_package_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
+    require_refused_digest(tmp_path, monkeypatch, None)
+
+
 def test_every_compiler_of_the_tests_has_its_digest_pinned():
     packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
-    pinned = json.loads(compiler_store._NPM_DIGESTS.read_text())
+    pinned = json.loads(compiler_store.NPM_DIGESTS.read_text())
     compilers = [found for found in packages.values() if found.get("name") == "solc"]
     assert len(compilers) == 20
     for found in compilers:

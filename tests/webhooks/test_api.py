@@ -6,9 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from scan.outbound import allowed_urls
 from tests.support.made_blocks import Move, address
-from tests.support.webhooks import Webhooks
+from tests.support.webhooks import Webhooks, insist
 
 OWNER = address("owner")
 OWNER_HEX = f"0x{OWNER.hex()}"
@@ -17,16 +16,8 @@ TOPIC = "0x" + "a" * 64
 
 
 @pytest.fixture(autouse=True)
-def public_names(monkeypatch):
-    """*.example.com is public; other names go to the real resolver."""
-    asked = allowed_urls.lookup
-
-    def lookup(host, port):
-        if host.endswith(".example.com"):
-            return [allowed_urls.ipaddress.ip_address("93.184.215.14")]
-        return asked(host, port)
-
-    monkeypatch.setattr(allowed_urls, "lookup", lookup)
+def public_names(names):
+    names["example.com"] = lambda _: ["93.184.215.14"]
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +29,8 @@ def unchanged(shared_database_url, authority):
 
 
 def create(webhooks, **body):
-    return webhooks.client.post(
-        "/api/v1/webhooks", json={"ownerAddress": OWNER_HEX, "url": URL, **body}
-    )
+    registered = {"ownerAddress": OWNER_HEX, "url": URL, **body}
+    return insist(lambda: webhooks.client.post("/api/v1/webhooks", json=registered))
 
 
 def listed(webhooks, owner=OWNER_HEX):
@@ -99,9 +89,8 @@ WRONG = {
 
 @pytest.mark.parametrize("field", WRONG)
 def test_bad_input_is_refused_and_named(unchanged, field):
-    event = {"eventTypes": ["log"]} if field == "topics" else {}
     for value in WRONG[field]:
-        answer = create(unchanged, **event, **{field: value})
+        answer = create(unchanged, **{"eventTypes": ["log"], field: value})
         told = answer.get_json()
         assert (answer.status_code, told["code"]) == (400, "invalid_parameter"), value
         assert told["field"] == field, value
@@ -111,18 +100,17 @@ def test_bad_input_is_refused_and_named(unchanged, field):
 
 
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(
-    webhooks, monkeypatch
+    webhooks, names
 ):
-    inside = [allowed_urls.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
-    monkeypatch.setattr(allowed_urls, "lookup", lambda *_: inside)
+    names["example.com"] = lambda _: ["93.184.215.14", "10.0.0.7"]
     answer = create(webhooks)
     assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
     assert "10.0.0.7" not in answer.get_data(as_text=True)
 
-    def lookup(*_):
+    def fail(_):
         raise OSError("no such name")
 
-    monkeypatch.setattr(allowed_urls, "lookup", lookup)
+    names["example.com"] = fail
     assert create(webhooks).status_code == 201
     assert create(webhooks, url="https://example.com:444/").status_code == 400
 
@@ -136,15 +124,15 @@ def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks):
     assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
 
 
-def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, monkeypatch):
+def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, names):
     """Twelve requests held all eight threads for as long as the name server did not answer."""
     begun = []
 
-    def hang(host, port):
+    def hang(host):
         begun.append(host)
         raise OSError
 
-    monkeypatch.setattr(allowed_urls, "lookup", hang)
+    names["example.com"] = hang
     places = webhooks.client.application.extensions["scan"].waiting_threads
     with ExitStack() as held:
         for _ in range(3):
@@ -177,9 +165,9 @@ def test_a_webhook_is_deleted_once(webhooks):
     assert listed(webhooks) == []
     again = webhooks.client.delete(f"/api/v1/webhooks/{number}")
     assert (again.status_code, again.get_json()["code"]) == (404, "not_found")
-    for path in ("deliveries", "test"):
-        method = webhooks.client.get if path == "deliveries" else webhooks.client.post
-        assert method(f"/api/v1/webhooks/{number}/{path}").status_code == 404
+    for method, path in (("GET", "deliveries"), ("POST", "test")):
+        gone = webhooks.client.open(f"/api/v1/webhooks/{number}/{path}", method=method)
+        assert gone.status_code == 404
 
 
 def test_deleting_drops_what_still_waits(webhooks, receiver):

@@ -8,7 +8,7 @@ import pytest
 
 from scan.database import connection
 from scan.outbound import allowed_urls
-from scan.webhooks import dispatcher, sender
+from scan.webhooks import sender
 from scan.webhooks.queues import FinishedAttempt, now
 from tests.support import serving
 from tests.support.made_blocks import Move, address
@@ -18,12 +18,7 @@ from tests.support.webhooks import QUICK
 OWNER, OTHER = address("owner"), address("other")
 QUEUES = "SELECT fresh_block, pending_count FROM delivery_queues"
 WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
-
-
-@pytest.fixture(autouse=True)
-def no_grace(monkeypatch):
-    """What hangs in these tests hangs until it is ended."""
-    monkeypatch.setattr(dispatcher, "GRACE_S", 0.1)
+HASTY = QUICK._replace(grace_s=0.1)  # for what hangs until it is ended
 
 
 def test_a_commit_wakes_the_delivery_without_a_poll(webhooks, receiver):
@@ -50,7 +45,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
     webhooks.chain.append([Move(OWNER, OTHER)])
 
     receiver.behaviour = lambda *_: receiver.closing.wait() and None
-    with webhooks.delivering():
+    with webhooks.delivering(HASTY):
         receiver.wait_for(1)
     [delivery] = webhooks.deliveries(hook)
     assert (delivery["status"], delivery["attempts"]) == ("pending", 0)
@@ -66,7 +61,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
 def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     # Connections wait in its backlog for a handshake that never comes.
-    with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering():
+    with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering(HASTY):
         webhooks.chain.append([Move(OWNER, OTHER)])
         serving.wait_until(lambda: receiver.received and not webhooks.pending())
         for number in range(1, 31):
@@ -79,25 +74,26 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
 
 
 @pytest.mark.thorough
-def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receiver, monkeypatch):
+def test_names_that_hang_take_no_look_ups_of_healthy_receivers(
+    webhooks, receiver, monkeypatch, names
+):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
-    lookup, resolve = allowed_urls.lookup, allowed_urls.resolve
+    resolve = allowed_urls.resolve
 
-    def hanging_lookup(host, port):
-        if host.endswith(".example.com"):
-            hanging.append(host)
-            receiver.closing.wait(60)
-        return lookup(host, port)
+    def hang(host):
+        hanging.append(host)
+        receiver.closing.wait(60)
+        return []
 
     def hasty_resolve(url, timeout_s, purpose):
         """Of the names that hang alone: the healthy receiver has its time on any machine."""
         return resolve(url, 0.05 if url.host.endswith(".example.com") else timeout_s, purpose)
 
     hanging = []
-    monkeypatch.setattr(allowed_urls, "lookup", hanging_lookup)
+    names["example.com"] = hang
     monkeypatch.setattr(allowed_urls, "resolve", hasty_resolve)
     hook = webhooks.register(OWNER, receiver.url())
-    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01,) * 1000)):
+    with webhooks.delivering(HASTY._replace(retry_steps_s=(0.01,) * 1000)):
         webhooks.chain.append([Move(OWNER, OTHER)])
         serving.wait_until(lambda: receiver.received and not webhooks.pending())
         for number in range(12):
@@ -186,30 +182,45 @@ def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):
     assert webhooks.record(OWNER, hook)["failCount"] == 1
 
 
-@pytest.mark.parametrize("is_stopping", [False, True])
-def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks, is_stopping):
-    """Nothing would wake its queue otherwise."""
-    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
-    webhooks.chain.append([Move(OWNER, OTHER)])
-    queues = webhooks.queues()
-    lease = queues.claim(healthy_only=False, now=now())
-    done = FinishedAttempt(lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
-    finished = None if is_stopping else done
+def settle_beside_an_event(webhooks, queues, lease, finished, goes_on):
+    """Settle a lease while an event is written to its queue; return the next attempt's event, and
+    the one that was written."""
     other = connection.Database(webhooks.settings.database_url, statement_timeout_ms=60_000)
     with ThreadPoolExecutor(1) as thread:
         with other.transaction() as tx:
-            tx.execute("webhooks/queues_lock", webhook_id=hook.id)
-            settled = thread.submit(queues.settle, lease, finished, now(), goes_on=not is_stopping)
+            tx.execute("webhooks/queues_lock", webhook_id=lease.webhook_id)
+            settled = thread.submit(queues.settle, lease, finished, now(), goes_on=goes_on)
             serving.wait_until(lambda: webhooks.execute(WAITING))
-            event = tx.value("webhooks/deliveries_insert_test", webhook_id=hook.id, now=now())
-            tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
+            event = tx.value(
+                "webhooks/deliveries_insert_test", webhook_id=lease.webhook_id, now=now()
+            )
+            tx.execute("webhooks/queues_count_waiting", webhook_ids=[lease.webhook_id])
         following = settled.result()
         thread.submit(webhooks.database.close).result()
     other.close()
-    if is_stopping:
-        assert webhooks.execute(QUEUES) == [(-1, 2)]
-    else:
-        assert following is not None and following.message.id == event
+    return following, event
+
+
+@pytest.fixture
+def leased(webhooks):
+    """The queues, and a lease of one with an event."""
+    webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    queues = webhooks.queues()
+    return queues, queues.claim(healthy_only=False, now=now())
+
+
+def test_an_event_that_is_written_while_an_attempt_is_settled_comes_next(webhooks, leased):
+    """Nothing would wake its queue otherwise."""
+    queues, lease = leased
+    done = FinishedAttempt(lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
+    following, event = settle_beside_an_event(webhooks, queues, lease, done, goes_on=True)
+    assert following.message.id == event
+
+
+def test_an_event_that_is_written_while_a_lease_is_given_back_wakes_its_queue(webhooks, leased):
+    settle_beside_an_event(webhooks, *leased, None, goes_on=False)
+    assert webhooks.execute(QUEUES) == [(-1, 2)]
 
 
 def test_no_attempt_of_a_stopped_webhook_begins(webhooks):

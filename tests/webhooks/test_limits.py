@@ -8,7 +8,7 @@ from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import QUICK
+from tests.support.webhooks import QUICK, insist
 from tests.webhooks.test_body_sizes import assert_bytes_are_counted
 
 URL = "https://localhost:9/"
@@ -17,12 +17,12 @@ CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
 
 
 def create(webhooks, owner, client, key=None, **body):
-    answer = webhooks.client.post(
-        "/api/v1/webhooks",
-        json={"ownerAddress": owner, "url": URL, **body},
-        headers={"X-API-Key": key} if key else {},
-        environ_base={"REMOTE_ADDR": client},
-    )
+    request = {
+        "json": {"ownerAddress": owner, "url": URL, **body},
+        "headers": {"X-API-Key": key} if key else {},
+        "environ_base": {"REMOTE_ADDR": client},
+    }
+    answer = insist(lambda: webhooks.client.post("/api/v1/webhooks", **request))
     return answer.status_code, answer.get_json()
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from scan.indexer import chain_indexer, prefetch, writer
-from tests.support.indexing import Indexing
+from scan.indexer import writer
+from tests.support.indexing import Indexing, batches_of
 from tests.support.made_blocks import Move, address
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
@@ -84,8 +84,6 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     for _ in range(80):
         anvil.transact(sender, coin, "approve", spender, 7)
         anvil.mine()
-    monkeypatch.setattr(prefetch, "BATCH_BLOCKS", 6)
-    monkeypatch.setattr(chain_indexer, "CHECK_WATCHED_EVERY_S", 0.0)
     add, emitters = writer.Append.add, []
 
     def register_then_add(append, batch):
@@ -97,7 +95,8 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
         add(append, batch)
 
     monkeypatch.setattr(writer.Append, "add", register_then_add)
-    Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
+    limits = batches_of(6, check_watched_s=0.0)
+    Indexing(webhooks.settings.database_url, anvil.url, limits=limits).run_until(anvil.head())
     rows = webhooks.execute("SELECT block_number FROM deliveries ORDER BY id")
     blocks = [number for (number,) in rows]
     assert len(emitters) > 4

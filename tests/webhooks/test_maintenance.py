@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from scan.webhooks.queues import now
+from scan.webhooks.queues import DELETE_BATCH, now
 from tests.support import made_blocks, serving
+from tests.webhooks.test_limits import fill
 
 OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 KEPT = [
@@ -57,12 +58,13 @@ def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, 
     assert len(statuses(webhooks)) == kept
 
 
-def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks, monkeypatch):
-    monkeypatch.setattr("scan.webhooks.queues.DELETE_BATCH", 2)
-    webhooks.register(OWNER, "https://127.0.0.1:9/")
-    for _ in range(5):
-        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
-    age(webhooks, *[("delivered", timedelta(days=30))] * 5)
+def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks):
+    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append()
+    fill(webhooks, hook, 2 * DELETE_BATCH + 1)
+    webhooks.execute(
+        "UPDATE deliveries SET status = 'delivered', finished_at = now() - interval '30 days'"
+    )
     with webhooks.delivering(finality=0):
         serving.wait_until(lambda: not statuses(webhooks))
 

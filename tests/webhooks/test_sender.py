@@ -5,8 +5,6 @@ import itertools
 import json
 import os
 import socket
-import sys
-import time
 from base64 import b64encode
 from contextlib import contextmanager
 from datetime import timedelta
@@ -16,10 +14,9 @@ import pytest
 from requests.utils import get_netrc_auth
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from scan import deadlines
 from scan.deadlines import Deadline
 from scan.errors import SettingError
-from scan.outbound import allowed_urls, https_client
+from scan.outbound import allowed_urls
 from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
@@ -89,19 +86,20 @@ def test_a_certificate_is_verified_by_name_address_and_authority(post, authority
         tls_context("/no/such/bundle.pem")
 
 
-def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, monkeypatch):
+def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, monkeypatch, names):
     """Nothing is allowed here, as in production; the receiver would answer if it were asked."""
     with answering("hooks.example.com", authority=authority) as server:
         monkeypatch.setattr(allowed_urls, "PORTS", (server.server_port,))
         for inside in (["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], ["10.0.0.1"]):
-            found = [ipaddress.ip_address(text) for text in inside]
-            monkeypatch.setattr(allowed_urls, "lookup", lambda *_, found=found: found)
+            names["hooks.example.com"] = lambda _, inside=inside: inside
             outcome = post(server.url(host="hooks.example.com"), allowed=())
             assert not outcome.sent and "not public" in str(outcome.error)
     assert server.connections == 0
 
 
-def test_a_name_is_resolved_once_without_proxy_and_netrc(post, authority, monkeypatch, tmp_path):
+def test_a_name_is_resolved_once_without_proxy_and_netrc(
+    post, authority, monkeypatch, tmp_path, names
+):
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     netrc = tmp_path / ".netrc"
@@ -111,12 +109,8 @@ def test_a_name_is_resolved_once_without_proxy_and_netrc(post, authority, monkey
     monkeypatch.setenv("NETRC", str(netrc))
     assert get_netrc_auth("https://hooks.example.com/") == ("scan", "secret")
     answers = [["127.0.0.1"], ["10.0.0.1"]]
-
-    def lookup(*_):
-        return [ipaddress.ip_address(text) for text in answers.pop(0)]
-
+    names["hooks.example.com"] = lambda _: answers.pop(0)
     with answering("hooks.example.com", authority=authority) as server:
-        monkeypatch.setattr(allowed_urls, "lookup", lookup)
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
     sent = {name.lower() for name in server.received[0].headers}
@@ -124,42 +118,14 @@ def test_a_name_is_resolved_once_without_proxy_and_netrc(post, authority, monkey
     assert not {"authorization", "proxy-authorization", "cookie"} & sent
 
 
-class Clock:
-    """The time that a module sees: it goes on when it is told to."""
-
-    sleep = staticmethod(time.sleep)
-
-    def __init__(self, connecting_s=0.0):
-        self._connecting_s = connecting_s
-        self.now_s = 0.0
-
-    def monotonic(self):
-        """The time now; it is later once a connection has begun."""
-        now_s = self.now_s
-        if sys._getframe(1).f_code.co_name == "_new_conn":
-            self.now_s += self._connecting_s
-        return now_s
-
-
-@pytest.mark.parametrize(("at_s", "error"), [(9.9, None), (10.0, "no response within 10 s")])
-def test_an_attempt_has_10_seconds(post, receiver, monkeypatch, at_s, error):
-    clock = Clock()
-
-    def answer(*_):
-        clock.now_s = at_s
-        return Answer()
-
-    receiver.behaviour = answer
-    monkeypatch.setattr(deadlines, "time", clock)
-    outcome = post(receiver.url())
-    assert (outcome.is_success, outcome.error) == (error is None, error)
-
-
-@pytest.mark.parametrize(("at_s", "error"), [(2.0, None), (3.0, "no connection in time")])
-def test_a_connection_has_3_of_them(post, receiver, monkeypatch, at_s, error):
-    monkeypatch.setattr(https_client, "time", Clock(at_s))
-    outcome = post(receiver.url())
-    assert (outcome.sent, outcome.error) == (error is None, error)
+def test_a_connection_that_nobody_accepts_is_given_up_before_the_attempt(post):
+    patient = AttemptTimeouts(total_s=600.0, connect_s=0.3)
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as full,
+        socket.create_connection(full.getsockname()),  # which has the only place
+    ):
+        outcome = post(f"https://127.0.0.1:{full.getsockname()[1]}/", timeouts=patient)
+    assert (outcome.sent, outcome.error) == (False, "no connection in time")
 
 
 DRIPPED = {

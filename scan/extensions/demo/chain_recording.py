@@ -35,8 +35,8 @@ from scan.observability.logs import escape, print_lines
 from scan.settings import Settings
 
 FORMAT = 1
-# Below MIN_PROCESS_BLOCKS, with which the prefetcher starts processes, whose requests would
-# not be recorded.
+# Below process_blocks of CatchUpLimits, with which processes are started, whose requests would not
+# be recorded.
 MAX_BLOCKS = 100
 DEFAULT_BLOCKS = 20
 MAX_BYTES = 256 * 1024 * 1024  # of all lines together, a tenth of that when they are packed

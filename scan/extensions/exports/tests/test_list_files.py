@@ -270,7 +270,7 @@ def test_a_third_client_waits_for_a_place():
         held.enter_context(places.writing("a"))
         held.enter_context(places.writing("b"))
         third = pool.submit(write, "c")
-        while not places._writing._waiting:
+        while not places._writing.waiting:
             assert not third.done()
         held.close()
         assert third.result() == "c"

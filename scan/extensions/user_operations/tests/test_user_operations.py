@@ -8,7 +8,6 @@ import pytest
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
-from scan.indexer import prefetch, writer
 from tests.audit.test_derived_truth import require_same, stored
 from tests.support import auditing, database, derived_lists, indexing, solidity
 from tests.support.anvil import Anvil, Contract
@@ -70,12 +69,11 @@ def play(node):
 
 @pytest.fixture(scope="module")
 def chain(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
+    with Anvil() as node, postgres.cloned(template) as url:
         played = play(node)
-        patch.setattr(prefetch, "BATCH_BLOCKS", 5)
-        patch.setattr(writer.Writer, "can_take", lambda *_: False)
+        limits = indexing.batches_of(5, commit_share=2**62)
         database.use_short_checkpoints(url)
-        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
+        settings = indexing.Indexing(url, node.url, limits=limits).run_until(node.head()).settings
         client = create_app(settings).test_client()
         yield Chain(node, settings, **played, client=client, operations=read_operations(node))
 
