@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener, Waker
 from scan.errors import ScanError
 from scan.observability import metrics
-from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
+from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
 from scan.webhooks import queues, sender
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now

@@ -7,14 +7,11 @@ import time
 from base64 import b64encode
 from contextlib import closing
 from datetime import datetime
-from http.client import HTTPException
 from typing import NamedTuple
-
-import urllib3
 
 from scan.deadlines import Deadline, retry_after_s
 from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
-from scan.outbound.https_client import CheckedConnection, Outbound
+from scan.outbound.http_client import FAULTS, CheckedConnection, Outbound
 
 USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410
@@ -106,7 +103,7 @@ class ReceiverConnection:
                 deadline.add(connection.sock)
             sent = True  # from here on the receiver may have received the request
             code, retry_after = self._request(connection, message, now)
-        except _FAULTS as error:
+        except FAULTS as error:
             self.close()
             if is_reused and not deadline.is_over:
                 return self._attempt(message, now, deadline)
@@ -143,16 +140,6 @@ class ReceiverConnection:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-_FAULTS = (
-    OSError,
-    ValueError,
-    RefusedUrl,
-    NotResolved,
-    HTTPException,
-    urllib3.exceptions.HTTPError,
-)
 
 
 def _reason(error: Exception, sent: bool) -> str:

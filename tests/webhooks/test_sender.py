@@ -19,8 +19,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from scan import deadlines
 from scan.deadlines import Deadline
 from scan.errors import SettingError
-from scan.outbound import allowed_urls, https_client
-from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
+from scan.outbound import allowed_urls, http_client
+from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
 from tests.support.receiver import Answer, Receiver, running
@@ -157,7 +157,7 @@ def test_an_attempt_has_10_seconds(post, receiver, monkeypatch, at_s, error):
 
 @pytest.mark.parametrize(("at_s", "error"), [(2.0, None), (3.0, "no connection in time")])
 def test_a_connection_has_3_of_them(post, receiver, monkeypatch, at_s, error):
-    monkeypatch.setattr(https_client, "time", Clock(at_s))
+    monkeypatch.setattr(http_client, "time", Clock(at_s))
     outcome = post(receiver.url())
     assert (outcome.sent, outcome.error) == (error is None, error)
 

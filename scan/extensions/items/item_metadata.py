@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 import orjson
 
 from scan.extensions.items import pictures
-from scan.outbound.https_client import SVG, picture_type
+from scan.outbound.picture_types import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024

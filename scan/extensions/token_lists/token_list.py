@@ -22,7 +22,8 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.checksums import checksummed
 from scan.extensions.items import item_metadata, pictures
 from scan.extensions.items.item_metadata import BadContent
-from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
+from scan.outbound.http_client import HttpClient, NotFetched
+from scan.outbound.picture_types import SVG
 from scan.queries.reader import Reader
 from scan.setting_kinds import Network
 
@@ -168,7 +169,7 @@ class LogoFetcher:
     """A fetcher of logos by data: and https: URIs and, where there is a gateway, ipfs: URIs."""
 
     def __init__(
-        self, fetcher: DocumentFetcher, ipfs_gateway: str, gateway_networks: Sequence[Network]
+        self, fetcher: HttpClient, ipfs_gateway: str, gateway_networks: Sequence[Network]
     ) -> None:
         self._fetcher = fetcher
         self._gateway = ipfs_gateway

@@ -16,7 +16,7 @@ from scan.errors import ScanError
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
 from scan.observability.logs import print_lines
-from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, NotFetched, tls_context
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
 
 NAME = "scan-tokens"
@@ -61,7 +61,7 @@ def import_list(settings: Settings, options: argparse.Namespace) -> int:
 
 def _content(settings: Settings, source: str) -> bytes:
     if "://" in source:
-        fetcher = DocumentFetcher(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
+        fetcher = HttpClient(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
         try:
             return fetcher.get(source, token_list.MAX_LIST_BYTES, settings.webhook_allow_networks)
         except NotFetched as error:
@@ -96,7 +96,7 @@ def _report_differences(database: connection.Database, imported: token_list.Toke
 
 def _fetch_logos(settings: Settings, database: connection.Database, name: str) -> None:
     fetcher = token_list.LogoFetcher(
-        DocumentFetcher(tls_context(settings.ca_bundle)),
+        HttpClient(tls_context(settings.ca_bundle)),
         settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
     )
