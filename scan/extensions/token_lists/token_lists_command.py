@@ -1,4 +1,4 @@
-"""`scan tokens`: imports, lists and exports token lists with their logos."""
+"""`scan token-lists`: imports, lists and exports token lists with their logos."""
 
 import argparse
 import sys
@@ -19,14 +19,14 @@ from scan.observability.logs import print_lines
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
 
-NAME = "scan-tokens"
+NAME = "scan-token-lists"
 LIST_TIMEOUTS = AttemptTimeouts(total_s=60.0, connect_s=5.0)
 MAX_SHOWN = 20
 
 IMPORT = """\
 Stores the tokens of a token list (tokenlists.org) that are on the indexed chain, and their logos:
-    scan tokens import https://tokens.uniswap.org
-    scan tokens import tokens.json
+    scan token-lists import https://tokens.uniswap.org
+    scan token-lists import tokens.json
 A list replaces an earlier one of the same name. A token that several lists have is of the one
 imported last. Entries that are malformed are reported and left out. Logos are fetched once and
 served by Scan; an import that was interrupted goes on, and tries those again that failed."""
