@@ -1,5 +1,5 @@
 """Where code passes calls on: an abstract run of the code itself, by an interpreter of the EVM
-whose values are numbers, or terms of what the code alone does not have (terms.py).
+whose values are numbers, or terms of what the code alone does not have (symbolic_terms.py).
 
 A run knows nothing of the chain. Where a condition is a term it goes on both ways, so what it finds
 holds for every caller and every block, and is kept by code; proxy_contracts.py reads it with the
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.terms import (
+from scan.contracts.symbolic_terms import (
     AND,
     ARITIES,
     EXP,
@@ -244,7 +244,7 @@ class Run:
                 state.targets = ()  # it goes on where the other contract failed
             self._note(state, FORWARDED if state.targets else KEPT)
         else:
-            self._note(state, RETURNED, self._parts(state, start, size))
+            self._note(state, RETURNED, self._memory_range(state, start, size))
         raise _Ended
 
     def destroy(self, state: _State, to: Word) -> None:
@@ -283,7 +283,7 @@ class Run:
                 self._decide(state, self.term("assumed", leaf.args[0], 32), True)
         return _assumed(state.size).number(value)
 
-    def _span(self, state: _State, start: Word, size: Word) -> tuple[int, int]:
+    def _expand_memory(self, state: _State, start: Word, size: Word) -> tuple[int, int]:
         """Return place and size of a part of the memory, which is there from then on."""
         n = self._number(state, size)
         at = self._number(state, start) if n else 0
@@ -295,8 +295,8 @@ class Run:
             state.memory.extend(bytes(max(words * 32 - len(state.memory), 0)))
         return at, n
 
-    def _parts(self, state: _State, start: Word, size: Word) -> tuple[Part, ...]:
-        at, n = self._span(state, start, size)
+    def _memory_range(self, state: _State, start: Word, size: Word) -> tuple[Part, ...]:
+        at, n = self._expand_memory(state, start, size)
         if n and not self._is_fixed(state, start, at, n, size):
             return ((self.varies(state, DATA), 0, n),)
         if state.cells:
@@ -319,7 +319,7 @@ class Run:
             for owner in owners
         )
 
-    def _own(self, state: _State, to: Word, at: int, n: int, *, is_moving: bool) -> None:
+    def _note_write(self, state: _State, to: Word, at: int, n: int, *, is_moving: bool) -> None:
         """Note a write; one that `is_moving` is of a size that moves, of terms alone where its
         place does not."""
         if _moves(to) or is_moving:
@@ -342,8 +342,8 @@ class Run:
         is_moving: bool = False,
     ) -> None:
         """Write bytes; those with a cell are of terms."""
-        at, n = self._span(state, to, len(data))
-        self._own(state, to, at, n, is_moving=is_moving)
+        at, n = self._expand_memory(state, to, len(data))
+        self._note_write(state, to, at, n, is_moving=is_moving)
         if state.cells or cells:
             self._steps.take(n // 4)
             for i in range(n):
@@ -354,7 +354,7 @@ class Run:
     def _write_term(self, state: _State, to: Word, size: Word, term: Term, start: Word = 0) -> None:
         """Write bytes of a term."""
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         self._steps.take(n // 2)
         cells = [(term, first + i) for i in range(n)]
         self._write(state, to, bytes(n), cells, is_moving=_moves(size))
@@ -364,7 +364,7 @@ class Run:
         if _moves(size) or _moves(start):
             return self._write_term(state, to, size, self.varies(state, DATA))
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         self._write(state, to, source[first : first + n].ljust(n, b"\0"))
 
     def copy_code(self, state: _State, to: Word, start: Word, size: Word) -> None:
@@ -377,7 +377,7 @@ class Run:
         if self._input is not None:
             return self.copy(state, self._input, to, start, size)
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         # Beyond this size there are data of larger ones.
         cells = [(self.term("input"), i) for i in range(first, first + n)]
         self._write(state, to, bytes(n), cells, is_moving=_moves(size))
@@ -392,7 +392,7 @@ class Run:
         self._write_term(state, to, size, self.varies(state, "the code of accounts"))
 
     def copy_memory(self, state: _State, to: Word, start: Word, size: Word) -> None:
-        at, n = self._span(state, start, size)
+        at, n = self._expand_memory(state, start, size)
         if n and not self._is_fixed(state, start, at, n, size):
             return self._write_term(state, to, size, self.varies(state, DATA))
         cells = [state.cells.get(i) for i in range(at, at + n)] if state.cells else ()
@@ -403,12 +403,12 @@ class Run:
             return self.varies(state, DATA)
         if self._input is not None:
             return int.from_bytes(self._input[start : start + 32].ljust(32, b"\0"))
-        return self._word(((self.term("input"), start, start + 32),))
+        return self._concatenated(((self.term("input"), start, start + 32),))
 
     def input_size(self, state: _State) -> Word:
         return self.term("size") if self._input is None else len(self._input)
 
-    def _word(self, parts: Sequence[Part]) -> Word:
+    def _concatenated(self, parts: Sequence[Part]) -> Word:
         parts = [part for part in parts if part]
         if len(parts) == 1 and isinstance(parts[0], tuple) and parts[0][1:] == (0, 32):
             term = parts[0][0]
@@ -419,7 +419,7 @@ class Run:
         return self.term("bytes", *parts)
 
     def load(self, state: _State, at: Word) -> Word:
-        return self._word(self._parts(state, at, 32))
+        return self._concatenated(self._memory_range(state, at, 32))
 
     def store(self, state: _State, at: Word, value: Word, first: int = 0) -> None:
         """Write a word, or its bytes from one on."""
@@ -429,7 +429,7 @@ class Run:
             self._write(state, at, bytes(32 - first), [(value, i) for i in range(first, 32)])
 
     def hash(self, state: _State, start: Word, size: Word) -> Word:
-        parts = self._parts(state, start, size)
+        parts = self._memory_range(state, start, size)
         self._steps.take(4 + self._number(state, size) // 16)
         if all(isinstance(part, bytes) for part in parts):
             return int.from_bytes(keccak256(b"".join(p for p in parts if isinstance(p, bytes))))
@@ -500,7 +500,7 @@ class Run:
         elif known:
             self.jump(state, to)
 
-    def arrive(self, state: _State) -> None:
+    def jump_destination(self, state: _State) -> None:
         """End a way that goes on as another did."""
         if state.trail:
             self._steps.take(state.cost)
@@ -573,8 +573,8 @@ class Run:
     def call(self, state: _State, gas: Word, to: Word, *io: Word, may_write: bool = False) -> Word:
         """Call another contract without coin."""
         if state.targets:
-            return self._others_run(state, *io)
-        result = self._ask(state, "answer", gas, to, *io)
+            return self._run_unknown_code(state, *io)
+        result = self._call_for_answer(state, "answer", gas, to, *io)
         if may_write and state.returned is not None:
             # It has called nobody back where its answer is known.
             self._decide(state, self.term("answer_known", state.returned), True)
@@ -585,9 +585,9 @@ class Run:
             return self.call(state, gas, to, *io, may_write=True)
         if state.targets:
             state.targets = (*state.targets, self.varies(state, OTHERS))
-        return self._others_run(state, *io)
+        return self._run_unknown_code(state, *io)
 
-    def _ask(self, state: _State, op: str, gas: Word, to: Word, *io: Word) -> Word:
+    def _call_for_answer(self, state: _State, op: str, gas: Word, to: Word, *io: Word) -> Word:
         """Have a contract answer, and on another way fail; what it answers is a term of it and the
         input. With a fixed amount of gas it may do either."""
         start, size, out, out_size = io
@@ -595,7 +595,7 @@ class Run:
         if state.calls > MAX_CALLS:
             raise _Unfollowed
         contract = self._computed(AND, to, _ADDRESS)
-        answer = self.term(op, contract, *self._parts(state, start, size))
+        answer = self.term(op, contract, *self._memory_range(state, start, size))
         n = self._number(state, out_size)
         self._steps.take(state.cost)
         other = state.fork()
@@ -614,11 +614,11 @@ class Run:
             self._write_term(state, out, n, answer)
         return 1
 
-    def _others_run(self, state: _State, start: Word, size: Word, *out: Word) -> Term:
+    def _run_unknown_code(self, state: _State, start: Word, size: Word, *out: Word) -> Term:
         """Run other code, which may do anything."""
         if self._input is not None:
             raise _Unfollowed
-        self._span(state, start, size)
+        self._expand_memory(state, start, size)
         state.are_stores_known = False
         state.returned = self.varies(state, RETURN if state.targets else OTHERS)
         n = min(self._number(state, out[1]), MAX_MEMORY)
@@ -628,8 +628,8 @@ class Run:
     def delegate(self, state: _State, gas: Word, to: Word, start: Word, *io: Word) -> Word:
         size, *out = io
         if self._input is not None:
-            return self._ask(state, "delegated", gas, to, start, size, *out)
-        at, n = self._span(state, start, size)
+            return self._call_for_answer(state, "delegated", gas, to, start, size, *out)
+        at, n = self._expand_memory(state, start, size)
         whole = [(self.term("input"), i) for i in range(state.size)]
         is_enough = not isinstance(gas, int) or gas >= LEAST_GAS
         is_whole = (
@@ -644,7 +644,7 @@ class Run:
             state.calls += 1
             if state.calls > MAX_CALLS:
                 raise _Unfollowed
-        result = self._others_run(state, start, size, *out)
+        result = self._run_unknown_code(state, start, size, *out)
         if is_whole:
             state.passed_on = bare(result)[0]
         return result
@@ -760,7 +760,7 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0x58: (0, lambda run, state: state.position - 1),
     0x59: (0, lambda run, state: run.term("memory_size", len(state.memory))),
     0x5A: _unknown("the gas that is left"),
-    0x5B: (0, Run.arrive),
+    0x5B: (0, Run.jump_destination),
     0x5C: _unknown("transient storage", 1),
     0x5D: (2, lambda run, state, slot, value: None),
     0x5E: (3, Run.copy_memory),

@@ -36,7 +36,7 @@ from scan.contracts.delegation_targets import (
     from_text,
     to_text,
 )
-from scan.contracts.terms import Term
+from scan.contracts.symbolic_terms import Term
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
