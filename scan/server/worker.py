@@ -1,7 +1,7 @@
 """gunicorn's threaded worker with connections of our own: no thread waits for a client.
 
 The loop receives requests and sends responses, and answers itself where nothing has to wait;
-threads run Flask. The parts of gunicorn in use are listed in tests/http/test_gunicorn.py.
+threads run Flask. tests/http/test_gunicorn.py fails where the parts of gunicorn in use change.
 """
 
 import selectors
