@@ -493,9 +493,9 @@ class Run:
             other = state.fork()
             with suppress(_Failed, _Ended):
                 self.jump(other, to)
-                if self._enters(other, condition, True):
+                if self._enters(other, condition, outcome=True):
                     self._waiting.append(other)
-            if not self._enters(state, condition, False):
+            if not self._enters(state, condition, outcome=False):
                 raise _Ended
         elif known:
             self.jump(state, to)
@@ -541,7 +541,7 @@ class Run:
                 self._sizes.append(others[0])
         return outcomes[state.size]
 
-    def _enters(self, state: _State, condition: Term, outcome: bool) -> bool:
+    def _enters(self, state: _State, condition: Term, *, outcome: bool) -> bool:
         """Note a condition on a way; return whether it is to be followed now: those of functions
         that the code has itself are followed after all others."""
         term, is_negated = bare(condition)
@@ -649,11 +649,6 @@ class Run:
             state.passed_on = bare(result)[0]
         return result
 
-    def delegate_with_coin(
-        self, state: _State, gas: Word, to: Word, value: Word, *io: Word
-    ) -> Word:
-        return self.delegate(state, gas, to, *io)
-
     def create(self, state: _State, *operands: Word) -> Word:
         if self._input is not None:
             raise _Unfollowed
@@ -677,8 +672,7 @@ def _remainder_in(term: Term) -> Term | None:
     """Return the remainder of something by a small number of which a term is computed."""
     if term.op == MOD and isinstance(term.args[1], int) and 0 < term.args[1] <= MAX_PLACES:
         return term
-    inner = (_remainder_in(each) for each in inner_terms(term.args))
-    return next((each for each in inner if each is not None), None)
+    return next(filter(None, map(_remainder_in, inner_terms(term.args))), None)
 
 
 def _assumed(size: int) -> Values:
@@ -767,7 +761,7 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     **{0xA0 + n: (2 + n, lambda run, state, *operands: None) for n in range(5)},
     0xF0: (3, Run.create),
     0xF1: (7, Run.call_with_coin),
-    0xF2: (7, Run.delegate_with_coin),
+    0xF2: (7, lambda run, state, gas, to, value, *io: run.delegate(state, gas, to, *io)),
     0xF3: (2, Run.stop),
     0xF4: (6, Run.delegate),
     0xF5: (4, Run.create),

@@ -136,8 +136,8 @@ class Dispatcher:
         return lease
 
     def _maintenance(self) -> Iterator[bool]:
-        """End leases of dead processes and delete old deliveries, each at its interval, whenever
-        the next value is asked for: whether leases were ended, whose queues can be served now."""
+        """With each next(): do what is due of ending the leases of dead processes and deleting old
+        deliveries. Yield whether a lease was ended: its queue can be served now."""
         leases_at = old_at = ownerless_at = time.monotonic()
         while True:
             ended, moment = 0, time.monotonic()

@@ -104,7 +104,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     """Return the URL that an https: or ipfs: URI is fetched from. Raises BadContent for others."""
     scheme, _, rest = uri.partition("://")
     if scheme.lower() == "https":
-        return RemoteUrl(uri, False)
+        return RemoteUrl(uri, is_of_gateway=False)
     if scheme.lower() != "ipfs":
         raise BadContent("Only data:, https: and ipfs: URIs are read.")
     if not ipfs_gateway:
@@ -115,7 +115,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     whole = "/".join([content_id, *path])
     if "\\" in whole or not whole.isprintable():
         raise BadContent("The ipfs: URI is malformed.")
-    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", True)
+    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", is_of_gateway=True)
 
 
 def item_uri(uri: str, token_id: int) -> str:

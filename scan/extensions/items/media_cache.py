@@ -278,12 +278,12 @@ class ItemMedia:
         with self._lock:
             if document not in self._pending:
                 if not self._documents.put(document):
-                    return _Content(None, BUSY, True, False)
+                    return _Content(None, BUSY, is_pending=True, is_of_chain=False)
                 self._pending.add(document)
             if self._threads < FETCHING_THREADS:
                 threading.Thread(target=self._run, name="item media", daemon=True).start()
                 self._threads += 1
-        return _Content(None, PENDING, True, False)
+        return _Content(None, PENDING, is_pending=True, is_of_chain=False)
 
     def _run(self) -> None:
         while True:
@@ -303,9 +303,10 @@ class ItemMedia:
         allowed = self._gateway_networks if document.is_chosen else ()
         try:
             body = self._fetcher.get(document.url, document.most_bytes, allowed)
-            content = _Content(body, None, False, False, self._now() + KEPT_S)
+            content = _Content(body, is_of_chain=False, until=self._now() + KEPT_S)
         except http_client.NotFetched as error:
-            content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
+            until = self._now() + FAILURE_KEPT_S
+            content = _Content(None, str(error), is_of_chain=False, until=until)
         self._cache.store(
             document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
         )

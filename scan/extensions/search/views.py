@@ -133,8 +133,8 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     """Return the records that extensions find and those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
-    found = [record for results in listed for record in results.records(reader, text)]
-    return [*found, *records][:MAX_FOUND]
+    of_extensions = [record for results in listed for record in results.records(reader, text)]
+    return [*of_extensions, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
