@@ -17,7 +17,7 @@ pytestmark = pytest.mark.check
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
     "settings setting_kinds errors parameters json_bodies hex cached_values deadlines files"
-    " observability processors registry",
+    " observability processor_affinity registry",
     "database ethereum rate_limits",
     "concurrency",
     "contracts accounts outbound",

@@ -22,7 +22,7 @@ import requests
 
 from scan.api.openapi.document import document
 from scan.http.background_threads import WorkerThread
-from scan.processors import ALLOWED
+from scan.processor_affinity import ALLOWED
 from scan.verification.sandbox import Program
 from tests.http.conftest import workers
 from tests.support import serving
@@ -221,12 +221,12 @@ BOUND = "tests.support.bound_worker.BoundWorker"
 # By a thread that started before, too: at first, 9 s, 10 s and 10.05 s later.
 CHECKS = """
 import os, sys, threading
-from scan import processors
-processors.MAX_LOAD = float(sys.argv[1])
+from scan import processor_affinity
+processor_affinity.MAX_LOAD = float(sys.argv[1])
 waiting = threading.Event()
 thread = threading.Thread(target=waiting.wait)
 thread.start()
-one = processors.OneProcessor()
+one = processor_affinity.OneProcessor()
 for now in (0.0, 9.0, 10.0, 10.05):
     one.check(now)
     allowed = [os.sched_getaffinity(number) for number in (0, thread.native_id)]

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
-from scan.extensions.items import pictures
+from scan.extensions.items import picture_cost
 from scan.outbound.picture_types import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
@@ -173,10 +173,10 @@ def picture(content: bytes) -> Picture:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
     if content_type == SVG:
         try:
-            pictures.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
-        except (pictures.TooComplex, RecursionError):
+            picture_cost.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
+        except (picture_cost.TooComplex, RecursionError):
             reason = "The picture is an SVG that draws too much, or is malformed."
             raise BadContent(reason) from None
-    elif pictures.pixels(content, content_type) > MAX_PIXELS:
+    elif picture_cost.pixels(content, content_type) > MAX_PIXELS:
         raise BadContent("The picture has too many pixels.")
     return Picture(content_type, content)

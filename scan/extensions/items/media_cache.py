@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.extensions.items import item_metadata, pictures
+from scan.extensions.items import item_metadata, picture_cost
 from scan.outbound import allowed_urls, http_client
 from scan.outbound.picture_types import SVG
 from scan.setting_kinds import Network
@@ -315,5 +315,5 @@ class ItemMedia:
 def _is_small(picture: item_metadata.Picture) -> bool:
     content_type, content = picture
     return len(content) <= MAX_THUMBNAIL_BYTES and (
-        content_type == SVG or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
+        content_type == SVG or picture_cost.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
     )
