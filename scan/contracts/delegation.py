@@ -10,6 +10,7 @@ may be hostile; it ends at instructions that no way to a delegate needs.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any, NamedTuple
 
 from scan.contracts.symbolic_terms import (
@@ -123,11 +124,9 @@ class _State:
         self.decided: dict[Term, bool] = {}
 
     def fork(self) -> "_State":
-        other = _State(self.size, self.sizes)
-        other.__dict__.update(self.__dict__)
-        other.stack, other.memory, other.cells = self.stack[:], self.memory[:], self.cells.copy()
-        other.stored, other.decided = self.stored.copy(), self.decided.copy()
-        other.owners = self.owners.copy()
+        other = copy(self)
+        for name in ("stack", "memory", "cells", "owners", "stored", "decided"):
+            setattr(other, name, copy(getattr(self, name)))
         return other
 
     @property
@@ -227,6 +226,8 @@ class Run:
             elif opcode in ARITIES:
                 stack.append(self._computed(opcode, *[stack.pop() for _ in range(ARITIES[opcode])]))
             elif opcode in _INSTRUCTIONS:
+                if self._input is not None and opcode in _WRITES:
+                    raise _Unfollowed
                 arity, instruction = _INSTRUCTIONS[opcode]
                 result = instruction(self, state, *[stack.pop() for _ in range(arity)])
                 if result is not None:
@@ -246,11 +247,6 @@ class Run:
         else:
             self._note(state, RETURNED, self._memory_range(state, start, size))
         raise _Ended
-
-    def destroy(self, state: _State, to: Word) -> None:
-        if self._input is not None:
-            raise _Unfollowed
-        self.stop(state)
 
     def _computed(self, op: int, *operands: Word) -> Word:
         if op == EXP:
@@ -444,8 +440,6 @@ class Run:
         return self.term("slot", slot) if state.are_stores_known else self.varies(state, OTHERS)
 
     def store_slot(self, state: _State, slot: Word, value: Word) -> None:
-        if self._input is not None:
-            raise _Unfollowed
         state.stored[slot] = value
 
     def jump(self, state: _State, to: Word) -> None:
@@ -650,8 +644,6 @@ class Run:
         return result
 
     def create(self, state: _State, *operands: Word) -> Word:
-        if self._input is not None:
-            raise _Unfollowed
         if state.targets:
             state.targets = (*state.targets, self.varies(state, OTHERS))
         state.are_stores_known = False
@@ -766,5 +758,6 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0xF4: (6, Run.delegate),
     0xF5: (4, Run.create),
     0xFA: (6, Run.call),
-    0xFF: (1, Run.destroy),
+    0xFF: (1, lambda run, state, to: run.stop(state)),
 }
+_WRITES = frozenset({0x55, 0xF0, 0xF5, 0xFF})  # which fail in a call that may not write
