@@ -424,6 +424,9 @@ class Run:
         else:
             self._write(state, at, bytes(32 - first), [(value, i) for i in range(first, 32)])
 
+    def store_byte(self, state: _State, at: Word, value: Word) -> None:
+        self.store(state, at, self._computed(AND, value, 255), 31)
+
     def hash(self, state: _State, start: Word, size: Word) -> Word:
         parts = self._memory_range(state, start, size)
         self._steps.take(4 + self._number(state, size) // 16)
@@ -660,6 +663,18 @@ class Run:
         return self.term("varies", "the coin that is sent") if self._input is None else 0
 
 
+def run_within(code: bytes, steps: Steps, input_: bytes | None = None) -> Run:
+    """Run code with BUDGET steps, or with those that are left where these are fewer. Raises
+    OutOfSteps where more of them might have sufficed."""
+    most = max(0, min(BUDGET, steps.left))
+    own = Steps(most)
+    run = Run(code, own, input_)
+    steps.take(most - max(own.left, 0))
+    if own.left < 0 and most < BUDGET:
+        raise OutOfSteps
+    return run
+
+
 def _remainder_in(term: Term) -> Term | None:
     """Return the remainder of something by a small number of which a term is computed."""
     if term.op == MOD and isinstance(term.args[1], int) and 0 < term.args[1] <= MAX_PLACES:
@@ -735,10 +750,7 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0x50: (1, lambda run, state, value: None),
     0x51: (1, Run.load),
     0x52: (2, Run.store),
-    0x53: (
-        2,
-        lambda run, state, at, value: run.store(state, at, run._computed(AND, value, 255), 31),
-    ),
+    0x53: (2, Run.store_byte),
     0x54: (1, Run.load_slot),
     0x55: (2, Run.store_slot),
     0x56: (1, Run.jump),

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
 from scan.contracts.delegation import (
-    BUDGET,
     DATA,
     FORWARDED,
     ITS_SIZE,
@@ -14,10 +13,9 @@ from scan.contracts.delegation import (
     RETURN,
     RETURNED,
     UNFOLLOWED,
-    OutOfSteps,
-    Run,
     Steps,
     Way,
+    run_within,
 )
 from scan.contracts.symbolic_terms import Term, Values, Varies, Word
 from scan.ethereum.blocks import DELEGATION
@@ -236,12 +234,7 @@ def answers_of(code: bytes, input_: bytes, steps: Steps) -> Iterable[Way]:
     key = keccak256(code), input_
     ways = _ANSWERS.get(key)
     if ways is None:
-        most = min(steps.left, BUDGET)
-        own = Steps(most)
-        ways = tuple(Run(code, own, input_).ways)
-        steps.take(most - max(own.left, 0))
-        if own.left < 0 and most < BUDGET:
-            raise OutOfSteps
+        ways = tuple(run_within(code, steps, input_).ways)
         _ANSWERS.store(key, ways, 2_000 + 500 * len(ways))
     return ways
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
 from pathlib import Path
@@ -77,6 +78,7 @@ class Outbound(NamedTuple):
     timeouts: AttemptTimeouts = AttemptTimeouts()
 
 
+@cache
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
     """Return a context that verifies by REQUESTS_CA_BUNDLE, a file or a directory, or else by
     certifi's CAs. Raises SettingError."""
@@ -113,8 +115,6 @@ class CheckedConnection(HTTPSConnection):
         parsed = allowed_urls.parse(url, purpose)
         silent_s = min(outbound.timeouts.total_s, outbound.timeouts.silent_s)
         super().__init__(parsed.host, parsed.port, timeout=silent_s, ssl_context=outbound.context)
-        if not parsed.is_tls:
-            self.default_port = HTTPConnection.default_port  # type: ignore[misc]
         self.path = parsed.path
         self.authorization = make_headers(basic_auth=parsed.user) if parsed.user else {}
         self._outbound = outbound
@@ -123,10 +123,7 @@ class CheckedConnection(HTTPSConnection):
         self._deadline = deadline
 
     def connect(self) -> None:
-        if self._parsed.is_tls:
-            super().connect()
-        else:
-            HTTPConnection.connect(self)
+        (HTTPSConnection if self._parsed.is_tls else HTTPConnection).connect(self)
 
     def _new_conn(self) -> socket.socket:
         connect_s = self._outbound.timeouts.connect_s

@@ -5,7 +5,6 @@ import hmac
 import ssl
 import time
 from base64 import b64encode
-from contextlib import closing
 from datetime import datetime
 from typing import NamedTuple
 
@@ -51,36 +50,24 @@ def signature_header(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-class Sender(Outbound):
-    """The objects that all attempts of a process share."""
-
-    __slots__ = ()
-
-    def connection(
-        self, url: str, secret: str, *, is_healthy: bool
-    ) -> "closing[ReceiverConnection]":
-        purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
-        return closing(ReceiverConnection(self, url, secret, purpose))
-
-
 class ReceiverConnection:
     """Sends one webhook's deliveries during a lease.
 
     A connection is reused only if the response had no body: bodies are not read.
     """
 
-    def __init__(self, sender: Sender, url: str, secret: str, purpose: Purpose) -> None:
-        self._sender = sender
+    def __init__(self, outbound: Outbound, url: str, secret: str, *, is_healthy: bool) -> None:
+        self._outbound = outbound
         self._url = url
         self._secret = secret
-        self._purpose = purpose
+        self._purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
         self._connection: CheckedConnection | None = None
 
     def post(self, message: Message, now: datetime) -> Outcome:
         """Make one attempt. Its outcome has the error, if any."""
         started = time.monotonic()
-        total_s = self._sender.timeouts.total_s
-        with self._sender.deadlines.deadline(total_s) as deadline:
+        total_s = self._outbound.timeouts.total_s
+        with self._outbound.deadlines.deadline(total_s) as deadline:
             code, retry_s, error, sent = self._attempt(message, now, deadline)
             if deadline.is_over:  # truncated headers would look like a complete response
                 code, error = None, f"no response within {total_s:g} s"
@@ -96,7 +83,7 @@ class ReceiverConnection:
         try:
             connection = self._connection
             if connection is None:
-                connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
+                connection = CheckedConnection(self._outbound, self._url, self._purpose, deadline)
                 self._connection = connection
                 connection.connect()
             elif connection.sock is not None:

@@ -12,22 +12,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, NamedTuple
 from urllib.parse import urljoin
 
 from scan.ethereum.client import NodeError
 from scan.extensions.backfill import e2store
+from scan.outbound import http_client
 from scan.outbound.allowed_urls import Purpose
-from scan.outbound.http_client import (
-    MAX_REDIRECTS,
-    AttemptTimeouts,
-    HttpClient,
-    NotFetched,
-    Response,
-    TooLarge,
-    tls_context,
-)
 from scan.setting_kinds import without_password
 
 log = logging.getLogger(__name__)
@@ -37,7 +28,7 @@ MAX_LIST_BYTES = 8 << 20  # of the list of files, which mainnet's has 3,000 of
 MAX_LINES = 100_000
 TOO_LONG = f"a list of files has more than {MAX_LIST_BYTES:,} bytes"
 # Of a file, whose next request goes on where this one was ended.
-TIMEOUTS = AttemptTimeouts(total_s=3600.0, connect_s=10.0, silent_s=60.0)
+TIMEOUTS = http_client.AttemptTimeouts(total_s=3600.0, connect_s=10.0, silent_s=60.0)
 OK, PARTIAL, NOT_FOUND, RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 _is_digest = re.compile(r"[0-9a-fA-F]{64}").fullmatch
 _LINKED = re.compile(r"""href=["']?(?:[^"'>\s]*/)?([A-Za-z0-9_.-]+\.(?:era1|erae|ere))["'\s>]""")
@@ -111,7 +102,7 @@ def _get_text(source: str, path: str, ca_bundle: str) -> str | None:
         _require_status(source, response, OK)
         try:
             return _decoded(response.read(MAX_LIST_BYTES))
-        except TooLarge:
+        except http_client.TooLarge:
             raise e2store.BadFile(TOO_LONG) from None
 
 
@@ -123,19 +114,20 @@ def _decoded(content: bytes) -> str:
 
 @contextmanager
 def _request(
-    source: str, path: str, ca_bundle: str, headers: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Response]:
+    source: str, path: str, ca_bundle: str, range_: str = ""
+) -> Iterator[http_client.Response]:
     """Send a request to a source. Raises SourceFailed, whose text has no secret of the URL."""
     url = urljoin(source.rstrip("/") + "/", path)
-    client = HttpClient(tls_context(ca_bundle), TIMEOUTS, Purpose.OPERATOR)
+    context, headers = http_client.tls_context(ca_bundle), {"Range": range_} if range_ else {}
+    client = http_client.HttpClient(context, TIMEOUTS, Purpose.OPERATOR)
     try:
-        with client.open(url, headers=headers, redirects=MAX_REDIRECTS) as response:
+        with client.open(url, headers=headers, redirects=http_client.MAX_REDIRECTS) as response:
             yield response
-    except NotFetched as error:
+    except http_client.NotFetched as error:
         raise SourceFailed(f"{without_password(source)} cannot be read: {error}") from None
 
 
-def _require_status(source: str, response: Response, *statuses: int) -> None:
+def _require_status(source: str, response: http_client.Response, *statuses: int) -> None:
     if response.status not in statuses:
         origin = without_password(source)
         raise SourceFailed(f"{origin} answers with status {response.status}")
@@ -192,8 +184,7 @@ class FileStore:
         """Return a file's bytes, 0 where the source does not say them. Raises SourceFailed."""
         if not is_url(file.source):
             return (Path(file.source) / file.name.text).stat().st_size
-        first = {"Range": "bytes=0-0"}
-        with _request(file.source, file.name.text, self._ca_bundle, first) as response:
+        with _request(file.source, file.name.text, self._ca_bundle, "bytes=0-0") as response:
             size = response.headers.get("Content-Range", "").rpartition("/")[2]
             return int(size) if size.isascii() and size.isdecimal() else 0
 
@@ -216,8 +207,8 @@ class FileStore:
     def _append_rest(self, file: HistoryFile, part: IO[bytes]) -> None:
         """Append what is missing of a file."""
         start = part.tell()
-        headers = {"Range": f"bytes={start}-"} if start else {}
-        with _request(file.source, file.name.text, self._ca_bundle, headers) as response:
+        range_ = f"bytes={start}-" if start else ""
+        with _request(file.source, file.name.text, self._ca_bundle, range_) as response:
             if response.status == NOT_FOUND:
                 raise e2store.BadFile("the source does not have it")
             if response.status == RANGE_NOT_SATISFIABLE:

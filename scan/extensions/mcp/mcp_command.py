@@ -1,6 +1,7 @@
 """`scan mcp`: the Model Context Protocol over standard input and output, for any running Scan."""
 
 import argparse
+from functools import partial
 from typing import Any
 
 import orjson
@@ -35,12 +36,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     from scan.extensions.mcp.server import make_server
 
     url = service_url(settings, options)
-    document = _document(
-        _request(settings, url, ApiRequest("GET", "/api/v1/openapi.json", "", None)), url
-    )
+    request = partial(_request, settings, url)
+    document = _document(request(ApiRequest("GET", "/api/v1/openapi.json", "", None)), url)
 
     async def send(sent: ApiRequest) -> ApiResponse:
-        return await anyio.to_thread.run_sync(_request, settings, url, sent)
+        return await anyio.to_thread.run_sync(request, sent)
 
     async def serve() -> None:
         server = make_server(document, send)
