@@ -90,8 +90,8 @@ setup(
         "eth-hash[pycryptodome]==0.8.0",  # what eth-account hashes by; never imported here
         "tiny-keccak==0.4.0",  # keccak-256 in a sixth of the time, for the roots of every block
         "coincurve==21.0.0",  # who signed a key request or an authorization: 65 us, eth-keys 5,300
-        "requests==2.34.2",  # the node; files of history; explorers that sources come from
-        "urllib3==2.8.0",  # of requests; webhooks and documents, to checked addresses alone
+        "requests==2.34.2",  # the node
+        "urllib3==2.8.0",  # of requests; all other servers, by scan/outbound/http_client.py
         "certifi==2026.10.18",  # the certificate authorities that both trust
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
         "solc-select==1.2.0",  # fetches compilers; AGPL-3.0: a program, never imported

@@ -1,10 +1,10 @@
 """The service's worker with its threads on all processors, as the kernel has them."""
 
-from scan import processors
+from scan import processor_affinity
 from scan.server.worker import Worker
 
 
 class UnboundWorker(Worker):
     def init_process(self) -> None:
-        processors.ALLOWED.clear()
+        processor_affinity.ALLOWED.clear()
         super().init_process()

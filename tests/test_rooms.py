@@ -17,7 +17,7 @@ pytestmark = pytest.mark.check
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
     "settings setting_kinds errors parameters json_bodies hex cached_values deadlines files"
-    " observability processors registry",
+    " observability processor_affinity registry",
     "database ethereum rate_limits",
     "concurrency",
     "contracts accounts outbound",
@@ -35,12 +35,10 @@ FLASK = ("app", "scan.http", "scan.api", "scan.pages", "scan.extensions")
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
-    "requests": (
-        "scan.ethereum",
-        "scan.extensions.contract_details.contract_import",
-        "scan.extensions.backfill.file_sources",
-    ),
-    "urllib3": ("scan.ethereum", "scan.outbound", "scan.webhooks"),
+    "requests": ("scan.ethereum",),
+    "urllib3": ("scan.ethereum", "scan.outbound"),
+    "http.client": ("scan.outbound",),
+    "urllib.request": (),
     "flask": FLASK,
     "werkzeug": ("scan.http", "scan.extensions"),
     "mcp": ("scan.extensions.mcp",),
@@ -234,7 +232,7 @@ def test_libraries_have_their_place(library):
     users = {
         module
         for module in MODULES
-        if any(imported.split(".")[0] == library for imported in _imports(module))
+        if any(f"{imported}.".startswith(f"{library}.") for imported in _imports(module))
     }
     assert {module for module in users if not _is_in(module, PLACES[library])} == set()
     places = filter(is_there, set(PLACES[library]) - {"scan.extensions"})

@@ -89,8 +89,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 SPEAKS = {
     ("scan.ethereum.transport", "__init__"): "the node",
     ("scan.outbound.allowed_urls", "lookup"): "resolve()",
-    ("scan.outbound.https_client", "_request"): "threads of queues and of prices; in a place",
-    ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
+    ("scan.outbound.http_client", "open"): "threads of queues and of prices; in a place; commands",
     ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "finish"): "in a place, among those admitted",
     ("scan.verification.sandbox", "start"): "a running place",

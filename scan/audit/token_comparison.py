@@ -90,7 +90,8 @@ class TokenComparison:
                     (
                         bytes(row[0]),
                         *(BlockId(row[at], bytes(row[at + 1])) for at in (1, 3, 5)),
-                        row[7] and token_metadata.ItemClaim(bytes(row[7]), int(row[8]), True),
+                        row[7]
+                        and token_metadata.ItemClaim(bytes(row[7]), int(row[8]), is_after=True),
                         *row[9:14],
                         BlockId(row[14], bytes(row[15])),
                         row[16] and bytes(row[16]),

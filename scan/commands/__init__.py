@@ -11,7 +11,6 @@ import logging
 import os
 import sys
 from importlib import metadata
-from itertools import chain
 from pkgutil import resolve_name
 
 from scan import registry
@@ -116,11 +115,9 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
         name: (text, f"scan.commands.{FILES.get(name, name)}:add_{name}")
         for name, text in COMMANDS.items()
     }
-    sources = (of_core, registry.commands())
-    for name in dict.fromkeys(chain(*sources)):  # a group may have actions of both
-        entries = [source[name] for source in sources if name in source]
-        command = add_command(commands, name, "; ".join(text for text, _ in entries))
-        for _, path in entries if name == called else ():
+    for name, (text, path) in (of_core | registry.commands()).items():
+        command = add_command(commands, name, text)
+        if name == called:
             resolve_name(path)(command)
     return parser
 
@@ -133,6 +130,5 @@ def _require_extension(arguments: list[str]) -> None:
     """Raise SettingError for a subcommand of an extension that is off."""
     called = _called(arguments)
     for name, extension in registry.installed().items():
-        is_off = called not in COMMANDS and name not in registry.enabled()
-        if called in extension.commands and is_off:
+        if called in extension.commands and name not in registry.enabled():
             raise registry.off(f"scan {called}", name)

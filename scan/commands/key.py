@@ -62,7 +62,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
         "timestamp": timestamp_ms,
     }
     url = f"{service_client.service_url(settings, options)}/api/v1/keys"
-    response = service_client.send(url, TIMEOUT_S, body=body)
+    response = service_client.send(settings, url, TIMEOUT_S, body=body)
     created = response.json()
     if "key" not in created:
         without = f"HTTP {response.status} without an error message"

@@ -268,7 +268,7 @@ def _run_children(
 def _greet(settings: Settings) -> bool:
     """Print where the service runs, if it does; return whether it does."""
     try:
-        if service_client.send(f"{settings.base_url}/healthz", timeout_s=2).status != 200:
+        if service_client.send(settings, f"{settings.base_url}/healthz", timeout_s=2).status != 200:
             return False
     except service_client.NoResponse:
         return False

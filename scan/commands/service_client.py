@@ -5,13 +5,11 @@ import fcntl
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from email.message import Message
-from http.client import HTTPException
 from typing import Any, NamedTuple
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 from scan.errors import ScanError
+from scan.outbound.allowed_urls import Purpose
+from scan.outbound.http_client import OF_JSON, AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
@@ -42,7 +40,7 @@ class NoResponse(ScanError):
 
 class Response(NamedTuple):
     status: int
-    headers: Message
+    headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> dict[str, Any]:
@@ -55,6 +53,7 @@ class Response(NamedTuple):
 
 
 def send(
+    settings: Settings,
     url: str,
     timeout_s: float,
     *,
@@ -64,15 +63,14 @@ def send(
 ) -> Response:
     """Return the response, of whatever status. The `body` is sent as JSON; without a `method`, a
     request with a body is a POST. Raises NoResponse."""
-    content = {} if body is None else {"Content-Type": "application/json"}
+    client = HttpClient(
+        tls_context(settings.ca_bundle), AttemptTimeouts(timeout_s, timeout_s), Purpose.OPERATOR
+    )
+    data = None if body is None else json.dumps(body).encode()
+    sent = {**(OF_JSON if data else {}), **(headers or {})}
+    method = method or ("POST" if data else "GET")
     try:
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(url, data, {**content, **(headers or {})}, method=method)
-        try:
-            response = urlopen(request, timeout=timeout_s)
-        except HTTPError as error:
-            response = error
-        with response:
+        with client.open(url, method=method, body=data, headers=sent) as response:
             return Response(response.status, response.headers, response.read(MAX_RESPONSE_BYTES))
-    except (HTTPException, OSError, ValueError) as error:
-        raise NoResponse(f"no response from {url}: {getattr(error, 'reason', error)}") from None
+    except NotFetched as error:
+        raise NoResponse(f"no response from {url}: {error}") from None

@@ -1,5 +1,5 @@
 """Where code passes calls on: an abstract run of the code itself, by an interpreter of the EVM
-whose values are numbers, or terms of what the code alone does not have (terms.py).
+whose values are numbers, or terms of what the code alone does not have (symbolic_terms.py).
 
 A run knows nothing of the chain. Where a condition is a term it goes on both ways, so what it finds
 holds for every caller and every block, and is kept by code; proxy_contracts.py reads it with the
@@ -10,9 +10,10 @@ may be hostile; it ends at instructions that no way to a delegate needs.
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any, NamedTuple
 
-from scan.contracts.terms import (
+from scan.contracts.symbolic_terms import (
     AND,
     ARITIES,
     EXP,
@@ -123,11 +124,9 @@ class _State:
         self.decided: dict[Term, bool] = {}
 
     def fork(self) -> "_State":
-        other = _State(self.size, self.sizes)
-        other.__dict__.update(self.__dict__)
-        other.stack, other.memory, other.cells = self.stack[:], self.memory[:], self.cells.copy()
-        other.stored, other.decided = self.stored.copy(), self.decided.copy()
-        other.owners = self.owners.copy()
+        other = copy(self)
+        for name in ("stack", "memory", "cells", "owners", "stored", "decided"):
+            setattr(other, name, copy(getattr(self, name)))
         return other
 
     @property
@@ -227,6 +226,8 @@ class Run:
             elif opcode in ARITIES:
                 stack.append(self._computed(opcode, *[stack.pop() for _ in range(ARITIES[opcode])]))
             elif opcode in _INSTRUCTIONS:
+                if self._input is not None and opcode in _WRITES:
+                    raise _Unfollowed
                 arity, instruction = _INSTRUCTIONS[opcode]
                 result = instruction(self, state, *[stack.pop() for _ in range(arity)])
                 if result is not None:
@@ -244,13 +245,8 @@ class Run:
                 state.targets = ()  # it goes on where the other contract failed
             self._note(state, FORWARDED if state.targets else KEPT)
         else:
-            self._note(state, RETURNED, self._parts(state, start, size))
+            self._note(state, RETURNED, self._memory_range(state, start, size))
         raise _Ended
-
-    def destroy(self, state: _State, to: Word) -> None:
-        if self._input is not None:
-            raise _Unfollowed
-        self.stop(state)
 
     def _computed(self, op: int, *operands: Word) -> Word:
         if op == EXP:
@@ -283,7 +279,7 @@ class Run:
                 self._decide(state, self.term("assumed", leaf.args[0], 32), True)
         return _assumed(state.size).number(value)
 
-    def _span(self, state: _State, start: Word, size: Word) -> tuple[int, int]:
+    def _expand_memory(self, state: _State, start: Word, size: Word) -> tuple[int, int]:
         """Return place and size of a part of the memory, which is there from then on."""
         n = self._number(state, size)
         at = self._number(state, start) if n else 0
@@ -295,8 +291,8 @@ class Run:
             state.memory.extend(bytes(max(words * 32 - len(state.memory), 0)))
         return at, n
 
-    def _parts(self, state: _State, start: Word, size: Word) -> tuple[Part, ...]:
-        at, n = self._span(state, start, size)
+    def _memory_range(self, state: _State, start: Word, size: Word) -> tuple[Part, ...]:
+        at, n = self._expand_memory(state, start, size)
         if n and not self._is_fixed(state, start, at, n, size):
             return ((self.varies(state, DATA), 0, n),)
         if state.cells:
@@ -319,7 +315,7 @@ class Run:
             for owner in owners
         )
 
-    def _own(self, state: _State, to: Word, at: int, n: int, *, is_moving: bool) -> None:
+    def _note_write(self, state: _State, to: Word, at: int, n: int, *, is_moving: bool) -> None:
         """Note a write; one that `is_moving` is of a size that moves, of terms alone where its
         place does not."""
         if _moves(to) or is_moving:
@@ -342,8 +338,8 @@ class Run:
         is_moving: bool = False,
     ) -> None:
         """Write bytes; those with a cell are of terms."""
-        at, n = self._span(state, to, len(data))
-        self._own(state, to, at, n, is_moving=is_moving)
+        at, n = self._expand_memory(state, to, len(data))
+        self._note_write(state, to, at, n, is_moving=is_moving)
         if state.cells or cells:
             self._steps.take(n // 4)
             for i in range(n):
@@ -354,7 +350,7 @@ class Run:
     def _write_term(self, state: _State, to: Word, size: Word, term: Term, start: Word = 0) -> None:
         """Write bytes of a term."""
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         self._steps.take(n // 2)
         cells = [(term, first + i) for i in range(n)]
         self._write(state, to, bytes(n), cells, is_moving=_moves(size))
@@ -364,7 +360,7 @@ class Run:
         if _moves(size) or _moves(start):
             return self._write_term(state, to, size, self.varies(state, DATA))
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         self._write(state, to, source[first : first + n].ljust(n, b"\0"))
 
     def copy_code(self, state: _State, to: Word, start: Word, size: Word) -> None:
@@ -377,7 +373,7 @@ class Run:
         if self._input is not None:
             return self.copy(state, self._input, to, start, size)
         n, first = self._number(state, size), self._number(state, start)
-        self._span(state, to, n)
+        self._expand_memory(state, to, n)
         # Beyond this size there are data of larger ones.
         cells = [(self.term("input"), i) for i in range(first, first + n)]
         self._write(state, to, bytes(n), cells, is_moving=_moves(size))
@@ -392,7 +388,7 @@ class Run:
         self._write_term(state, to, size, self.varies(state, "the code of accounts"))
 
     def copy_memory(self, state: _State, to: Word, start: Word, size: Word) -> None:
-        at, n = self._span(state, start, size)
+        at, n = self._expand_memory(state, start, size)
         if n and not self._is_fixed(state, start, at, n, size):
             return self._write_term(state, to, size, self.varies(state, DATA))
         cells = [state.cells.get(i) for i in range(at, at + n)] if state.cells else ()
@@ -403,12 +399,12 @@ class Run:
             return self.varies(state, DATA)
         if self._input is not None:
             return int.from_bytes(self._input[start : start + 32].ljust(32, b"\0"))
-        return self._word(((self.term("input"), start, start + 32),))
+        return self._concatenated(((self.term("input"), start, start + 32),))
 
     def input_size(self, state: _State) -> Word:
         return self.term("size") if self._input is None else len(self._input)
 
-    def _word(self, parts: Sequence[Part]) -> Word:
+    def _concatenated(self, parts: Sequence[Part]) -> Word:
         parts = [part for part in parts if part]
         if len(parts) == 1 and isinstance(parts[0], tuple) and parts[0][1:] == (0, 32):
             term = parts[0][0]
@@ -419,7 +415,7 @@ class Run:
         return self.term("bytes", *parts)
 
     def load(self, state: _State, at: Word) -> Word:
-        return self._word(self._parts(state, at, 32))
+        return self._concatenated(self._memory_range(state, at, 32))
 
     def store(self, state: _State, at: Word, value: Word, first: int = 0) -> None:
         """Write a word, or its bytes from one on."""
@@ -428,8 +424,11 @@ class Run:
         else:
             self._write(state, at, bytes(32 - first), [(value, i) for i in range(first, 32)])
 
+    def store_byte(self, state: _State, at: Word, value: Word) -> None:
+        self.store(state, at, self._computed(AND, value, 255), 31)
+
     def hash(self, state: _State, start: Word, size: Word) -> Word:
-        parts = self._parts(state, start, size)
+        parts = self._memory_range(state, start, size)
         self._steps.take(4 + self._number(state, size) // 16)
         if all(isinstance(part, bytes) for part in parts):
             return int.from_bytes(keccak256(b"".join(p for p in parts if isinstance(p, bytes))))
@@ -444,8 +443,6 @@ class Run:
         return self.term("slot", slot) if state.are_stores_known else self.varies(state, OTHERS)
 
     def store_slot(self, state: _State, slot: Word, value: Word) -> None:
-        if self._input is not None:
-            raise _Unfollowed
         state.stored[slot] = value
 
     def jump(self, state: _State, to: Word) -> None:
@@ -493,14 +490,14 @@ class Run:
             other = state.fork()
             with suppress(_Failed, _Ended):
                 self.jump(other, to)
-                if self._enters(other, condition, True):
+                if self._enters(other, condition, outcome=True):
                     self._waiting.append(other)
-            if not self._enters(state, condition, False):
+            if not self._enters(state, condition, outcome=False):
                 raise _Ended
         elif known:
             self.jump(state, to)
 
-    def arrive(self, state: _State) -> None:
+    def jump_destination(self, state: _State) -> None:
         """End a way that goes on as another did."""
         if state.trail:
             self._steps.take(state.cost)
@@ -541,7 +538,7 @@ class Run:
                 self._sizes.append(others[0])
         return outcomes[state.size]
 
-    def _enters(self, state: _State, condition: Term, outcome: bool) -> bool:
+    def _enters(self, state: _State, condition: Term, *, outcome: bool) -> bool:
         """Note a condition on a way; return whether it is to be followed now: those of functions
         that the code has itself are followed after all others."""
         term, is_negated = bare(condition)
@@ -573,8 +570,8 @@ class Run:
     def call(self, state: _State, gas: Word, to: Word, *io: Word, may_write: bool = False) -> Word:
         """Call another contract without coin."""
         if state.targets:
-            return self._others_run(state, *io)
-        result = self._ask(state, "answer", gas, to, *io)
+            return self._run_unknown_code(state, *io)
+        result = self._call_for_answer(state, "answer", gas, to, *io)
         if may_write and state.returned is not None:
             # It has called nobody back where its answer is known.
             self._decide(state, self.term("answer_known", state.returned), True)
@@ -585,9 +582,9 @@ class Run:
             return self.call(state, gas, to, *io, may_write=True)
         if state.targets:
             state.targets = (*state.targets, self.varies(state, OTHERS))
-        return self._others_run(state, *io)
+        return self._run_unknown_code(state, *io)
 
-    def _ask(self, state: _State, op: str, gas: Word, to: Word, *io: Word) -> Word:
+    def _call_for_answer(self, state: _State, op: str, gas: Word, to: Word, *io: Word) -> Word:
         """Have a contract answer, and on another way fail; what it answers is a term of it and the
         input. With a fixed amount of gas it may do either."""
         start, size, out, out_size = io
@@ -595,7 +592,7 @@ class Run:
         if state.calls > MAX_CALLS:
             raise _Unfollowed
         contract = self._computed(AND, to, _ADDRESS)
-        answer = self.term(op, contract, *self._parts(state, start, size))
+        answer = self.term(op, contract, *self._memory_range(state, start, size))
         n = self._number(state, out_size)
         self._steps.take(state.cost)
         other = state.fork()
@@ -614,11 +611,11 @@ class Run:
             self._write_term(state, out, n, answer)
         return 1
 
-    def _others_run(self, state: _State, start: Word, size: Word, *out: Word) -> Term:
+    def _run_unknown_code(self, state: _State, start: Word, size: Word, *out: Word) -> Term:
         """Run other code, which may do anything."""
         if self._input is not None:
             raise _Unfollowed
-        self._span(state, start, size)
+        self._expand_memory(state, start, size)
         state.are_stores_known = False
         state.returned = self.varies(state, RETURN if state.targets else OTHERS)
         n = min(self._number(state, out[1]), MAX_MEMORY)
@@ -628,8 +625,8 @@ class Run:
     def delegate(self, state: _State, gas: Word, to: Word, start: Word, *io: Word) -> Word:
         size, *out = io
         if self._input is not None:
-            return self._ask(state, "delegated", gas, to, start, size, *out)
-        at, n = self._span(state, start, size)
+            return self._call_for_answer(state, "delegated", gas, to, start, size, *out)
+        at, n = self._expand_memory(state, start, size)
         whole = [(self.term("input"), i) for i in range(state.size)]
         is_enough = not isinstance(gas, int) or gas >= LEAST_GAS
         is_whole = (
@@ -644,19 +641,12 @@ class Run:
             state.calls += 1
             if state.calls > MAX_CALLS:
                 raise _Unfollowed
-        result = self._others_run(state, start, size, *out)
+        result = self._run_unknown_code(state, start, size, *out)
         if is_whole:
             state.passed_on = bare(result)[0]
         return result
 
-    def delegate_with_coin(
-        self, state: _State, gas: Word, to: Word, value: Word, *io: Word
-    ) -> Word:
-        return self.delegate(state, gas, to, *io)
-
     def create(self, state: _State, *operands: Word) -> Word:
-        if self._input is not None:
-            raise _Unfollowed
         if state.targets:
             state.targets = (*state.targets, self.varies(state, OTHERS))
         state.are_stores_known = False
@@ -673,12 +663,23 @@ class Run:
         return self.term("varies", "the coin that is sent") if self._input is None else 0
 
 
+def run_within(code: bytes, steps: Steps, input_: bytes | None = None) -> Run:
+    """Run code with BUDGET steps, or with those that are left where these are fewer. Raises
+    OutOfSteps where more of them might have sufficed."""
+    most = max(0, min(BUDGET, steps.left))
+    own = Steps(most)
+    run = Run(code, own, input_)
+    steps.take(most - max(own.left, 0))
+    if own.left < 0 and most < BUDGET:
+        raise OutOfSteps
+    return run
+
+
 def _remainder_in(term: Term) -> Term | None:
     """Return the remainder of something by a small number of which a term is computed."""
     if term.op == MOD and isinstance(term.args[1], int) and 0 < term.args[1] <= MAX_PLACES:
         return term
-    inner = (_remainder_in(each) for each in inner_terms(term.args))
-    return next((each for each in inner if each is not None), None)
+    return next(filter(None, map(_remainder_in, inner_terms(term.args))), None)
 
 
 def _assumed(size: int) -> Values:
@@ -749,10 +750,7 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0x50: (1, lambda run, state, value: None),
     0x51: (1, Run.load),
     0x52: (2, Run.store),
-    0x53: (
-        2,
-        lambda run, state, at, value: run.store(state, at, run._computed(AND, value, 255), 31),
-    ),
+    0x53: (2, Run.store_byte),
     0x54: (1, Run.load_slot),
     0x55: (2, Run.store_slot),
     0x56: (1, Run.jump),
@@ -760,17 +758,18 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0x58: (0, lambda run, state: state.position - 1),
     0x59: (0, lambda run, state: run.term("memory_size", len(state.memory))),
     0x5A: _unknown("the gas that is left"),
-    0x5B: (0, Run.arrive),
+    0x5B: (0, Run.jump_destination),
     0x5C: _unknown("transient storage", 1),
     0x5D: (2, lambda run, state, slot, value: None),
     0x5E: (3, Run.copy_memory),
     **{0xA0 + n: (2 + n, lambda run, state, *operands: None) for n in range(5)},
     0xF0: (3, Run.create),
     0xF1: (7, Run.call_with_coin),
-    0xF2: (7, Run.delegate_with_coin),
+    0xF2: (7, lambda run, state, gas, to, value, *io: run.delegate(state, gas, to, *io)),
     0xF3: (2, Run.stop),
     0xF4: (6, Run.delegate),
     0xF5: (4, Run.create),
     0xFA: (6, Run.call),
-    0xFF: (1, Run.destroy),
+    0xFF: (1, lambda run, state, to: run.stop(state)),
 }
+_WRITES = frozenset({0x55, 0xF0, 0xF5, 0xFF})  # which fail in a call that may not write

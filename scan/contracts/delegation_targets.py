@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
 from scan.contracts.delegation import (
-    BUDGET,
     DATA,
     FORWARDED,
     ITS_SIZE,
@@ -14,12 +13,11 @@ from scan.contracts.delegation import (
     RETURN,
     RETURNED,
     UNFOLLOWED,
-    OutOfSteps,
-    Run,
     Steps,
     Way,
+    run_within,
 )
-from scan.contracts.terms import Term, Values, Varies, Word
+from scan.contracts.symbolic_terms import Term, Values, Varies, Word
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -84,7 +82,7 @@ class State:
     def targets(self, ways: Sequence[Way], address: bytes) -> Targets:
         """Return where a contract passes calls on to. Raises Missing and OutOfSteps."""
         self._steps.take(sum(2 + len(way.trail) for way in ways))
-        values = self._values(Place(b"", address), 0)
+        values = self._values_at(Place(b"", address), 0)
         depends: dict[str, None] = {}
         ends: list[tuple[Way, set[int]]] = []
         for way in ways:
@@ -134,7 +132,7 @@ class State:
         if way.ending == UNFOLLOWED:
             raise Varies(UNKNOWN_CODE)
 
-    def _values(self, place: Place, depth: int) -> Values:
+    def _values_at(self, place: Place, depth: int) -> Values:
         def leaf(term: Term, values: Values) -> int | bytes:
             match term.op:
                 case "slot":
@@ -151,7 +149,7 @@ class State:
                 case "chain_id":
                     return int.from_bytes(self.read(b"", CHAIN_ID))
                 case "answer" | "delegated":
-                    return self._answer(term, values, place, depth)
+                    return self._returned_data(term, values, place, depth)
                 case "answered":
                     return self._is_answered(term.args[0], values, place, depth)
                 case "answer_known" | "answer_size" | "assumed" | "assumed_least":
@@ -171,7 +169,7 @@ class State:
 
         return Values(leaf)
 
-    def _answers(
+    def _ways_to_answer(
         self, term: Term, values: Values, place: Place, depth: int
     ) -> tuple[Values, list[Way]]:
         """Return the ways by which a contract may answer in this state, to everybody who asks, or
@@ -183,26 +181,28 @@ class State:
         code = self.read(to, CODE)
         if code.startswith(DELEGATION):
             raise Varies(OTHERS)
-        its = place if term.op == "delegated" else Place(to, to, place.address)
-        of_its = self._values(its, depth + 1)
+        callee = place if term.op == "delegated" else Place(to, to, place.address)
+        callee_values = self._values_at(callee, depth + 1)
         ways = [
-            way for way in answers_of(code, input_, self._steps) if self._may_be(way.trail, of_its)
+            way
+            for way in answers_of(code, input_, self._steps)
+            if self._may_be(way.trail, callee_values)
         ]
         for way in ways:
-            self._require_followed(way, of_its)
-        return of_its, ways
+            self._require_followed(way, callee_values)
+        return callee_values, ways
 
-    def _answer(self, term: Term, values: Values, place: Place, depth: int) -> bytes:
+    def _returned_data(self, term: Term, values: Values, place: Place, depth: int) -> bytes:
         """Return what a contract answers where it does."""
-        of_its, ways = self._answers(term, values, place, depth)
-        answers = {of_its.joined(way.returned) for way in ways if way.ending == RETURNED}
+        callee_values, ways = self._ways_to_answer(term, values, place, depth)
+        answers = {callee_values.joined(way.returned) for way in ways if way.ending == RETURNED}
         if len(answers) != 1:
             raise Varies(OTHERS)
         return answers.pop()
 
     def _is_answered(self, term: Term, values: Values, place: Place, depth: int) -> int:
         """Return whether a contract answers and does not fail."""
-        _, ways = self._answers(term, values, place, depth)
+        _, ways = self._ways_to_answer(term, values, place, depth)
         endings = {way.ending for way in ways}
         if len(endings) != 1:
             raise Varies(OTHERS)
@@ -234,12 +234,7 @@ def answers_of(code: bytes, input_: bytes, steps: Steps) -> Iterable[Way]:
     key = keccak256(code), input_
     ways = _ANSWERS.get(key)
     if ways is None:
-        most = min(steps.left, BUDGET)
-        own = Steps(most)
-        ways = tuple(Run(code, own, input_).ways)
-        steps.take(most - max(own.left, 0))
-        if own.left < 0 and most < BUDGET:
-            raise OutOfSteps
+        ways = tuple(run_within(code, steps, input_).ways)
         _ANSWERS.store(key, ways, 2_000 + 500 * len(ways))
     return ways
 

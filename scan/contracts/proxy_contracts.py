@@ -24,6 +24,7 @@ from scan.contracts.delegation import (
     Run,
     Steps,
     Way,
+    run_within,
 )
 from scan.contracts.delegation_targets import (
     CHAIN_ID,
@@ -36,7 +37,7 @@ from scan.contracts.delegation_targets import (
     from_text,
     to_text,
 )
-from scan.contracts.terms import Term
+from scan.contracts.symbolic_terms import Term
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
@@ -197,15 +198,10 @@ def delegation_of(code: bytes, steps: Steps) -> Delegation | None:
     steps do not suffice to tell, but those of a code by itself might."""
     try:
         steps.take(len(code) // 256)
+        if _DELEGATING.match(code) is None:
+            return NOT_DELEGATING
+        run = run_within(code, steps)
     except OutOfSteps:
-        return None
-    if _DELEGATING.match(code) is None:
-        return NOT_DELEGATING
-    own_steps = Steps(min(BUDGET, steps.left))
-    most = own_steps.left
-    run = Run(code, own_steps)
-    steps.left -= most - own_steps.left
-    if own_steps.left < 0 and most < BUDGET:
         return None
     passed_on = [way for way in run.ways if way.ending == FORWARDED and not way.is_own]
     if not passed_on:
@@ -279,8 +275,7 @@ def proxy_at(
     if not delegation.depends_on_state:
         return delegation.proxy
     try:
-        at = node.within(NODE_TIMEOUT_S)
-        return at_blocks(at, [(address, delegation, block)], input_=input_)[0]
+        return proxy_after(node, address, delegation, block, input_)
     except (UpstreamFailed, Unavailable, BadHex):
         return None
 
@@ -298,11 +293,16 @@ def delegating_account(node: NodeSession, address: bytes, block: BlockId | None)
 
 
 def proxy_after(
-    node: NodeSession, address: bytes, delegation: Delegation, block: BlockId | None
+    node: NodeSession,
+    address: bytes,
+    delegation: Delegation,
+    block: BlockId | None,
+    input_: bytes | None = None,
 ) -> Proxy | None:
     """Return the proxy with its implementations after a block, or now; None if it is none. Raises
     the errors of NodeSession, and BadHex."""
-    return at_blocks(node.within(NODE_TIMEOUT_S), [(address, delegation, block)])[0]
+    at = node.within(NODE_TIMEOUT_S)
+    return at_blocks(at, [(address, delegation, block)], input_=input_)[0]
 
 
 Words = Mapping[Read, bytes]
@@ -350,8 +350,9 @@ def at_blocks(
             steps.take(STEPS_OF_READ * len(reads))
         except OutOfSteps:
             break
-        calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in reads]
-        answers, repeated = _read(node, calls)
+        answers, repeated = _answers(
+            node, [(proxies[index][0], read, proxies[index][2]) for index, read in reads]
+        )
         of_now |= {reads[position][0] for position in repeated}
         for (index, read), answer in zip(reads, answers, strict=True):
             words[index][read] = None if isinstance(answer, RpcError) else _bytes(read, answer)
@@ -369,10 +370,9 @@ def _proxy(
 ) -> Proxy | None:
     facets = _addresses(words.get(_FACETS)) if {*targets.depends_on} <= _BY_FUNCTION else ()
     implementations = (targets.target,) if targets.target else facets
-    if not implementations and not targets.depends_on:
-        return None
     if not implementations:
-        return Proxy(delegation.kind, b"", depends_on=targets.depends_on)
+        depends_on = targets.depends_on
+        return Proxy(delegation.kind, b"", depends_on=depends_on) if depends_on else None
     kind = "eip2535" if facets else delegation.kind
     used = {*implementations, *(read.of for read in state.used)}
     believed = (_address(words[read]) for read in _BELIEVED)
@@ -381,17 +381,16 @@ def _proxy(
     return Proxy(kind, implementations[0], implementations[1:], unused, own=own)
 
 
-def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
+def _call(address: bytes, read: Read, block: BlockId | str) -> Call:
     of = to_hex(read.of or address)
     if read == _FACETS:
-        return "eth_call", ({"to": of, "data": to_hex(read.what), "gas": CALL_GAS},)
+        call = {"to": of, "data": to_hex(read.what), "gas": CALL_GAS}
+        return Call("eth_call", (call, block))
     if read.what == CHAIN_ID:
-        return "eth_chainId", ()
-    return (
-        ("eth_getCode", (of,))
-        if read.what == CODE
-        else ("eth_getStorageAt", (of, to_hex(read.what)))
-    )
+        return Call("eth_chainId", ())
+    if read.what == CODE:
+        return Call("eth_getCode", (of, block))
+    return Call("eth_getStorageAt", (of, to_hex(read.what), block))
 
 
 def _bytes(read: Read, answer: object) -> bytes:
@@ -399,33 +398,24 @@ def _bytes(read: Read, answer: object) -> bytes:
     return quantity(answer).to_bytes(32) if read.what == CHAIN_ID else data(answer)
 
 
-def _read(
-    node: NodeSession, calls: Iterable[tuple[tuple[str, tuple[object, ...]], BlockId | None]]
+def _answers(
+    node: NodeSession, reads: Sequence[tuple[bytes, Read, BlockId | None]]
 ) -> tuple[list[object], Sequence[int]]:
-    """Return the results of calls after blocks, and the indexes of those that were made again
-    on the newest state, as they failed there without a revert."""
-    calls = list(calls)
-    results: list[object] = node.results(
-        [Call(*_after(call, block or "latest")) for call, block in calls], MAX_RESPONSE_BYTES
-    )
+    """Return what the node answers to reads of addresses after blocks, and the indexes of those
+    that were repeated on the newest state, as they failed there without a revert."""
+    calls = [_call(address, read, block or "latest") for address, read, block in reads]
+    results: list[object] = node.results(calls, MAX_RESPONSE_BYTES)
     failed = [
         index
         for index, result in enumerate(results)
-        if isinstance(result, RpcError) and not result.is_refusal and calls[index][1] is not None
+        if isinstance(result, RpcError) and not result.is_refusal and reads[index][2] is not None
     ]
     if any(isinstance(result, RpcError) and result.is_missing_block for result in results):
         node.record_failed()  # it is behind, or on another fork
-    now = [Call(*_after(calls[index][0], "latest")) for index in failed]
+    now = [_call(*reads[index][:2], "latest") for index in failed]
     for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
         results[index] = result
     return results, failed
-
-
-def _after(
-    call: tuple[str, tuple[object, ...]], block: BlockId | str
-) -> tuple[str, tuple[object, ...]]:
-    method, params = call
-    return method, params if method == "eth_chainId" else (*params, block)
 
 
 def _address(word: bytes | None) -> bytes | None:

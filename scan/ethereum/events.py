@@ -326,8 +326,8 @@ def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
             items[item] = sender, event.to_address
     claims = {}
     for token, items in moved.items():
-        owned = (ItemClaim(to, item, True) for item, (_, to) in items.items() if any(to))
-        burnt = (ItemClaim(by, item, False) for item, (by, _) in items.items() if any(by))
+        owned = (ItemClaim(to, item, is_after=True) for item, (_, to) in items.items() if any(to))
+        burnt = (ItemClaim(by, item, is_after=False) for item, (by, _) in items.items() if any(by))
         if (claim := next(owned, None) or next(burnt, None)) is not None:
             claims[firsts[token]] = claim
     return claims

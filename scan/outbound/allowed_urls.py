@@ -1,5 +1,6 @@
 """Which URLs webhooks, and fetched documents, may have: https, on one of PORTS, of a name whose
-addresses are all public; or in networks that the operator allows.
+addresses are all public; or in networks that the operator allows. The operator's own may have any
+address, and be of http.
 
 A webhook's is checked at registration and again at every connection, since addresses can change.
 """
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.setting_kinds import Network
@@ -24,7 +25,7 @@ MAX_LOOKUPS = 32
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_URL = re.compile(r"https://[!-~]+\Z", re.IGNORECASE)
+_URL = re.compile(r"(https?)://[!-~]+\Z", re.IGNORECASE)
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_-]{1,63}\Z")
 _NUMBER = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)\Z")
 _LOCAL_NAMES = ("localhost", "local", "internal")
@@ -62,12 +63,14 @@ class NotResolved(Exception):
 
 
 class Purpose(Enum):
-    """The purpose of a DNS look-up, for its share of the concurrent ones."""
+    """The purpose of a connection, for its share of concurrent DNS look-ups. Who wrote its URL:
+    anybody, or the OPERATOR."""
 
     REGISTRATION = "registration"
     HEALTHY_RECEIVER = "healthy receiver"
     UNHEALTHY_RECEIVER = "unhealthy receiver"
     DOCUMENT = "document"
+    OPERATOR = "operator"
 
 
 _lookups = ConcurrencyLimit(
@@ -77,12 +80,15 @@ _lookups = ConcurrencyLimit(
 )
 
 
-class HttpsUrl(NamedTuple):
-    """The parts of an https URL; `host` in lower case, without brackets and trailing dot."""
+class HttpUrl(NamedTuple):
+    """The parts of a URL; `host` in lower case, without brackets and trailing dot. Only an
+    operator's has `user`, or is without TLS."""
 
     host: str
     port: int
     path: str
+    is_tls: bool = True
+    user: str = ""
 
     @property
     def literal(self) -> Address | None:
@@ -100,26 +106,32 @@ class HttpsUrl(NamedTuple):
             raise RefusedUrl("its host is neither a name nor an IP address") from None
 
 
-def parse(url: str) -> HttpsUrl:
+def parse(url: str, purpose: Purpose = Purpose.DOCUMENT) -> HttpUrl:
     """Parse a URL. Raises RefusedUrl if it is not a plain https URL."""
-    if len(url) > MAX_URL_CHARACTERS:
+    is_operators = purpose == Purpose.OPERATOR
+    if len(url) > MAX_URL_CHARACTERS and not is_operators:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
-    if not _URL.match(url) or "\\" in url:
+    match = _URL.match(url)
+    is_tls = match is not None and match[1].lower() == "https"
+    if match is None or "\\" in url or not (is_tls or is_operators):
+        schemes = "http:// or https://" if is_operators else "https://"
         raise RefusedUrl(
-            "it must start with https:// and contain no spaces, backslashes or non-ASCII letters"
+            f"it must start with {schemes} and contain no spaces, backslashes or non-ASCII letters"
         )
     try:
         split_url = urlsplit(url)
         host, port = (split_url.hostname or "").removesuffix("."), split_url.port
     except ValueError:
         raise RefusedUrl("its host or port is malformed") from None
-    if "@" in split_url.netloc:
+    user, at, netloc = split_url.netloc.rpartition("@")
+    if at and not is_operators:
         raise RefusedUrl("it must not contain a user name or a password")
-    is_host = _is_ipv6(host) if split_url.netloc.startswith("[") else _NAME.match(host)
+    is_host = _is_ipv6(host) if netloc.startswith("[") else _NAME.match(host)
     if not is_host or len(host) > 253:
         raise RefusedUrl("its host is not a valid name; write international names as xn--…")
     path = (split_url.path or "/") + (f"?{split_url.query}" if split_url.query else "")
-    return HttpsUrl(host, 443 if port is None else port, path)
+    port = (443 if is_tls else 80) if port is None else port
+    return HttpUrl(host, port, path, is_tls, unquote(user))
 
 
 def lookup(host: str, port: int) -> list[Address]:
@@ -128,7 +140,7 @@ def lookup(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
 
-def resolve(url: HttpsUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
+def resolve(url: HttpUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
     """Return every address of the host, in the resolver's order. Raises NotResolved.
 
     getaddrinfo has no time-out, so it runs in a thread that is abandoned when it takes too long.
@@ -161,9 +173,7 @@ def resolve(url: HttpsUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
     return list(dict.fromkeys(results[0]))
 
 
-def require_allowed(
-    url: HttpsUrl, addresses: Sequence[Address], allowed: Sequence[Network]
-) -> None:
+def require_allowed(url: HttpUrl, addresses: Sequence[Address], allowed: Sequence[Network]) -> None:
     """Raise RefusedUrl unless every address is public or in an allowed network.
 
     If all are in allowed networks, the rules for names and ports do not apply.

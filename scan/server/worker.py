@@ -1,7 +1,7 @@
 """gunicorn's threaded worker with connections of our own: no thread waits for a client.
 
 The loop receives requests and sends responses, and answers itself where nothing has to wait;
-threads run Flask. The parts of gunicorn in use are listed in tests/http/test_gunicorn.py.
+threads run Flask. tests/http/test_gunicorn.py fails where the parts of gunicorn in use change.
 """
 
 import selectors
@@ -15,7 +15,7 @@ from typing import Any
 
 from gunicorn.http import errors
 
-from scan import processors
+from scan import processor_affinity
 from scan.concurrency.turns import Postponed, Turn
 from scan.errors import ScanError, Unavailable
 from scan.server import connection, connection_limits, responses
@@ -30,7 +30,7 @@ class Worker(connection_limits.AcceptedConnections):
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
-        self._processor = processors.OneProcessor()
+        self._processor = processor_affinity.OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan import processors
+from scan import processor_affinity
 from scan.verification import confined_process
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Program(NamedTuple):
 def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process in a session of its own, which end_session() ends. It may use all processors,
     though the threads of a worker are bound to one."""
-    processors.use_all()  # it inherits what this thread may use
+    processor_affinity.use_all()  # it inherits what this thread may use
     return subprocess.Popen(command, start_new_session=True, **options)
 
 

@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener, Waker
 from scan.errors import ScanError
 from scan.observability import metrics
-from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
+from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
 from scan.webhooks import queues, sender
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
@@ -50,10 +50,8 @@ class Dispatcher:
 
     def __init__(self, settings: Settings, options: DispatcherOptions | None = None) -> None:
         self._options = options = options or DispatcherOptions()
-        # urllib3 would log full URLs of receivers with unusual responses.
-        logging.getLogger("urllib3").setLevel(logging.ERROR)
         context, networks = tls_context(settings.ca_bundle), settings.webhook_allow_networks
-        self._sender = sender.Sender(AttemptDeadlines(), context, networks, options.timeouts)
+        self._outbound = Outbound(AttemptDeadlines(), context, networks, options.timeouts)
         # Commits are synchronous: an attempt is on disk before it is sent. Measured on a busy disk,
         # at 4 ms a commit: 420 events/s to ten webhooks instead of 500 to 780.
         session = {"synchronous_commit": "on", "idle_in_transaction_session_timeout": "10s"}
@@ -108,7 +106,7 @@ class Dispatcher:
                 deadline = time.monotonic() + self._options.grace_s
                 while self._serving.total() and time.monotonic() < deadline:
                     time.sleep(0.02)
-                self._sender.deadlines.close()
+                self._outbound.deadlines.close()
 
     def _dispatch(self, threads: ThreadPoolExecutor) -> None:
         """Claim a queue for every free thread, and wait for changes, until a stop is requested.
@@ -136,8 +134,8 @@ class Dispatcher:
         return lease
 
     def _maintenance(self) -> Iterator[bool]:
-        """End leases of dead processes and delete old deliveries, each at its interval, whenever
-        the next value is asked for: whether leases were ended, whose queues can be served now."""
+        """With each next(): do what is due of ending the leases of dead processes and deleting old
+        deliveries. Yield whether a lease was ended: its queue can be served now."""
         leases_at = old_at = ownerless_at = time.monotonic()
         while True:
             ended, moment = 0, time.monotonic()
@@ -155,9 +153,10 @@ class Dispatcher:
     def _serve(self, lease: Lease) -> None:
         """Serve a lease. Errors are logged, so that the thread stays."""
         try:
-            with self._sender.connection(
-                lease.url, lease.secret, is_healthy=lease.is_healthy
-            ) as connection:
+            connection = sender.ReceiverConnection(
+                self._outbound, lease.url, lease.secret, is_healthy=lease.is_healthy
+            )
+            with contextlib.closing(connection):
                 self._deliver(lease, connection)
         except ScanError as error:
             log.warning("webhook %s: %s", lease.webhook_id, error)
@@ -181,7 +180,7 @@ class Dispatcher:
             metrics.DELIVERY_ATTEMPTS.labels(result).inc()
             metrics.DELIVERY_SECONDS.observe(outcome.seconds)
             finished: FinishedAttempt | None = FinishedAttempt(attempt, outcome)
-            if outcome.error is not None and self._sender.deadlines.is_closed:
+            if outcome.error is not None and self._outbound.deadlines.is_closed:
                 finished = None  # this process closed the connection
             elif not outcome.is_success:
                 # Logs only the host: paths and query strings of receivers often contain

@@ -16,7 +16,7 @@ from scan.database import lists, transaction
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
-from scan.outbound.allowed_urls import HttpsUrl, NotResolved, Purpose, RefusedUrl
+from scan.outbound.allowed_urls import HttpUrl, NotResolved, Purpose, RefusedUrl
 from scan.registry import enabled
 from scan.settings import Settings
 
@@ -141,7 +141,7 @@ def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
 
 
 def _require_allowed(
-    url: HttpsUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
+    url: HttpUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
 ) -> None:
     """Raise UrlNotAllowed unless the URL's addresses are allowed. A public name without an address
     passes, and so does one for whose look-up no place is free: it is checked again at every

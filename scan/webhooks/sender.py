@@ -5,16 +5,12 @@ import hmac
 import ssl
 import time
 from base64 import b64encode
-from contextlib import closing
 from datetime import datetime
-from http.client import HTTPException
 from typing import NamedTuple
-
-import urllib3
 
 from scan.deadlines import Deadline, retry_after_s
 from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
-from scan.outbound.https_client import CheckedConnection, Outbound
+from scan.outbound.http_client import FAULTS, CheckedConnection, Outbound
 
 USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410
@@ -54,36 +50,24 @@ def signature_header(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-class Sender(Outbound):
-    """The objects that all attempts of a process share."""
-
-    __slots__ = ()
-
-    def connection(
-        self, url: str, secret: str, *, is_healthy: bool
-    ) -> "closing[ReceiverConnection]":
-        purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
-        return closing(ReceiverConnection(self, url, secret, purpose))
-
-
 class ReceiverConnection:
     """Sends one webhook's deliveries during a lease.
 
     A connection is reused only if the response had no body: bodies are not read.
     """
 
-    def __init__(self, sender: Sender, url: str, secret: str, purpose: Purpose) -> None:
-        self._sender = sender
+    def __init__(self, outbound: Outbound, url: str, secret: str, *, is_healthy: bool) -> None:
+        self._outbound = outbound
         self._url = url
         self._secret = secret
-        self._purpose = purpose
+        self._purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
         self._connection: CheckedConnection | None = None
 
     def post(self, message: Message, now: datetime) -> Outcome:
         """Make one attempt. Its outcome has the error, if any."""
         started = time.monotonic()
-        total_s = self._sender.timeouts.total_s
-        with self._sender.deadlines.deadline(total_s) as deadline:
+        total_s = self._outbound.timeouts.total_s
+        with self._outbound.deadlines.deadline(total_s) as deadline:
             code, retry_s, error, sent = self._attempt(message, now, deadline)
             if deadline.is_over:  # truncated headers would look like a complete response
                 code, error = None, f"no response within {total_s:g} s"
@@ -99,14 +83,14 @@ class ReceiverConnection:
         try:
             connection = self._connection
             if connection is None:
-                connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
+                connection = CheckedConnection(self._outbound, self._url, self._purpose, deadline)
                 self._connection = connection
                 connection.connect()
             elif connection.sock is not None:
                 deadline.add(connection.sock)
             sent = True  # from here on the receiver may have received the request
             code, retry_after = self._request(connection, message, now)
-        except _FAULTS as error:
+        except FAULTS as error:
             self.close()
             if is_reused and not deadline.is_over:
                 return self._attempt(message, now, deadline)
@@ -143,16 +127,6 @@ class ReceiverConnection:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-_FAULTS = (
-    OSError,
-    ValueError,
-    RefusedUrl,
-    NotResolved,
-    HTTPException,
-    urllib3.exceptions.HTTPError,
-)
 
 
 def _reason(error: Exception, sent: bool) -> str:

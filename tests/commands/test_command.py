@@ -354,4 +354,4 @@ def test_an_address_without_a_scheme_is_named():
     owner = wallets.new_wallet().address
     refused = scan_key_request("--url", "localhost", "--owner", owner, "--signature", "0x12")
     assert refused.returncode == 1
-    assert "no response from localhost/api/v1/keys: unknown url type" in refused.stderr
+    assert "localhost/api/v1/keys: The URL is not allowed: it must start" in refused.stderr

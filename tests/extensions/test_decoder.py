@@ -8,7 +8,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.extensions.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
+from scan.extensions.decoder.decoded_data import MAX_BYTES, MAX_CALLS, MAX_DEPTH
 from scan.extensions.decoding.tests.test_transaction_contents import (
     SLOT,
     STEPS,

@@ -1,7 +1,9 @@
 """gunicorn.conf.py and the worker: workers and their threads, and JSON before the application."""
 
+import inspect
 import json
 import os
+import re
 import runpy
 import select
 import signal
@@ -9,6 +11,8 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -18,7 +22,7 @@ import requests
 
 from scan.api.openapi.document import document
 from scan.http.background_threads import WorkerThread
-from scan.processors import ALLOWED
+from scan.processor_affinity import ALLOWED
 from scan.verification.sandbox import Program
 from tests.http.conftest import workers
 from tests.support import serving
@@ -34,6 +38,32 @@ def exit_message(*arguments, **environment):
     assert process.returncode not in (0, None)
     assert b"Traceback" not in stderr
     return stderr.decode()
+
+
+# What stands on no public interface: the first digits of the source's SHA-256, as it was read.
+READ = {
+    "gunicorn.glogging": "32d64a0047eab7f6",
+    "gunicorn.http.body": "c46c000fc93b6be5",
+    "gunicorn.http.errors": "348906eec2cafb86",
+    "gunicorn.http.message": "408e5f03f30353f9",
+    "gunicorn.http.parser": "618c7c5a229709e5",
+    "gunicorn.http.unreader": "a28537df77eb34f0",
+    "gunicorn.http.wsgi": "2b8be67bf98bb3f1",
+    "gunicorn.workers.gthread": "2aa395873b3e9084",
+    "flask.globals": "5dd419992b4198f2",
+}
+
+
+@pytest.mark.check
+def test_another_release_of_gunicorn_or_flask_is_read_first():
+    sources = "".join(path.read_text() for path in (ROOT / "scan" / "server").glob("*.py"))
+    used = {*re.findall(r"^from (gunicorn\.[a-z.]+) import", sources, re.M)} - {"gunicorn.http"}
+    assert used <= READ.keys()
+    digests = {
+        name: sha256(inspect.getsource(import_module(name)).encode()).hexdigest()[:16]
+        for name in READ
+    }
+    assert digests == READ, "CONTRIBUTING.md says what to do at their next release"
 
 
 @pytest.mark.check
@@ -190,12 +220,12 @@ BOUND = "tests.support.bound_worker.BoundWorker"
 # By a thread that started before, too: at first, 9 s, 10 s and 10.05 s later.
 CHECKS = """
 import os, sys, threading
-from scan import processors
-processors.MAX_LOAD = float(sys.argv[1])
+from scan import processor_affinity
+processor_affinity.MAX_LOAD = float(sys.argv[1])
 waiting = threading.Event()
 thread = threading.Thread(target=waiting.wait)
 thread.start()
-one = processors.OneProcessor()
+one = processor_affinity.OneProcessor()
 for now in (0.0, 9.0, 10.0, 10.05):
     one.check(now)
     allowed = [os.sched_getaffinity(number) for number in (0, thread.native_id)]

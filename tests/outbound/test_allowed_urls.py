@@ -47,7 +47,21 @@ PLAIN_URLS = [
 
 @pytest.mark.parametrize(("url", "host", "port", "path"), PLAIN_URLS)
 def test_an_https_url_is_taken_apart(url, host, port, path):
-    assert allowed_urls.parse(url) == (host, port, path)
+    assert allowed_urls.parse(url) == (host, port, path, True, "")
+
+
+OPERATORS_URLS = [
+    ("http://node/x", ("node", 80, "/x", False, "")),
+    ("https://u:p%40@[::1]:9/?y", ("::1", 9, "/?y", True, "u:p@")),
+    ("http://a.example:8/" + "a" * 3000, ("a.example", 8, "/" + "a" * 3000, False, "")),
+]
+
+
+@pytest.mark.parametrize(("url", "parts"), OPERATORS_URLS)
+def test_only_an_operators_url_may_be_without_tls_or_with_a_password(url, parts):
+    assert allowed_urls.parse(url, Purpose.OPERATOR) == parts
+    with pytest.raises(RefusedUrl):
+        allowed_urls.parse(url)
 
 
 def test_a_url_has_up_to_2048_characters():

@@ -2,7 +2,7 @@
 
 import math
 
-from scan import processors
+from scan import processor_affinity
 from scan.server.worker import Worker
 
 
@@ -10,7 +10,7 @@ class BoundWorker(Worker):
     """Binds its threads to one processor however busy the machine is."""
 
     def init_process(self):
-        processors.MAX_LOAD = math.inf
+        processor_affinity.MAX_LOAD = math.inf
         super().init_process()
 
 

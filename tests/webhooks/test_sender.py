@@ -6,7 +6,7 @@ import json
 import os
 import socket
 from base64 import b64encode
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from scan.deadlines import Deadline
 from scan.errors import SettingError
 from scan.outbound import allowed_urls
-from scan.outbound.https_client import AttemptDeadlines, AttemptTimeouts, tls_context
+from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.webhooks.queues import now
-from scan.webhooks.sender import Message, Sender
+from scan.webhooks.sender import Message, ReceiverConnection
 from tests.support.receiver import Answer, Receiver, running
 from tests.support.serving import completed
 from tests.support.solidity import NODE
@@ -40,18 +40,21 @@ def timer():
 
 @pytest.fixture
 def post(authority, timer):
-    return Post(Sender(timer, tls_context(str(authority.bundle)), LOOPBACK))
+    return Post(Outbound(timer, tls_context(str(authority.bundle)), LOOPBACK))
 
 
 class Post:
     """Sends one message, or several over one connection."""
 
-    def __init__(self, sender):
-        self._sender = sender
+    def __init__(self, outbound):
+        self._outbound = outbound
 
-    def __call__(self, url, times=1, **of_sender):
-        sender = self._sender._replace(**of_sender)
-        with sender.connection(url, SECRET, is_healthy=True) as connection:
+    def connection(self, url, **changed):
+        outbound = self._outbound._replace(**changed)
+        return closing(ReceiverConnection(outbound, url, SECRET, is_healthy=True))
+
+    def __call__(self, url, times=1, **changed):
+        with self.connection(url, **changed) as connection:
             return [connection.post(MESSAGE, now()) for _ in range(times)][-1]
 
 
@@ -230,7 +233,7 @@ def test_an_end_of_all_deadlines_lets_go_at_once(post, receiver):
 
 def test_a_retry_has_the_same_id_and_a_signature_of_its_own_that_libraries_accept(post, receiver):
     """Those of Standard Webhooks, used as docs/webhooks.md shows."""
-    with post._sender.connection(receiver.url(), SECRET, is_healthy=True) as connection:
+    with post.connection(receiver.url()) as connection:
         for seconds in (0, 2):
             connection.post(MESSAGE, now() + timedelta(seconds=seconds))
     sent = [{k.lower(): v for k, v in r.headers.items()} for r in receiver.received]

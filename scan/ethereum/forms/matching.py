@@ -114,11 +114,11 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
         form = FORM_OF_CHAIN[chain_id]
         sent = sent or _NO_TRANSACTIONS
         is_shown = form is None or form.shows is None or form.shows(block, sent, received)
-        return Match(form if is_shown else None, True)
+        return Match(form if is_shown else None, is_proven=True)
     for form in FORMS:
         has_sign = any(getattr(block, sign) is not None for sign in form.header_signs)
         if has_sign or (form.is_of_header and form.is_of_header(block)):
-            return Match(form, True)
+            return Match(form, is_proven=True)
     own_types = {t.type for t in block.transactions} - ETHEREUM_TYPES
     encoding = [form for form in FORMS if own_types and own_types <= {*map(hex, form.encodings)}]
     # Of several forms that give the root, the one that encodes the fewest types.
@@ -126,7 +126,7 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
         with suppress(ValueError, TypeError, block_encoding.Unencodable):
             leaves = block_encoding.encode_transactions(block.transactions, form.encodings)
             if rlp_and_tries.list_root(leaves) == data(block.transactionsRoot):
-                return Match(form, True)
+                return Match(form, is_proven=True)
     signs = _signs(block, sent, received)
     counting = {name for name, counts in signs.items() if counts}
     signed = [form for form in FORMS if not form.signs.isdisjoint(counting)]

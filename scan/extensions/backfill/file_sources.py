@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.parse import urljoin
 
-import requests
-
 from scan.ethereum.client import NodeError
 from scan.extensions.backfill import e2store
+from scan.outbound import http_client
+from scan.outbound.allowed_urls import Purpose
 from scan.setting_kinds import without_password
 
 log = logging.getLogger(__name__)
@@ -26,8 +26,9 @@ log = logging.getLogger(__name__)
 CHECKSUMS = "checksums.txt"
 MAX_LIST_BYTES = 8 << 20  # of the list of files, which mainnet's has 3,000 of
 MAX_LINES = 100_000
-PIECE_BYTES = 1 << 16
-CONNECT_S, READ_S = 10.0, 60.0
+TOO_LONG = f"a list of files has more than {MAX_LIST_BYTES:,} bytes"
+# Of a file, whose next request goes on where this one was ended.
+TIMEOUTS = http_client.AttemptTimeouts(total_s=3600.0, connect_s=10.0, silent_s=60.0)
 OK, PARTIAL, NOT_FOUND, RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 _is_digest = re.compile(r"[0-9a-fA-F]{64}").fullmatch
 _LINKED = re.compile(r"""href=["']?(?:[^"'>\s]*/)?([A-Za-z0-9_.-]+\.(?:era1|erae|ere))["'\s>]""")
@@ -96,46 +97,40 @@ def _digests(text: str) -> dict[str, str]:
 def _get_text(source: str, path: str, ca_bundle: str) -> str | None:
     """Return a text of a web server; None where it has no such path."""
     with _request(source, path, ca_bundle) as response:
-        if response.status_code == NOT_FOUND:
+        if response.status == NOT_FOUND:
             return None
         _require_status(source, response, OK)
-        body = bytearray()
-        for piece in response.iter_content(PIECE_BYTES):
-            body += piece
-            if len(body) > MAX_LIST_BYTES:
-                break
-        return _decoded(bytes(body))
+        try:
+            return _decoded(response.read(MAX_LIST_BYTES))
+        except http_client.TooLarge:
+            raise e2store.BadFile(TOO_LONG) from None
 
 
 def _decoded(content: bytes) -> str:
     if len(content) > MAX_LIST_BYTES:
-        raise e2store.BadFile(f"a list of files has more than {MAX_LIST_BYTES:,} bytes")
+        raise e2store.BadFile(TOO_LONG)
     return content.decode("ascii", errors="replace")
 
 
 @contextmanager
 def _request(
-    source: str, path: str, ca_bundle: str, headers: Mapping[str, str] | None = None
-) -> Iterator[requests.Response]:
+    source: str, path: str, ca_bundle: str, range_: str = ""
+) -> Iterator[http_client.Response]:
     """Send a request to a source. Raises SourceFailed, whose text has no secret of the URL."""
     url = urljoin(source.rstrip("/") + "/", path)
+    context, headers = http_client.tls_context(ca_bundle), {"Range": range_} if range_ else {}
+    client = http_client.HttpClient(context, TIMEOUTS, Purpose.OPERATOR)
     try:
-        with requests.Session() as session:
-            session.verify = ca_bundle or True
-            # Compressed once more, a range of a file would not be one of its bytes.
-            identity = {"Accept-Encoding": "identity", **(headers or {})}
-            timeout = (CONNECT_S, READ_S)
-            with session.get(url, headers=identity, timeout=timeout, stream=True) as response:
-                yield response
-    except requests.RequestException as error:
-        problem = type(error).__name__
-        raise SourceFailed(f"{without_password(source)} cannot be read: {problem}") from None
+        with client.open(url, headers=headers, redirects=http_client.MAX_REDIRECTS) as response:
+            yield response
+    except http_client.NotFetched as error:
+        raise SourceFailed(f"{without_password(source)} cannot be read: {error}") from None
 
 
-def _require_status(source: str, response: requests.Response, *statuses: int) -> None:
-    if response.status_code not in statuses:
+def _require_status(source: str, response: http_client.Response, *statuses: int) -> None:
+    if response.status not in statuses:
         origin = without_password(source)
-        raise SourceFailed(f"{origin} answers with status {response.status_code}")
+        raise SourceFailed(f"{origin} answers with status {response.status}")
 
 
 class FileStore:
@@ -191,8 +186,7 @@ class FileStore:
         """Return a file's bytes, 0 where the source does not say them. Raises SourceFailed."""
         if not is_url(file.source):
             return (Path(file.source) / file.name.text).stat().st_size
-        first = {"Range": "bytes=0-0"}
-        with _request(file.source, file.name.text, self._ca_bundle, first) as response:
+        with _request(file.source, file.name.text, self._ca_bundle, "bytes=0-0") as response:
             size = response.headers.get("Content-Range", "").rpartition("/")[2]
             return int(size) if size.isascii() and size.isdecimal() else 0
 
@@ -215,16 +209,16 @@ class FileStore:
     def _append_rest(self, file: HistoryFile, part: IO[bytes]) -> None:
         """Append what is missing of a file."""
         start = part.tell()
-        headers = {"Range": f"bytes={start}-"} if start else {}
-        with _request(file.source, file.name.text, self._ca_bundle, headers) as response:
-            if response.status_code == NOT_FOUND:
+        range_ = f"bytes={start}-" if start else ""
+        with _request(file.source, file.name.text, self._ca_bundle, range_) as response:
+            if response.status == NOT_FOUND:
                 raise e2store.BadFile("the source does not have it")
-            if response.status_code == RANGE_NOT_SATISFIABLE:
+            if response.status == RANGE_NOT_SATISFIABLE:
                 return  # it is whole
             _require_status(file.source, response, OK, PARTIAL)
-            if response.status_code == OK:
+            if response.status == OK:
                 part.truncate(0)
-            for piece in response.iter_content(PIECE_BYTES):
+            for piece in response.pieces():
                 part.write(piece)
                 if part.tell() > self._max_file_bytes:
                     part.truncate(0)

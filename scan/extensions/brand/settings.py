@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from scan.outbound.https_client import SVG, picture_type
+from scan.outbound.picture_types import SVG, picture_type
 from scan.registry import FOLDER
 from scan.setting_kinds import Kind, absolute_path, https_url, one_of, setting, short_text
 from scan.settings import UNBRANDED, Brand, Logo, OwnSettings, Palette

@@ -132,7 +132,8 @@ def largest_by_gas(reader: Reader, limit: int) -> tuple[int, list[Record]]:
     longest of SPANS_S up to the newest block whose transactions are counted, with its seconds."""
     for span_s in SPANS_S:
         with suppress(InvalidParameter):
-            return span_s, contracts(reader, span_s, Order(True, False), None, limit)
+            order = Order(by_gas=True, is_ascending=False)
+            return span_s, contracts(reader, span_s, order, None, limit)
     return SPANS_S[-1], []
 
 

@@ -10,7 +10,7 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "source, bytecode, values and calls of contracts; builds; imports of source",
     "contracts",
-    needs=("explanations", "verification_jobs"),
+    needs=("decoding", "explanations", "verification_jobs"),
     paths=("verify", "verified-contracts/"),
     commands={
         "contracts": "take verified contracts over from other explorers, or write ours to a file",

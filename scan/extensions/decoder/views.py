@@ -19,7 +19,14 @@ from scan.contracts.abi import AbiError, parse_signature
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions, contract_values
-from scan.extensions.decoder.decoding import KINDS, MAX_BYTES, Decoding, Encoded, decode, recorded
+from scan.extensions.decoder.decoded_data import (
+    KINDS,
+    MAX_BYTES,
+    Decoding,
+    Encoded,
+    decode,
+    recorded,
+)
 from scan.extensions.decoder.typed_data import FIELD
 from scan.hex import to_hex
 from scan.http import json_responses, request_bodies

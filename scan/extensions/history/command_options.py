@@ -133,10 +133,10 @@ class ProofAudit:
         try:
             encoded = state_proofs.proven_header(genesis, header)
             account = state_proofs.read_account(address, genesis, encoded, proof)
-            read = GenesisBalance(account.balance, True)
+            read = GenesisBalance(account.balance, is_proven=True)
         except state_proofs.ImproperProof:
             try:
-                read = GenesisBalance(quantity(answer), False)
+                read = GenesisBalance(quantity(answer), is_proven=False)
             except BadHex:
                 return None
         with self._database.transaction() as tx:

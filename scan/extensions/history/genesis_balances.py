@@ -55,7 +55,7 @@ def _read(reader: Reader, address: bytes, block: BlockId) -> GenesisBalance | No
     try:
         node = reader.node.within(TIMEOUT_S)
         account = sources.get(AccountProofs).read(node, address, block)
-        return GenesisBalance(account.balance, True)
+        return GenesisBalance(account.balance, is_proven=True)
     except (HistoryUnavailable, Unavailable, UpstreamFailed):  # few nodes keep proofs of block 0
         state = sources.account_states.all_at(reader.node, [address], block).get(address)
-        return None if state is None else GenesisBalance(state.balance, False)
+        return None if state is None else GenesisBalance(state.balance, is_proven=False)

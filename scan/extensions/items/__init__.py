@@ -6,7 +6,7 @@ items in the API, on pages and in files. Start with queries.py, then views.py.
 An item's URI anybody may have written. Data within it is read at once; documents at other servers
 are fetched in the background, and no request waits for them: media_cache.py (metadata and picture,
 which document is fetched next, how many at once from one site), then item_metadata.py and
-pictures.py (hostile JSON and images). scan/outbound/https_client.py fetches one.
+picture_cost.py (hostile JSON and images). scan/outbound/http_client.py fetches one.
 """
 
 from scan.registry import Extension

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
-from scan.extensions.items import pictures
-from scan.outbound.https_client import SVG, picture_type
+from scan.extensions.items import picture_cost
+from scan.outbound.picture_types import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024
@@ -112,7 +112,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     """Return the URL that an https: or ipfs: URI is fetched from. Raises BadContent for others."""
     scheme, _, rest = uri.partition("://")
     if scheme.lower() == "https":
-        return RemoteUrl(uri, False)
+        return RemoteUrl(uri, is_of_gateway=False)
     if scheme.lower() != "ipfs":
         raise BadContent("Only data:, https: and ipfs: URIs are read.")
     if not ipfs_gateway:
@@ -123,7 +123,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     whole = "/".join([content_id, *path])
     if "\\" in whole or not whole.isprintable():
         raise BadContent("The ipfs: URI is malformed.")
-    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", True)
+    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", is_of_gateway=True)
 
 
 def item_uri(uri: str, token_id: int) -> str:
@@ -182,10 +182,10 @@ def picture(content: bytes) -> Picture:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
     if content_type == SVG:
         try:
-            pictures.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
-        except (pictures.TooComplex, RecursionError):
+            picture_cost.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
+        except (picture_cost.TooComplex, RecursionError):
             reason = "The picture is an SVG that draws too much, or is malformed."
             raise BadContent(reason) from None
-    elif pictures.pixels(content, content_type) > MAX_PIXELS:
+    elif picture_cost.pixels(content, content_type) > MAX_PIXELS:
         raise BadContent("The picture has too many pixels.")
     return Picture(content_type, content)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.extensions.items import item_metadata, pictures
-from scan.outbound import allowed_urls, https_client
+from scan.extensions.items import item_metadata, picture_cost
+from scan.outbound import allowed_urls, http_client
+from scan.outbound.picture_types import SVG
 from scan.setting_kinds import Network
 
 MAX_SITES = 1000
@@ -22,6 +23,21 @@ MAX_RUNNING_OF_SLOW_SITES = 2  # together
 DOCUMENTS_PER_MINUTE = 60  # from one site, whose operator did not agree to be read
 SLOW_S = 4.0
 SLOW_FOR_S = 300.0  # after a document that took longer than SLOW_S
+
+
+class Document(NamedTuple):
+    """A document to fetch. `url` is one that allowed_urls.parse() accepts. `is_chosen`: the
+    operator chose its server, which has no rate limit and is never one of the slow sites."""
+
+    url: str
+    most_bytes: int
+    is_chosen: bool
+
+    @property
+    def site(self) -> str:
+        """The last two labels of its host: their owner can make any number of names below them."""
+        parsed = allowed_urls.parse(self.url)
+        return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 
 @dataclass
@@ -41,10 +57,10 @@ class DocumentQueue:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._changed = threading.Condition()  # which guards all that follows
-        self._waiting: deque[https_client.Document] = deque()
+        self._waiting: deque[Document] = deque()
         self._sites: dict[str, _Site] = {}
 
-    def put(self, document: https_client.Document) -> bool:
+    def put(self, document: Document) -> bool:
         """Queue a document, and return whether it is accepted."""
         with self._changed:
             if len(self._waiting) >= MAX_WAITING:
@@ -61,7 +77,7 @@ class DocumentQueue:
             self._changed.notify()
             return True
 
-    def take(self) -> https_client.Document:
+    def take(self) -> Document:
         """Wait for a document that may be fetched now. The caller calls done() afterwards."""
         with self._changed:
             while True:
@@ -74,7 +90,7 @@ class DocumentQueue:
                     return document
                 self._changed.wait()
 
-    def done(self, document: https_client.Document, seconds: float) -> None:
+    def done(self, document: Document, seconds: float) -> None:
         """End a document that take() returned, which was fetched in so many seconds."""
         with self._changed:
             site = self._sites[document.site]
@@ -83,7 +99,7 @@ class DocumentQueue:
                 site.slow_until = self._now() + SLOW_FOR_S
             self._changed.notify_all()
 
-    def _may_start(self, document: https_client.Document) -> bool:
+    def _may_start(self, document: Document) -> bool:
         site, now = self._sites[document.site], self._now()
         if site.running >= MAX_RUNNING_OF_SITE:
             return False
@@ -161,7 +177,7 @@ class ItemMedia:
 
     def __init__(
         self,
-        fetcher: https_client.DocumentFetcher | None,
+        fetcher: http_client.HttpClient | None,
         ipfs_gateway: str = "",
         gateway_networks: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
@@ -174,7 +190,7 @@ class ItemMedia:
         self._pictures: SizedCache[str | item_metadata.BadContent] = SizedCache(PICTURES_BYTES)
         self._shown: SizedCache[item_metadata.Picture] = SizedCache(SHOWN_BYTES)
         self._documents = DocumentQueue(now)
-        self._pending: set[https_client.Document] = set()
+        self._pending: set[Document] = set()
         self._lock = threading.Lock()
         self._threads = 0
 
@@ -255,19 +271,19 @@ class ItemMedia:
             allowed_urls.parse(url.url)
         except allowed_urls.RefusedUrl as error:
             return _Content(None, f"The URL is not allowed: {error}.")
-        document = https_client.Document(url.url, most_bytes, url.is_of_gateway)
+        document = Document(url.url, most_bytes, url.is_of_gateway)
         cached = self._cache.get(document)
         if cached is not None and self._now() < cached.until:
             return cached
         with self._lock:
             if document not in self._pending:
                 if not self._documents.put(document):
-                    return _Content(None, BUSY, True, False)
+                    return _Content(None, BUSY, is_pending=True, is_of_chain=False)
                 self._pending.add(document)
             if self._threads < FETCHING_THREADS:
                 threading.Thread(target=self._run, name="item media", daemon=True).start()
                 self._threads += 1
-        return _Content(None, PENDING, True, False)
+        return _Content(None, PENDING, is_pending=True, is_of_chain=False)
 
     def _run(self) -> None:
         while True:
@@ -282,14 +298,15 @@ class ItemMedia:
                 with self._lock:
                     self._pending.discard(document)
 
-    def _fetch(self, document: https_client.Document) -> None:
+    def _fetch(self, document: Document) -> None:
         assert self._fetcher is not None
         allowed = self._gateway_networks if document.is_chosen else ()
         try:
             body = self._fetcher.get(document.url, document.most_bytes, allowed)
-            content = _Content(body, None, False, False, self._now() + KEPT_S)
-        except https_client.NotFetched as error:
-            content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
+            content = _Content(body, is_of_chain=False, until=self._now() + KEPT_S)
+        except http_client.NotFetched as error:
+            until = self._now() + FAILURE_KEPT_S
+            content = _Content(None, str(error), is_of_chain=False, until=until)
         self._cache.store(
             document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
         )
@@ -298,6 +315,5 @@ class ItemMedia:
 def _is_small(picture: item_metadata.Picture) -> bool:
     content_type, content = picture
     return len(content) <= MAX_THUMBNAIL_BYTES and (
-        content_type == https_client.SVG
-        or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
+        content_type == SVG or picture_cost.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
     )

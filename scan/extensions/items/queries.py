@@ -261,7 +261,7 @@ def thumbnails(reader: Reader, records: Sequence[Mapping[str, Any]]) -> Thumbnai
     ]
     listed_thumbnails: list[Thumbnail | None] = [None] * len(records)
     if not first:
-        return Thumbnails(listed_thumbnails, False)
+        return Thumbnails(listed_thumbnails, are_pending=False)
     head = blocks.or_newest(reader, None)
     uris = reader.sources.get(TokenUris).all_at(reader.node, first, head)
     item_media, pending = reader.sources.get(ItemMedia), 0
@@ -269,7 +269,7 @@ def thumbnails(reader: Reader, records: Sequence[Mapping[str, Any]]) -> Thumbnai
     for index, (item, uri) in enumerate(zip(first, uris, strict=True)):
         if pending == MAX_PENDING or time.monotonic() > ends_at:
             reader.do_not_cache()
-            return Thumbnails(listed_thumbnails, True)
+            return Thumbnails(listed_thumbnails, are_pending=True)
         media = item_media.of(uri.uri, item.token_id)
         listed_thumbnails[index] = item_media.thumbnail(media)
         pending += media.is_pending

@@ -23,7 +23,7 @@ from scan.http.interfaces import REST, Interface
 from scan.http.json_responses import Response, json_value
 from scan.http.list_responses import LISTED, list_response
 from scan.http.services import Services
-from scan.outbound import https_client
+from scan.outbound import http_client
 from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import address_of, names_of
 from scan.queries import tokens
@@ -104,7 +104,7 @@ def item_media(core: Services) -> ItemMedia:
     settings, media = core.settings, core.settings.of(MediaSettings)
     if not media.nft_media:
         return ItemMedia(None)
-    fetcher = https_client.DocumentFetcher(https_client.tls_context(settings.ca_bundle))
+    fetcher = http_client.HttpClient(http_client.tls_context(settings.ca_bundle))
     return ItemMedia(fetcher, media.ipfs_gateway, settings.webhook_allow_networks)
 
 

@@ -1,6 +1,7 @@
 """`scan mcp`: the Model Context Protocol over standard input and output, for any running Scan."""
 
 import argparse
+from functools import partial
 from typing import Any
 
 import orjson
@@ -35,10 +36,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     from scan.extensions.mcp.server import make_server
 
     url = service_url(settings, options)
-    document = _document(_request(url, ApiRequest("GET", "/api/v1/openapi.json", "", None)), url)
+    request = partial(_request, settings, url)
+    document = _document(request(ApiRequest("GET", "/api/v1/openapi.json", "", None)), url)
 
     async def send(sent: ApiRequest) -> ApiResponse:
-        return await anyio.to_thread.run_sync(_request, url, sent)
+        return await anyio.to_thread.run_sync(request, sent)
 
     async def serve() -> None:
         server = make_server(document, send)
@@ -59,10 +61,12 @@ def _document(response: ApiResponse, url: str) -> dict[str, Any]:
     raise ScanError(f"{url} is not Scan: it has no OpenAPI document at /api/v1/openapi.json")
 
 
-def _request(url: str, sent: ApiRequest) -> ApiResponse:
+def _request(settings: Settings, url: str, sent: ApiRequest) -> ApiResponse:
     key = client_api_key()
     query = f"?{sent.query}" if sent.query else ""
     headers = {"X-API-Key": key} if key else {}
     address = f"{url}{sent.path}{query}"
-    response = send(address, TIMEOUT_S, method=sent.method, headers=headers, body=sent.body)
+    response = send(
+        settings, address, TIMEOUT_S, method=sent.method, headers=headers, body=sent.body
+    )
     return ApiResponse(response.status, response.body)

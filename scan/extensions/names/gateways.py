@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types
 from scan.hex import BadHex, data, to_hex
 from scan.outbound.allowed_urls import MAX_URL_CHARACTERS
-from scan.outbound.https_client import DocumentFetcher, NotFetched
+from scan.outbound.http_client import HttpClient, NotFetched
 from scan.setting_kinds import Network
 
 TOTAL_S = 2.0  # of one request, for all its names and what is nested
@@ -79,7 +79,7 @@ class Lookup(NamedTuple):
 class Gateways:
     """Asks the hosts that contracts name."""
 
-    def __init__(self, fetcher: DocumentFetcher, allowed: Sequence[Network]) -> None:
+    def __init__(self, fetcher: HttpClient, allowed: Sequence[Network]) -> None:
         """`allowed` are networks besides public ones."""
         self._fetcher = fetcher
         self._allowed = allowed

@@ -17,7 +17,7 @@ from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.services import Services
-from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries.addresses import Address, AddressName, AddressNames
 
@@ -69,7 +69,7 @@ def names_of_settings(core: Services) -> primary_names.Names:
     hosts = l1 = None
     if choices.choice.asks_gateways:
         timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
-        hosts = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
+        hosts = Gateways(HttpClient(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
     if choices.l1_urls:
         l1 = NodeGateway(Node(choices.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
     return primary_names.Names(choices, hosts, l1)

@@ -16,6 +16,7 @@ from flask import Blueprint, request
 from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter, Unavailable
+from scan.ethereum.text_cleaning import IGNORABLE
 from scan.extensions.search.hooks import MAX_NAME, Results, Search
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
@@ -32,11 +33,7 @@ LEAST_SIMILAR = 3  # characters: a trigram
 
 _DIGITS = re.compile(r"#?([0-9][0-9,_']{0,25}|0[xX][0-9a-fA-F]{1,16})\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
-# What copying may add: characters that cannot be seen, and quotes.
-_AROUND = (
-    "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
-    "\"'`\u201c\u201d\u2018\u2019\xab\xbb<>"
-)
+_QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb<>"
 # A hash, an address or a number in the address of an explorer's page.
 _PAGE = re.compile(
     r"(?:https?://)?[\w.-]{1,253}(?::\d{1,5})?/(?:[\w#!.-]{1,64}/){0,3}"
@@ -63,7 +60,12 @@ Record = Mapping[str, Any]
 def value_in(text: str) -> str:
     """Return a text without what copying adds, and of an explorer's link, of an account with its
     chain or of an ICAP number the hash, address or number alone."""
-    bare = text.strip().strip(_AROUND).strip()
+    start, end = 0, len(text)
+    while start < end and _is_added(text[start]):
+        start += 1
+    while end > start and _is_added(text[end - 1]):
+        end -= 1
+    bare = text[start:end]
     if match := _PAGE.match(bare) or _ON_A_CHAIN.match(bare):
         return match[1]
     if match := _ICAP.match(bare.replace(" ", "")):
@@ -73,6 +75,11 @@ def value_in(text: str) -> str:
             return f"0x{value:040x}"
     is_value = any(form.match(bare) for form in (_HEX, _DIGITS, _PART))
     return bare if is_value else text.strip()
+
+
+def _is_added(character: str) -> bool:
+    """Return whether copying may add it: what cannot be seen, and quotes."""
+    return character.isspace() or character in _QUOTES or bool(IGNORABLE.match(character))
 
 
 def whole_value(reader: Reader, text: str, *, with_transactions: bool = True) -> str:
@@ -126,8 +133,8 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     """Return the records that extensions find and those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
-    found = [record for results in listed for record in results.records(reader, text)]
-    return [*found, *records][:MAX_FOUND]
+    of_extensions = [record for results in listed for record in results.records(reader, text)]
+    return [*of_extensions, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:

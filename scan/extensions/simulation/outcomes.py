@@ -20,10 +20,10 @@ from scan.extensions.explanations.storage import mapping_keys, queries
 from scan.extensions.explanations.transactions import failure_locations, trace_decoding
 from scan.extensions.explanations.transactions.mapped_code import MAX_GAS
 from scan.extensions.explanations.transactions.state_changes import named_changes
-from scan.extensions.simulation.movements import SIMULATED_COIN, Movements, kept_logs, movements
 from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
+from scan.extensions.simulation.transfers import SIMULATED_COIN, Movements, kept_logs, movements
 from scan.extensions.traces.transaction_traces import implementations_in
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks

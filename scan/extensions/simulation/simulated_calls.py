@@ -124,15 +124,14 @@ def _traced(
         answers = _read_traces(node, block, call, overrides, *tracers)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
-            outcomes.append(Outcome(_refused(call, refusal), True, overrides=overrides))
+            outcomes.append(Outcome(_refused(call, refusal), is_traced=True, overrides=overrides))
             continue
         trace, state = answers
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
             raise _NotOffered  # it ignores the tracer, or the tracer's options
         changes = state_changes.read_prestate(state)
-        outcomes.append(
-            Outcome(transaction_traces.read_call_trace(trace), True, changes, overrides)
-        )
+        frames = transaction_traces.read_call_trace(trace)
+        outcomes.append(Outcome(frames, is_traced=True, changes=changes, overrides=overrides))
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes

@@ -101,7 +101,7 @@ class OpenResponse:
         self._ends = True
         if self._is_closed or self._conn.state is not State.STREAMING:
             return  # begin() comes back here
-        self._put_end()
+        self._conn.response.close()
         self._conn.to_send.flush()
         self._worker.end(self._conn)
 
@@ -129,9 +129,6 @@ class OpenResponse:
     def _put(self, data: bytes) -> None:
         """Write to the response, or to what it was upgraded to."""
         self._conn.response.write(data)
-
-    def _put_end(self) -> None:
-        self._conn.response.close()
 
     def _flush(self) -> None:
         conn = self._conn

@@ -8,8 +8,8 @@ Start with token_list.py: the form, its logos, storing a list.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "token lists and their logos, by `scan tokens`",
+    "token lists and their logos, by `scan token-lists`",
     "operating",
     needs=("items",),
-    commands={"tokens": "manage token lists and their logos"},
+    commands={"token-lists": "manage token lists and their logos"},
 )

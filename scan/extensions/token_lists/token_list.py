@@ -20,9 +20,10 @@ from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.checksums import checksummed
-from scan.extensions.items import item_metadata, pictures
+from scan.extensions.items import item_metadata, picture_cost
 from scan.extensions.items.item_metadata import BadContent
-from scan.outbound.https_client import SVG, DocumentFetcher, NotFetched
+from scan.outbound.http_client import HttpClient, NotFetched
+from scan.outbound.picture_types import SVG
 from scan.queries.reader import Reader
 from scan.setting_kinds import Network
 
@@ -168,7 +169,7 @@ class LogoFetcher:
     """A fetcher of logos by data: and https: URIs and, where there is a gateway, ipfs: URIs."""
 
     def __init__(
-        self, fetcher: DocumentFetcher, ipfs_gateway: str, gateway_networks: Sequence[Network]
+        self, fetcher: HttpClient, ipfs_gateway: str, gateway_networks: Sequence[Network]
     ) -> None:
         self._fetcher = fetcher
         self._gateway = ipfs_gateway
@@ -184,7 +185,7 @@ class LogoFetcher:
                 content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
             picture = item_metadata.picture(content)
             if picture.content_type != SVG and not (
-                0 < pictures.pixels(content, picture.content_type) <= MAX_PIXELS
+                0 < picture_cost.pixels(content, picture.content_type) <= MAX_PIXELS
             ):
                 return f"The picture has more than {MAX_PIXELS} pixels, or none."
         except (NotFetched, BadContent) as error:

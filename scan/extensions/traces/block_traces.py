@@ -329,8 +329,8 @@ class TracedInputs:
     def input_of(
         self, node: request_node.NodeSession, indexed: IndexedTransaction, address: bytes
     ) -> bytes | None:
-        """Return what creation_input() of the trace does. Raises as TransactionTraces.calls()
-        does."""
+        """Return the input of the transaction's last creation at an address; None if there is none,
+        or its trace was cut. Raises what TransactionTraces.read() does."""
         trace: transaction_traces.TransactionTrace = self._traces.read(node, indexed, _KIND)
         return trace.creation_input(address)
 

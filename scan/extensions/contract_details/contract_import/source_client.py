@@ -6,25 +6,27 @@ are not trusted: their size, time and JSON are bounded here.
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
-import requests
 
 from scan.cached_values import json_decoder
+from scan.deadlines import retry_after_s
 from scan.errors import ScanError
+from scan.outbound.allowed_urls import Purpose
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, TooLarge, tls_context
 from scan.verification.request import MAX_SOURCE_BYTES
 
 _T = TypeVar("_T")
 
 # Room for a source of 1 MiB, escaped in JSON twice, beside the bytecode, the ABI and the settings.
 MAX_ANSWER_BYTES = 16 * MAX_SOURCE_BYTES
-CONNECT_TIMEOUT_S = 5.0
-ANSWER_TIMEOUT_S = 60.0
+TIMEOUTS = AttemptTimeouts(total_s=60.0, connect_s=5.0)
 MAX_WAIT_S = 300.0
 RETRY_AFTER_S = (2.0, 8.0, 30.0, 120.0)  # the least waits, which Retry-After can prolong
-PIECE_BYTES = 64 * 1024
-AGENT = "Scan/1.0 (contract import)"
+HEADERS = {"User-Agent": "Scan/1.0 (contract import)", "Accept": "application/json"}
 
 
 class SourceFailed(ScanError):
@@ -49,10 +51,7 @@ class SourceClient:
         self._pause_s = 1 / rate_per_s
         self._next_at = 0.0
         self._sleep = sleep
-        self._session = requests.Session()
-        self._session.trust_env = False
-        self._session.headers.update({"User-Agent": AGENT, "Accept": "application/json"})
-        self._session.verify = ca_bundle or True
+        self._client = HttpClient(tls_context(ca_bundle), TIMEOUTS, Purpose.OPERATOR)
 
     def get(self, path: str, answer: type[_T], **query: str) -> _T | None:
         """Return the answer, or None for status 404. Raises SourceFailed, after some attempts, and
@@ -79,35 +78,19 @@ class SourceClient:
         """Return status, body and the seconds to wait; the status is 0 without an answer."""
         self._sleep(max(0.0, self._next_at - time.monotonic()))
         self._next_at = time.monotonic() + self._pause_s
-        ends_at = time.monotonic() + ANSWER_TIMEOUT_S
-        try:
-            with self._session.get(
-                self.base_url + path,
-                params=query,
-                timeout=(CONNECT_TIMEOUT_S, CONNECT_TIMEOUT_S),
-                stream=True,
-                allow_redirects=False,  # a redirect could send the key anywhere
-            ) as response:
-                wait = response.headers.get("Retry-After", "")
-                wait_s = float(wait) if wait.isascii() and wait.isdecimal() else 0.0
-                return response.status_code, _body(response, ends_at), wait_s
-        except requests.RequestException:
-            return 0, b"", 0.0  # without the error's message, which has the URL with the key
+        url = f"{self.base_url}{path}?{urlencode(query)}"
+        try:  # without redirects, which could send the key anywhere
+            with self._client.open(url, headers=HEADERS) as response:
+                wait_s = retry_after_s(response.headers.get("Retry-After"), datetime.now(UTC))
+                return response.status, response.read(MAX_ANSWER_BYTES), wait_s or 0.0
+        except TooLarge:
+            raise Malformed("its answer is too large") from None
+        except NotFetched:
+            return 0, b"", 0.0
 
 
 class SourceBusy(Exception):
     """The source answers with status 200 that its rate limit is exceeded."""
-
-
-def _body(response: requests.Response, ends_at: float) -> bytes:
-    body = bytearray()
-    for piece in response.iter_content(PIECE_BYTES):
-        body += piece
-        if len(body) > MAX_ANSWER_BYTES:
-            raise Malformed("its answer is too large")
-        if time.monotonic() > ends_at:
-            raise requests.Timeout
-    return bytes(body)
 
 
 def _read(body: bytes, answer: type[_T]) -> _T:

@@ -12,7 +12,7 @@ from eth_utils import keccak
 from scan.contracts.abi import MAX_DEPTH
 from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.decoder.decoding import MAX_BYTES
+from scan.extensions.decoder.decoded_data import MAX_BYTES
 from scan.extensions.decoder.typed_data import MAX_MEMBERS, MAX_STRUCTURES, parse
 from tests.support.lists import post
 

@@ -210,8 +210,9 @@ def _wrapped(facts: Facts, names: Names) -> Recognised | None:
     amount = [asset_part(names, Asset(token), value)]
     holders = transfer["fromAddress"], transfer["toAddress"]
     if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
+        values = {"given": [_coin(facts, names)], "got": amount}
         stated = {COIN: -value, Asset(token): value}
-        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True, stated)
+        return Recognised("wrap", values, has_value=True, stated=stated)
     is_paid = facts.internal is None or facts.flows().get(COIN, 0) + facts.value >= value
     if topic == WITHDRAWAL and holders == (facts.sender, ZERO) and is_paid:
         paid = {} if facts.internal is None else {COIN: value}

@@ -14,7 +14,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.settings import Settings as MediaSettings
-from scan.outbound.https_client import DocumentFetcher, NotFetched
+from scan.outbound.http_client import HttpClient, NotFetched
 from tests.support import many_functions, page_checks
 from tests.support.anvil import calldata
 from tests.support.serving import wait_until
@@ -183,7 +183,7 @@ def fetched(monkeypatch):
         over.wait(20)
         raise NotFetched("no answer")
 
-    monkeypatch.setattr(DocumentFetcher, "get", get)
+    monkeypatch.setattr(HttpClient, "get", get)
     yield urls
     over.set()
     wait_until(lambda: len(urls) == MAX_PENDING, timeout_s=20)  # none is left for the real fetcher

@@ -22,7 +22,7 @@ from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices, day_prices
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
 from scan.hex import data, to_hex
-from scan.outbound.https_client import DocumentFetcher, NotFetched
+from scan.outbound.http_client import HttpClient, NotFetched
 from scan.queries.holdings import MIN_DEPTH, Prices, UnitPrices
 from scan.queries.reader import Reader
 from scan.setting_kinds import Network
@@ -48,7 +48,7 @@ class PriceSource(Prices):
     def __init__(
         self,
         source: str,
-        fetcher: DocumentFetcher | None,
+        fetcher: HttpClient | None,
         allowed: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:

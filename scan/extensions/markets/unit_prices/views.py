@@ -9,7 +9,7 @@ from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
 from scan.http.json_responses import Response, json_value
 from scan.http.services import Services
-from scan.outbound.https_client import DocumentFetcher, tls_context
+from scan.outbound.http_client import HttpClient, tls_context
 from scan.queries.holdings import Prices
 
 price_views = Blueprint("prices", __name__)
@@ -53,7 +53,7 @@ def get_prices() -> Response:
 def price_source(core: Services) -> PriceSource:
     settings, source = core.settings, core.settings.of(Settings).prices
     is_url = "://" in source
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
+    fetcher = HttpClient(tls_context(settings.ca_bundle)) if is_url else None
     return PriceSource(source, fetcher, settings.webhook_allow_networks)
 
 

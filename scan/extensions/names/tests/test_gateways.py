@@ -14,7 +14,7 @@ from scan.extensions.names import gateways, name_services, node_names
 from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
-from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, tls_context
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer
@@ -206,9 +206,7 @@ HOSTILE = {
 @pytest.fixture
 def hasty(authority):
     timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
-    return gateways.Gateways(
-        DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK
-    )
+    return gateways.Gateways(HttpClient(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
 
 
 def ask(asked, urls, data=b"\x01"):

@@ -203,7 +203,7 @@ def _check_data_directory(settings: Settings) -> Findings:
 
 
 def _check_service(settings: Settings, url: str) -> Findings:
-    state = service_client.send(f"{url}/readyz", TIMEOUT_S)
+    state = service_client.send(settings, f"{url}/readyz", TIMEOUT_S)
     body = state.json()
     if state.status != 200:
         text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
@@ -218,7 +218,7 @@ def _check_service(settings: Settings, url: str) -> Findings:
     remaining = []
     for address in ("198.51.100.1", "198.51.100.2"):  # of RFC 5737
         headers = {"X-Forwarded-For": address}
-        response = service_client.send(f"{url}/api/v1/stats", TIMEOUT_S, headers=headers)
+        response = service_client.send(settings, f"{url}/api/v1/stats", TIMEOUT_S, headers=headers)
         remaining.append(response.headers.get("X-RateLimit-Remaining", ""))
     if not all(map(str.isdecimal, remaining)):
         return

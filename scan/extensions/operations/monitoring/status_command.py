@@ -42,13 +42,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print the status. Return 0 if the service is ready and follows the node, else 1."""
     base = service_client.service_url(settings, options)
     if options.watch:
-        return _watch(base)
-    state = _fetch(f"{base}/readyz")
+        return _watch(settings, base)
+    state = _fetch(settings, f"{base}/readyz")
     problem = state.get("problem")
     lag, max_lag = state.get("lagBlocks"), options.most_behind
     if not problem and max_lag is not None and (lag is None or lag > max_lag):
         problem = f"{_behind(lag)}; {max_lag} at most are wanted"
-    disk = _fetch_disk(f"{base}/metrics")
+    disk = _fetch_disk(settings, f"{base}/metrics")
     if options.json:
         print_lines(json.dumps({**state, **disk, "problem": problem}))
         return 1 if problem else 0
@@ -78,12 +78,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return 1 if problem else 0
 
 
-def _watch(base: str) -> int:
+def _watch(settings: Settings, base: str) -> int:
     """Print the status until Ctrl-C. The speed is the average since the first line."""
     began_at, first_block = time.monotonic(), None
     try:
         while True:
-            state = _fetch(f"{base}/readyz")
+            state = _fetch(settings, f"{base}/readyz")
             block, lag = state.get("indexedBlock"), state.get("lagBlocks")
             line = f"{datetime.now():%H:%M:%S} {_condition(state)}"
             if block is not None:
@@ -103,11 +103,11 @@ def _watch(base: str) -> int:
         return 0
 
 
-def _fetch_disk(address: str) -> dict[str, Any]:
+def _fetch_disk(settings: Settings, address: str) -> dict[str, Any]:
     """Return the figures of the database's disk; {} where /metrics cannot be read, or the disk is
     on another machine."""
     try:
-        text = service_client.send(address, TIMEOUT_S).body.decode(errors="replace")
+        text = service_client.send(settings, address, TIMEOUT_S).body.decode(errors="replace")
     except service_client.NoResponse:
         return {}
     values = dict(re.findall(r"^scan_disk_(free_bytes|full_seconds) ([0-9.e+]+)$", text, re.M))
@@ -137,9 +137,9 @@ def _backfill_line(backfill: dict[str, Any]) -> str:
     return line
 
 
-def _fetch(address: str) -> dict[str, Any]:
+def _fetch(settings: Settings, address: str) -> dict[str, Any]:
     try:
-        response = service_client.send(address, TIMEOUT_S)
+        response = service_client.send(settings, address, TIMEOUT_S)
     except service_client.NoResponse as error:
         return {"status": "unreachable", "problem": error.message}
     problem = f"the service returned HTTP {response.status} without JSON"

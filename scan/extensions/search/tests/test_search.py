@@ -29,6 +29,26 @@ CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
 """
 
 
+@pytest.mark.check
+@pytest.mark.parametrize(
+    "added",
+    ["\u200b", '\ufeff "', "\u2060'\u00ad", "\u3164\u115f", "\U000e0041\u2800", "\u061c\t<"],
+)
+def test_nothing_that_cannot_be_seen_and_no_quote_is_searched_for(added):
+    address = "0x" + 20 * "ab"
+    assert views.value_in(f"{added}{address}{added[::-1]}") == address
+    assert views.value_in(f"{added} Meridian") == f"{added} Meridian".strip()
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("length", [0, 1_000_000])
+@pytest.mark.parametrize("form", ["{}x{}x", "x{}x", "{}", "x {}", "0x{}"])
+def test_a_text_is_read_once_however_long_it_is(form, length):
+    """Before its length is checked; in quadratic time this would not end within the time-out."""
+    text = form.format(length * "\u200b", length * '"\u2060')
+    assert views.value_in(text) == text.strip()
+
+
 def search(client, text):
     return get(client, "/search", q=text)["results"]
 

@@ -27,7 +27,7 @@ def client(own_index):
 
 @pytest.fixture
 def run(own_index, authority, receiver):
-    """Call `scan tokens`; what it has stored is removed afterwards."""
+    """Call `scan token-lists`; what it has stored is removed afterwards."""
     url = own_index.url
     environment = {
         "DATABASE_URL": url,
@@ -35,7 +35,7 @@ def run(own_index, authority, receiver):
         "SCAN_NFT_MEDIA": receiver.url("").rstrip("/"),
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
-    yield lambda *arguments: scan("tokens", *arguments, **environment)
+    yield lambda *arguments: scan("token-lists", *arguments, **environment)
     database.execute(url, "DELETE FROM listed_tokens")
     database.execute(url, "DELETE FROM logos")
 

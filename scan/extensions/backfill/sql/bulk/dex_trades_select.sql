@@ -1,6 +1,6 @@
 -- In DuckDB: trades among the swaps of a file, in the chain's order.
 -- params: file text
--- returns: columns of dex_trades in parquet_columns.py of exports
+-- returns: columns of dex_trades in parquet.py of exports
 -- index: none
 SELECT s.block_number, s.log_index, s.transaction_index, p.dex, s.pool_address, s.maker,
     CASE WHEN s.is_token0_in THEN p.token0 ELSE p.token1 END AS token_in,

@@ -1,7 +1,7 @@
 -- In DuckDB: token transfers among the candidates of a file, in the chain's order. The words of an event
 -- are read as amounts() of scan/ethereum/events.py reads them.
 -- params: file text
--- returns: columns of token_transfers in parquet_columns.py of exports
+-- returns: columns of token_transfers in parquet.py of exports
 -- index: none
 SELECT e.block_number, e.transaction_index, e.log_index, e.token_address, e.from_address,
     e.to_address, nullif(e.batch_index, 0) AS batch_index,

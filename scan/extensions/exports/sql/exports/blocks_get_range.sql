@@ -1,6 +1,6 @@
 -- Blocks of a range, in the chain's order.
 -- params: columns identifiers, block_from bigint, block_to bigint
--- returns: the columns, which are those of its kind in parquet_columns.py
+-- returns: the columns, which are those of its kind in parquet.py
 -- index: blocks_pkey
 SELECT %(columns)s
 FROM blocks b

@@ -1,6 +1,6 @@
 -- Trades of a range of blocks, in the chain's order.
 -- params: columns identifiers, block_from bigint, block_to bigint
--- returns: the columns, which are those of its kind in parquet_columns.py
+-- returns: the columns, which are those of its kind in parquet.py
 -- index: dex_trades_pkey, dexes_pkey, blocks_pkey
 SELECT %(columns)s
 FROM dex_trades d

@@ -1,6 +1,6 @@
 -- Stored logs of a range of blocks, in the chain's order.
 -- params: columns identifiers, block_from bigint, block_to bigint
--- returns: the columns, which are those of its kind in parquet_columns.py
+-- returns: the columns, which are those of its kind in parquet.py
 -- index: logs_pkey, event_topics_pkey, blocks_pkey
 SELECT %(columns)s
 FROM logs l

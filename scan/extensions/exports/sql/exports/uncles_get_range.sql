@@ -1,6 +1,6 @@
 -- Uncles that a range of blocks includes, in the chain's order.
 -- params: columns identifiers, block_from bigint, block_to bigint
--- returns: the columns, which are those of its kind in parquet_columns.py
+-- returns: the columns, which are those of its kind in parquet.py
 -- index: uncles_pkey
 SELECT %(columns)s
 FROM uncles u

@@ -1,4 +1,4 @@
-"""Documents from URLs that anybody may have written, and items' media that come of them."""
+"""Items' media from documents at URLs that anybody may have written."""
 
 import ipaddress
 import time
@@ -6,20 +6,20 @@ import time
 import pytest
 
 from scan.extensions.items import item_metadata, media_cache
-from scan.outbound import https_client
+from scan.outbound import http_client
 from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-SHORT = https_client.AttemptTimeouts(total_s=1.0, connect_s=0.5)
+SHORT = http_client.AttemptTimeouts(total_s=1.0, connect_s=0.5)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.fixture
 def fetcher(authority):
-    return https_client.DocumentFetcher(https_client.tls_context(str(authority.bundle)), SHORT)
+    return http_client.HttpClient(http_client.tls_context(str(authority.bundle)), SHORT)
 
 
 @pytest.fixture(autouse=True)
@@ -27,75 +27,6 @@ def quiet(receiver):
     receiver.received.clear()
     yield
     receiver.behaviour = lambda *_: Answer()
-
-
-def test_a_document_is_read(fetcher, receiver):
-    receiver.behaviour = lambda *_: Answer(200, (), b"content")
-    assert fetcher.get(receiver.url("/1"), 7, LOOPBACK) == b"content"
-    [request] = receiver.received
-    assert request.headers["Accept-Encoding"] == "identity"
-    assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
-
-
-@pytest.mark.parametrize(
-    "url", ["https://127.0.0.1/", "https://169.254.169.254/", "http://example.com/", "file:///etc"]
-)
-def test_hosts_inside_are_not_reached(url, fetcher):
-    """By the rules of all outbound URLs."""
-    with pytest.raises(https_client.NotFetched):
-        fetcher.get(url, 100)
-
-
-def test_networks_that_webhooks_may_reach_are_closed_to_documents(fetcher, receiver):
-    with pytest.raises(https_client.NotFetched, match="not allowed"):
-        fetcher.get(receiver.url(), 100)
-    assert receiver.received == []
-
-
-@pytest.mark.parametrize(
-    "location",
-    ["https://127.0.0.1:{port}/in", "https://localhost:{port}/in", "/in", "//localhost:{port}/in",
-     "http://localhost/in", "file:///etc/passwd", ""],
-)  # fmt: skip
-def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
-    """Also where the first URL is an allowed gateway: its redirects are anybody's."""
-    to = location.format(port=receiver.server_port)
-    receiver.behaviour = lambda *_: Answer(302, (("Location", to),))
-    with pytest.raises(https_client.NotFetched):
-        fetcher.get(receiver.url("/out"), 100, LOOPBACK)
-    assert [request.path for request in receiver.received] == ["/out"]
-
-
-FAILURES = [
-    Answer(200, (), b"x" * 101),
-    Answer(404, (), b"x"),
-    Answer(204),
-    Answer(200, (("Content-Encoding", "gzip"),), b"x"),
-    None,
-]
-
-
-@pytest.mark.parametrize("answer", FAILURES)
-def test_other_answers_are_failures(answer, fetcher, receiver):
-    receiver.behaviour = lambda *_: answer
-    with pytest.raises(https_client.NotFetched):
-        fetcher.get(receiver.url(), 100, LOOPBACK)
-
-
-def test_a_trickling_server_is_left_in_time(fetcher, receiver):
-    def trickle(handler, _received):
-        handler.send_response(200)
-        handler.send_header("Content-Length", "100")
-        handler.end_headers()
-        for _ in range(100):
-            if handler.server.closing.wait(0.2):
-                break
-            handler.wfile.write(b"x")
-        return None
-
-    receiver.behaviour = trickle
-    with pytest.raises(https_client.NotFetched):
-        fetcher.get(receiver.url(), 1000, LOOPBACK)
 
 
 def read(media, uri):
@@ -159,7 +90,7 @@ def test_slow_servers_bound_what_waits(fetcher, receiver):
 
 
 def document(name, *, is_chosen=False):
-    return https_client.Document(f"https://{name}/", 100, is_chosen)
+    return media_cache.Document(f"https://{name}/", 100, is_chosen)
 
 
 def test_waiting_documents_are_bounded_by_site_and_in_all():

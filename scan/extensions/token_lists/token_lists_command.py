@@ -1,4 +1,4 @@
-"""`scan tokens`: imports, lists and exports token lists with their logos."""
+"""`scan token-lists`: imports, lists and exports token lists with their logos."""
 
 import argparse
 import sys
@@ -16,17 +16,17 @@ from scan.errors import ScanError
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
 from scan.observability.logs import print_lines
-from scan.outbound.https_client import AttemptTimeouts, DocumentFetcher, NotFetched, tls_context
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
 
-NAME = "scan-tokens"
+NAME = "scan-token-lists"
 LIST_TIMEOUTS = AttemptTimeouts(total_s=60.0, connect_s=5.0)
 MAX_SHOWN = 20
 
 IMPORT = """\
 Stores the tokens of a token list (tokenlists.org) that are on the indexed chain, and their logos:
-    scan tokens import https://tokens.uniswap.org
-    scan tokens import tokens.json
+    scan token-lists import https://tokens.uniswap.org
+    scan token-lists import tokens.json
 A list replaces an earlier one of the same name. A token that several lists have is of the one
 imported last. Entries that are malformed are reported and left out. Logos are fetched once and
 served by Scan; an import that was interrupted goes on, and tries those again that failed."""
@@ -61,7 +61,7 @@ def import_list(settings: Settings, options: argparse.Namespace) -> int:
 
 def _content(settings: Settings, source: str) -> bytes:
     if "://" in source:
-        fetcher = DocumentFetcher(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
+        fetcher = HttpClient(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
         try:
             return fetcher.get(source, token_list.MAX_LIST_BYTES, settings.webhook_allow_networks)
         except NotFetched as error:
@@ -96,7 +96,7 @@ def _report_differences(database: connection.Database, imported: token_list.Toke
 
 def _fetch_logos(settings: Settings, database: connection.Database, name: str) -> None:
     fetcher = token_list.LogoFetcher(
-        DocumentFetcher(tls_context(settings.ca_bundle)),
+        HttpClient(tls_context(settings.ca_bundle)),
         settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
     )
