@@ -61,7 +61,6 @@ def sizes():
     }
 
 
-@pytest.mark.thorough
 @pytest.mark.check
 def test_the_project_does_not_grow():
     most = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
