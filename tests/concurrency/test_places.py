@@ -12,6 +12,7 @@ from scan.concurrency.turns import Postponed, QueuedPlaces, RequestPlaces
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.errors import ClientBusy, Unavailable
 from scan.queries import reader
+from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
@@ -233,7 +234,7 @@ def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
 def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
     places = WaitingThreads(1, 1)
     with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):
-        waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(30)])])
+        waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(WAIT_S)])])
         while "b" not in places._queues:
             pass
         monkeypatch.setattr(turns, "QUEUED_S", 0.0)

@@ -10,7 +10,7 @@ from scan.database import connection
 from scan.outbound import allowed_urls
 from scan.webhooks import dispatcher, sender
 from scan.webhooks.queues import FinishedAttempt, now
-from tests.support import serving
+from tests.support import WAIT_S, serving
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
@@ -86,7 +86,7 @@ def test_names_that_hang_take_no_look_ups_of_healthy_receivers(webhooks, receive
     def hanging_lookup(host, port):
         if host.endswith(".example.com"):
             hanging.append(host)
-            receiver.closing.wait(60)
+            receiver.closing.wait(WAIT_S)
         return lookup(host, port)
 
     def hasty_resolve(url, timeout_s, purpose):

@@ -22,7 +22,7 @@ from tests.database.test_migrations import (
     require_present_shape,
     shape,
 )
-from tests.support import database, first_release, serving, table_digest
+from tests.support import WAIT_S, database, first_release, serving, table_digest
 from tests.support.indexing import Indexing
 
 __all__ = ["empty_url", "first_template", "first_url"]
@@ -110,7 +110,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
             migrating.start()
             serving.wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
             assert readiness(first_url) == 503
-        migrating.join(60)
+        migrating.join(WAIT_S)
     assert not migrating.is_alive() and not readers.refused
     assert all(count > 10 for count in readers.counts.values())
     assert database.execute(first_url, FILES, list(READ)) == files, "a table was written anew"
