@@ -15,6 +15,7 @@ from scan.errors import ScanError
 from scan.files import UNFINISHED, held_folder, whole_file, write_private
 from scan.http.index_version import ReplicaPoller
 from scan.outbound import allowed_urls
+from tests.support import WAIT_S
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -32,7 +33,7 @@ assert stop.wait()
 
 
 def test_a_signal_stops_a_thread_that_is_about_to_wait():
-    subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=ROOT, timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=ROOT, timeout=WAIT_S, check=True)
 
 
 def test_a_deadline_that_has_just_passed_is_not_that_of_the_next_work():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import WAIT_S
 from tests.support.serving import PROGRAMS, ROOT, SERVERS, completed, program
 
 INSTALL = SERVERS.with_name("install_servers")
@@ -24,7 +25,7 @@ def bare(tmp_path):
 
 def install(environment):
     command = [str(shutil.which("bash")), str(INSTALL)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_S)
 
 
 @pytest.mark.parametrize(("ci", "status"), [("", 0), ("true", 1)])

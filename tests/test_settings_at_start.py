@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan import settings
-from tests.support import forked_python
+from tests.support import WAIT_S, forked_python
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -131,4 +131,6 @@ def started(*command, environ):
     """In a process that imports what SCAN_EXTENSIONS says."""
     arguments = [sys.executable, "-m", *map(str, command)]
     environment = os.environ | environ
-    return subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        arguments, env=environment, capture_output=True, text=True, timeout=WAIT_S
+    )

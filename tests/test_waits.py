@@ -5,14 +5,17 @@ hold it, has a time-out and knows the client.
 """
 
 import ast
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.cached_values import cached_property
+from tests.support import WAIT_S
 from tests.support.extension_tests import is_there
 from tests.support.served_modules import functions, modules, node_calls, nodes, served
+from tests.support.serving import ROOT
 from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
@@ -210,19 +213,38 @@ def test_a_property_of_one_request_holds_none_of_another():
             self.times += 1
             if self.waits:
                 computing.set()
-                assert goes_on.wait(60)
+                assert goes_on.wait(WAIT_S)
             return self.times
 
     slow, quick = Reads(True), Reads(False)
     with ThreadPoolExecutor(2) as pool:
         waiting = pool.submit(lambda: slow.events)
-        assert computing.wait(60)
+        assert computing.wait(WAIT_S)
         try:
-            assert pool.submit(lambda: (quick.events, quick.events)).result(60) == (1, 1)
+            assert pool.submit(lambda: (quick.events, quick.events)).result(WAIT_S) == (1, 1)
             assert not waiting.done()
         finally:
             goes_on.set()
     assert slow.events == 1 and isinstance(Reads.events, cached_property)
+
+
+# Waits of two seconds to three minutes; a shorter one is for what must not come.
+FIGURE = r"([2-9]|[1-9][0-9]|1[0-7][0-9])(\.[0-9]+)?\b"
+OWN_FIGURE = re.compile(
+    rf"\btimeout={FIGURE}|wait_until\(.*\btimeout_s={FIGURE}"
+    rf"|\.(wait|result|join|settimeout|communicate)\({FIGURE}\)"
+)
+
+
+def test_no_wait_of_a_test_has_a_figure_of_its_own():
+    """It has tests.support.WAIT_S, or POLL_S: a busy machine makes none fail."""
+    folders = [ROOT / "tests", *(ROOT / "scan" / "extensions").glob("*/tests")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    texts = {p: p.read_text(encoding="utf-8") for p in files if "node_modules" not in p.parts}
+    found = {p: OWN_FIGURE.search(text) for p, text in texts.items()}
+    assert {path: match[0] for path, match in found.items() if match} == {}
+    for wait in ("thread.join({})", "get(url, timeout={})", "wait_until(is_there, timeout_s={}.5)"):
+        assert OWN_FIGURE.search(wait.format(60)) and not OWN_FIGURE.search(wait.format("WAIT_S"))
 
 
 def _names(tree):

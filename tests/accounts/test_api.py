@@ -10,6 +10,7 @@ from eth_account import Account
 from app import create_app
 from scan.ethereum.transaction_checks import CURVE_ORDER
 from scan.settings import Settings
+from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.serving import at_once, gunicorn, statuses, wait_until
 from tests.support.value_names import shown
@@ -19,18 +20,20 @@ ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
 def post(server, body, **options):
-    return requests.post(f"{server}/api/v1/keys", json=body, timeout=30, **options)
+    return requests.post(f"{server}/api/v1/keys", json=body, timeout=WAIT_S, **options)
 
 
 def listed(server, wallet, **options):
-    response = requests.get(f"{server}/api/v1/keys?owner={wallet.address}", timeout=30, **options)
+    response = requests.get(
+        f"{server}/api/v1/keys?owner={wallet.address}", timeout=WAIT_S, **options
+    )
     assert response.status_code == 200, response.text
     return response.json()["keys"]
 
 
 def delete(server, key_id, key=None):
     headers = {"X-API-Key": key} if key else {}
-    return requests.delete(f"{server}/api/v1/keys/{key_id}", headers=headers, timeout=30)
+    return requests.delete(f"{server}/api/v1/keys/{key_id}", headers=headers, timeout=WAIT_S)
 
 
 def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
@@ -123,7 +126,7 @@ def test_a_deleted_key_makes_room_and_keeps_its_request_used(shared_server):
     assert (gone.status_code, gone.json()) == (200, {"success": True, "id": created[3]["id"]})
     headers = {"X-API-Key": created[3]["key"]}
     address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
-    assert requests.get(address, headers=headers, timeout=5).status_code == 401
+    assert requests.get(address, headers=headers, timeout=WAIT_S).status_code == 401
     assert delete(shared_server, created[3]["id"], created[0]["key"]).status_code == 404
     assert post(shared_server, bodies[3]).json()["code"] == "replayed_request"
     assert post(shared_server, bodies[10]).status_code == 201
@@ -275,7 +278,7 @@ BAD_OWNERS = ["", *"?owner= ?owner=0x12 ?owner=vitalik.eth ?_Owner=0x".split()]
 
 @pytest.mark.parametrize("query", BAD_OWNERS)
 def test_a_bad_owner_is_named(shared_server, query):
-    response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
+    response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=WAIT_S)
     require_refusal(response, 400, "invalid_parameter", "owner")
 
 
@@ -287,12 +290,14 @@ def require_refusal(response, status, code, field=None):
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])
 def test_a_body_that_is_no_object_is_invalid_json(shared_server, body):
     headers = {"Content-Type": "application/json"}
-    response = requests.post(f"{shared_server}/api/v1/keys", data=body, headers=headers, timeout=5)
+    response = requests.post(
+        f"{shared_server}/api/v1/keys", data=body, headers=headers, timeout=WAIT_S
+    )
     require_refusal(response, 400, "invalid_json")
 
 
 def test_a_form_is_no_json(shared_server):
-    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=5)
+    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=WAIT_S)
     require_refusal(response, 415, "unsupported_media_type")
 
 
@@ -320,7 +325,7 @@ NO_KEYS = ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa
 @pytest.mark.parametrize("key", NO_KEYS, ids=shown)
 def test_a_key_that_is_none_is_unauthorised_in_json(shared_server, key):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
-    response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
+    response = requests.get(address, headers={"X-API-Key": key}, timeout=WAIT_S)
     require_refusal(response, 401, "invalid_api_key")
 
 

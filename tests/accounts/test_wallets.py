@@ -6,7 +6,7 @@ from eth_account.messages import encode_defunct
 
 from scan.accounts.wallet_signatures import key_request_message, require_recent
 from scan.errors import InvalidParameter
-from tests.support import serving, solidity, wallets
+from tests.support import WAIT_S, serving, solidity, wallets
 from tests.support.anvil import Anvil
 
 
@@ -17,7 +17,7 @@ def test_wallets_of_javascript_libraries_get_keys(shared_server):
     assert [answer["status"] for answer in answers] == [201] * 4, answers
     headers = {"X-API-Key": answers[-1]["body"]["key"]}
     address = f"{shared_server}/api/v1/keys?owner={answers[0]['address']}"
-    listed = requests.get(address, headers=headers, timeout=5)
+    listed = requests.get(address, headers=headers, timeout=WAIT_S)
     assert listed.headers["X-RateLimit-Limit"] == "100"
     labels = {key["label"] for key in listed.json()["keys"]}
     assert labels == {"ethers", "ethers-compact", "viem", "viem-compact"}
@@ -42,7 +42,7 @@ def request_key(server, owner, signers, *, more=b""):
     signed = encode_defunct(text=key_request_message(bytes.fromhex(owner[2:]), timestamp_ms))
     signature = b"".join(bytes(s.sign_message(signed).signature) for s in signers) + more
     body = {"ownerAddress": owner, "signature": "0x" + signature.hex(), "timestamp": timestamp_ms}
-    return requests.post(f"{server}/api/v1/keys", json=body, timeout=30)
+    return requests.post(f"{server}/api/v1/keys", json=body, timeout=WAIT_S)
 
 
 @pytest.mark.parametrize("count", [1, 7])

@@ -28,14 +28,12 @@ MOST_AND_EVERY = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.thorough
 @MOST_AND_EVERY
 @pytest.mark.parametrize("entity", brute_force.KEYS)
 def test_combinations_of_filters(client_of_stored_logs, chain, entity, most, every):
     require_combinations(client_of_stored_logs, chain, entity, most, every)
 
 
-@pytest.mark.thorough
 @MOST_AND_EVERY
 def test_combinations_of_filters_of_the_nodes_logs(client, chain, most, every):
     require_combinations(client, chain, "logs", most - 1, every)

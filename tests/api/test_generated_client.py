@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.support import openapi_document
+from tests.support import WAIT_S, openapi_document
 from tests.support.serving import ROOT, completed, gunicorn
 
 pytestmark = pytest.mark.thorough
@@ -105,9 +105,11 @@ def example(name, folder, *arguments):
 
 @pytest.mark.long
 def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, folder):
-    address = requests.get(f"{service}/api/v1/tokens", timeout=10).json()["tokens"][0]["address"]
+    address = requests.get(f"{service}/api/v1/tokens", timeout=WAIT_S).json()["tokens"][0][
+        "address"
+    ]
     path = f"{service}/api/v1/tokens/{address}/transfers?limit=1"
-    total = requests.get(path, timeout=10).json()["total"]
+    total = requests.get(path, timeout=WAIT_S).json()["total"]
     assert example("client_cursors.py", folder, service, address) == f"{total} transfers\n"
     assert example("client_retries.py", folder, service, "45").startswith("newest block ")
 
@@ -120,7 +122,7 @@ def test_the_example_of_streams_resumes(service):
         from client_streams import events
     finally:
         sys.path.remove(str(EXAMPLES))
-    block = requests.get(f"{service}/api/v1/blocks/1", timeout=10).json()
+    block = requests.get(f"{service}/api/v1/blocks/1", timeout=WAIT_S).json()
     received = events(service, f"{block['number']}-{block['hash']}-0")
     first = [next(received) for _ in range(4)]
     received.close()

@@ -19,6 +19,7 @@ from scan.database import migrations
 from scan.settings import Settings
 from tests.database.test_embedded import running_in
 from tests.support import (
+    WAIT_S,
     backups,
     database,
     first_release,
@@ -121,9 +122,9 @@ def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, 
         assert owners(url)["labels"] and owners(url)["signatures"]
         assert migrations.run(Settings(database_url=url)) == []
         with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
-            newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()
+            newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=WAIT_S).json()
             assert newest["blocks"][0]["number"] == original.head
-            assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
+            assert requests.get(f"{address}/readyz", timeout=WAIT_S).status_code == 200
 
 
 def test_nobody_else_can_read_a_backup_which_holds_secrets(backup):

@@ -23,7 +23,7 @@ from scan.database.errors import UNREACHABLE, Unreachable
 from scan.ethereum.client import Node
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
-from tests.support import database, faulty_node, forked_python, indexing, serving, wallets
+from tests.support import WAIT_S, database, faulty_node, forked_python, indexing, serving, wallets
 from tests.support.serving import NOWHERE, ROOT, completed, free_port
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
@@ -133,7 +133,7 @@ def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
             stdout=output,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=WAIT_S,
         )
     assert (done.returncode, done.stderr) == (1, "")
 
@@ -319,7 +319,7 @@ def test_a_private_key_in_the_environment_is_enough(shared_server):
     assert done.returncode == 0, done.stderr
     key = done.stdout.splitlines()[0]
     address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
-    listed = requests.get(address, headers={"X-API-Key": key}, timeout=5).json()["keys"]
+    listed = requests.get(address, headers={"X-API-Key": key}, timeout=WAIT_S).json()["keys"]
     assert [record["label"] for record in listed] == ["from a shell"]
 
 

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from scan.commands import main
-from tests.support import faulty_node, serving
+from tests.support import WAIT_S, faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
 from tests.support.scan_run import scan_run
@@ -35,8 +35,8 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder)
         node.fault = faulty_node.prune(3, "null", genesis=True)
         with scan_run(SCAN, open_folder, RPC_URL=node.url) as run:
             serving.wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
-            assert requests.get(f"{run.url}/healthz", timeout=30).status_code == 200
-            assert reason in requests.get(run.url, timeout=30).text
+            assert requests.get(f"{run.url}/healthz", timeout=WAIT_S).status_code == 200
+            assert reason in requests.get(run.url, timeout=WAIT_S).text
             node.fault = None
             run.wait_for_block(5)
 
@@ -50,7 +50,7 @@ def deploy(anvil):
 
 def is_verified(scan, address):
     try:
-        answer = requests.get(f"{scan.url}/api/v1/contracts/{address}", timeout=30)
+        answer = requests.get(f"{scan.url}/api/v1/contracts/{address}", timeout=WAIT_S)
     except requests.ConnectionError:  # while the service changes to another database
         return False
     return answer.status_code == 200 and answer.json()["match"] == "full"
@@ -68,7 +68,7 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
             scan.wait_for_block(3)
             fields = {"sourceCode": BOX, "compilerVersion": VERSION, "contractName": "Box"}
             body = {"address": box, "optimizationUsed": 0, **fields}
-            answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=60)
+            answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=WAIT_S)
             assert answer.status_code == 200, answer.text
             serving.wait_until(lambda: [*(open_folder / "var" / "sources").glob("*.json")] != [])
             place = open_folder / "var" / "database_url"
@@ -82,16 +82,16 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
                 again = deploy(second)
                 assert again != box
                 scan.wait_for_block(3)
-                serving.wait_until(lambda: is_verified(scan, again), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, again))
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
                 serving.wait_until(
                     lambda: (open_folder / "var" / "database_url").read_text() == before,
-                    timeout_s=60,
+                    timeout_s=WAIT_S,
                 )
                 assert third.head() == 0
                 third.mine(2)
                 assert deploy(third) == box
-                serving.wait_until(lambda: is_verified(scan, box), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, box))
     chains = json.loads((open_folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]

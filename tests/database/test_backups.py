@@ -5,7 +5,7 @@ import requests
 
 from scan.accounts.api_keys import new_key
 from scan.indexer.block_rows import TABLES
-from tests.support import auditing, backups, serving, table_digest
+from tests.support import WAIT_S, auditing, backups, serving, table_digest
 from tests.support.database import Postgres, execute, insert, name_in
 from tests.support.indexing import Indexing, settings_for
 
@@ -43,9 +43,9 @@ def server(open_folder):
 def assert_serves(url, head):
     assert auditing.run(settings_for(url, serving.NOWHERE)) == auditing.EXACT
     with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
-        newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
+        newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=WAIT_S).json()["blocks"]
         assert newest[0]["number"] == head
-        assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
+        assert requests.get(f"{address}/readyz", timeout=WAIT_S).status_code == 200
 
 
 def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, open_folder):
@@ -104,7 +104,7 @@ def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, ope
         assert_serves(new, 5)
         with serving.gunicorn(new, RPC_URL=serving.NOWHERE) as address:
             headers = {"X-API-Key": key.text}
-            asked = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=30)
+            asked = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=WAIT_S)
             assert asked.headers["X-RateLimit-Limit"] == "77"
         [(last,)] = execute(new, "SELECT max(id) FROM deliveries")
         [(next_,)] = execute(

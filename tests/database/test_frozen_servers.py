@@ -12,6 +12,7 @@ from bench.seed import seed
 from scan.database import errors, notifications
 from scan.database.connection import Database, request_waits
 from scan.errors import Unavailable
+from tests.support import WAIT_S
 from tests.support.postgres_wires import DeadNetwork
 from tests.support.serving import NOWHERE, cleared, gunicorn, wait_until
 
@@ -55,7 +56,7 @@ def status(address):
 
 def answered(address):
     """Return the status of an answer, and when it came."""
-    return requests.get(address, timeout=60).status_code, time.monotonic()
+    return requests.get(address, timeout=WAIT_S).status_code, time.monotonic()
 
 
 def uncached(server, count):

@@ -11,7 +11,7 @@ import pytest
 from scan.database import connection, errors, migrations
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan
-from tests.support import auditing, first_release, indexing, serving
+from tests.support import WAIT_S, auditing, first_release, indexing, serving
 from tests.support.database import execute, name_in
 
 NOWHERE = "http://127.0.0.1:1"
@@ -332,7 +332,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
             migrating.start()
             serving.wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
             assert readiness(first_url) == 503
-        migrating.join(60)
+        migrating.join(WAIT_S)
     assert not migrating.is_alive() and not readers.refused
     assert all(count > 10 for count in readers.counts.values())
     assert execute(first_url, FILES, list(READ)) == files, "a table was written anew"

@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
-from tests.support import http_client, indexing, serving
+from tests.support import WAIT_S, http_client, indexing, serving
 from tests.support.database import execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.pgbouncer import pgbouncer
@@ -212,7 +212,7 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
             database_url, serving.free_port(), READ_DATABASE_URL=url
         ) as process,
     ):
-        assert process.wait(30) == 1
+        assert process.wait(WAIT_S) == 1
         assert b"READ_DATABASE_URL='" in process.stderr.read()
 
 

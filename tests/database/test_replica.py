@@ -8,7 +8,7 @@ import requests
 
 from scan.accounts.api_keys import new_key
 from tests.database.test_poolers import started
-from tests.support import http_client, serving
+from tests.support import WAIT_S, http_client, serving
 from tests.support.database import Postgres, execute, insert_key, name_in
 from tests.support.indexing import Indexing
 
@@ -47,7 +47,7 @@ def replays(replica, *, pause):
 
 
 def ready(server):
-    response = requests.get(f"{server}/readyz", timeout=30)
+    response = requests.get(f"{server}/readyz", timeout=WAIT_S)
     return response.status_code, response.json()
 
 
@@ -167,7 +167,7 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
 
 def shown(server, block=None):
     headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
-    found = requests.get(server + NEWEST, headers=headers, timeout=30)
+    found = requests.get(server + NEWEST, headers=headers, timeout=WAIT_S)
     records = found.json()["blocks"] if found.status_code == 200 else ()
     number = records[0]["number"] if records else None
     assert number is None or found.headers["X-Scan-Block"] == str(number)
@@ -175,7 +175,7 @@ def shown(server, block=None):
 
 
 def metric(server, name):
-    lines = requests.get(f"{server}/metrics", timeout=30).text.splitlines()
+    lines = requests.get(f"{server}/metrics", timeout=WAIT_S).text.splitlines()
     [value] = [line.split()[1] for line in lines if line.startswith(f"{name} ")]
     return float(value)
 
@@ -198,7 +198,7 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
         serving.wait_until(lambda: ready(address)[0] == 503)
         _, body = ready(address)
         assert "limit" in body["problem"] and body["code"] == "unavailable"
-        assert requests.get(f"{address}/healthz", timeout=5).status_code == 200
+        assert requests.get(f"{address}/healthz", timeout=WAIT_S).status_code == 200
         with serving.redis_server(tmp_path, port):
             serving.wait_until(lambda: ready(address)[0] == 200)
     finally:

@@ -12,6 +12,7 @@ import pytest
 import requests
 import yaml
 
+from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -30,7 +31,7 @@ def promtool(*arguments):
     """Its status, and what it prints."""
     command = [program("promtool"), *map(str, arguments)]
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WAIT_S
     )
     return done.returncode, done.stdout
 
@@ -72,7 +73,7 @@ def firing(folder, *cases):
 
 def exported(address):
     """What an instance exports, by the name with its labels."""
-    lines = requests.get(f"{address}/metrics", timeout=10).text.splitlines()
+    lines = requests.get(f"{address}/metrics", timeout=WAIT_S).text.splitlines()
     values = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     return {name: float(value) for name, value in values}
 
@@ -286,11 +287,14 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database)
     ) as address:
         sender = anvil.accounts[0]
         hook = {"ownerAddress": sender, "url": "https://127.0.0.1:9/", "eventTypes": ["tx"]}
-        assert requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=10).status_code == 201
+        assert (
+            requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=WAIT_S).status_code
+            == 201
+        )
         anvil.send(sender, sender)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())
-        text = requests.get(f"{address}/metrics", timeout=10).text
+        text = requests.get(f"{address}/metrics", timeout=WAIT_S).text
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
     histograms = {f"{name}_bucket" for name, kind in types.items() if kind == "histogram"}
     assert names - types.keys() - histograms == OF_OTHERS

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from tests.support import WAIT_S
 from tests.support.serving import ROOT, completed, exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
@@ -98,7 +99,7 @@ def test_what_the_image_copies_exists():
 @pytest.mark.parametrize("path", [DEPLOY / "Dockerfile", DEPLOY / "ha" / "Dockerfile"], ids=str)
 def test_hadolint_accepts_the_dockerfiles(path):
     linter = Path(sys.executable).with_name("hadolint")
-    checked = subprocess.run([linter, path], capture_output=True, text=True, timeout=60)
+    checked = subprocess.run([linter, path], capture_output=True, text=True, timeout=WAIT_S)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -10,6 +10,7 @@ import requests
 import yaml
 
 from deploy.ha.cluster import HERE
+from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
 from tests.support.high_availability import faults, report
 from tests.support.high_availability.stand import standing
@@ -73,18 +74,17 @@ def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stan
         {"verify": authority, "cert": client},
         {"verify": authority, "cert": client, "auth": ("patroni", "wrong")},
     ):
-        answer = requests.patch(f"{patroni}/config", json=change, timeout=10, **options)
+        answer = requests.patch(f"{patroni}/config", json=change, timeout=WAIT_S, **options)
         assert answer.status_code in (401, 403), options
-        assert requests.post(f"{patroni}/restart", json={}, timeout=10, **options).status_code in (
-            401,
-            403,
-        )
+        assert requests.post(
+            f"{patroni}/restart", json={}, timeout=WAIT_S, **options
+        ).status_code in (401, 403)
     etcd = f"https://{cluster.linked('etcd1', '10.0.0.1', 2379)}"
     body = {"key": "Lw==", "range_end": "AA=="}  # everything
     with pytest.raises(requests.RequestException):
-        requests.post(f"{etcd}/v3/kv/range", json=body, timeout=10, verify=authority)
+        requests.post(f"{etcd}/v3/kv/range", json=body, timeout=WAIT_S, verify=authority)
     answer = requests.post(
-        f"{etcd}/v3/kv/range", json=body, timeout=10, verify=authority, cert=client
+        f"{etcd}/v3/kv/range", json=body, timeout=WAIT_S, verify=authority, cert=client
     )
     assert answer.status_code == 200
 
@@ -137,9 +137,9 @@ def test_patroni_is_installed_by_hashes():
 
 def test_a_second_run_keeps_the_certificates(tmp_path):
     make = [str(HERE / "make-certificates"), str(tmp_path / "made")]
-    subprocess.run([*make, "10.0.0.1"], check=True, timeout=30)
+    subprocess.run([*make, "10.0.0.1"], check=True, timeout=WAIT_S)
     before = (tmp_path / "made" / "10.0.0.1" / "etcd.crt").read_bytes()
-    subprocess.run([*make, "10.0.0.1", "10.0.0.2"], check=True, timeout=30)
+    subprocess.run([*make, "10.0.0.1", "10.0.0.2"], check=True, timeout=WAIT_S)
     assert (tmp_path / "made" / "10.0.0.1" / "etcd.crt").read_bytes() == before
     assert (tmp_path / "made" / "10.0.0.2" / "patroni.key").stat().st_mode & 0o077 == 0
 
@@ -151,11 +151,11 @@ def test_patroni_takes_its_configuration():
 
 
 def test_haproxy_takes_its_configuration(tmp_path):
-    subprocess.run([str(HERE / "make-certificates"), str(tmp_path)], check=True, timeout=30)
+    subprocess.run([str(HERE / "make-certificates"), str(tmp_path)], check=True, timeout=WAIT_S)
     text = (HERE / "haproxy.cfg").read_text()
     (tmp_path / "haproxy.cfg").write_text(text.replace("/etc/haproxy/certificates", str(tmp_path)))
     command = [program("haproxy"), "-c", "-f", str(tmp_path / "haproxy.cfg")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
 
 

@@ -14,6 +14,7 @@ from collections import namedtuple
 import pytest
 import requests
 
+from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
@@ -82,11 +83,11 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy(root):
     assert executable is not None and executable.startswith(str(root))
     with scan_run([executable], folder, PATH=path, HOST=environment["HOST"]) as scan:
         scan.wait_for_block(718, or_later=True)
-        assert requests.get(f"{scan.url}/api/v1/stats", timeout=30).ok
+        assert requests.get(f"{scan.url}/api/v1/stats", timeout=WAIT_S).ok
         [check] = last.of("HEALTHCHECK")
         words = json.loads(check.partition("CMD ")[2])
         port = scan.url.rpartition(":")[2]
         assert environment["PORT"] in words[-1]
         words[-1] = words[-1].replace(environment["PORT"], port)
-        subprocess.run(words, check=True, timeout=10, env={"PATH": path})
+        subprocess.run(words, check=True, timeout=WAIT_S, env={"PATH": path})
     assert "Traceback" not in (folder / "output").read_text()

@@ -9,6 +9,7 @@ import starlark
 import yaml
 
 from scan.settings import Settings
+from tests.support import WAIT_S
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -19,7 +20,7 @@ REDIS = "settings.SCAN_RATE_LIMIT_STORAGE=redis://redis:6379"
 
 def helm(*arguments):
     command = [Path(sys.executable).with_name("helm"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
 
 
 def rendered(*values):

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 import requests
 
-from tests.support import serving, source_address
+from tests.support import WAIT_S, serving, source_address
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_refusals_are_json(front, request_bytes, status):
 
 
 def test_a_body_beyond_all_limits_is_refused_in_json(front):
-    response = requests.post(f"{front}/api/v1/verify", data=b"x" * 5_500_000, timeout=10)
+    response = requests.post(f"{front}/api/v1/verify", data=b"x" * 5_500_000, timeout=WAIT_S)
     assert (response.status_code, response.json()["code"]) == (413, "too_large")
 
 
@@ -52,20 +52,22 @@ def test_too_many_connections_of_one_client_are_refused_in_json(front):
     for connection in waiting:
         connection.sendall(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
     time.sleep(0.2)
-    response = requests.get(f"{front}/api/v1/x", timeout=5)
+    response = requests.get(f"{front}/api/v1/x", timeout=WAIT_S)
     assert (response.status_code, response.json()["code"]) == (429, "rate_limited")
     for connection in waiting:
         connection.close()
 
 
 def test_a_key_of_ten_kilobytes_reaches_the_application(front):
-    response = requests.get(f"{front}/api/v1/x", headers={"X-API-Key": "k" * 10_000}, timeout=5)
+    response = requests.get(
+        f"{front}/api/v1/x", headers={"X-API-Key": "k" * 10_000}, timeout=WAIT_S
+    )
     assert (response.status_code, response.json()["code"]) == (401, "invalid_api_key")
 
 
 def test_the_applications_answers_pass_unchanged(front, shared_server):
     through, direct = (
-        requests.post(f"{server}/api/v1/keys", data=b"{", timeout=5)
+        requests.post(f"{server}/api/v1/keys", data=b"{", timeout=WAIT_S)
         for server in (front, shared_server)
     )
     assert (through.status_code, through.content) == (direct.status_code, direct.content)
@@ -94,7 +96,7 @@ def test_blockscouts_frontend_has_all_paths_but_scans(shared_server, tmp_path):
         replaced = {"# include /etc/nginx/scan-blockscout.conf;": f"{included}#"}
         with serving.nginx(tmp_path, [shared_server] * 3, replaced) as front:
             bodies = {
-                path: requests.get(front + path, timeout=10).text
+                path: requests.get(front + path, timeout=WAIT_S).text
                 for path in f"{of_frontend} {of_scan}".split()
             }
         frontend.shutdown()
@@ -106,7 +108,7 @@ def test_instances_that_are_down_are_unavailable_in_json(tmp_path, shared_server
     with serving.nginx(
         tmp_path, [serving.NOWHERE] * 3, {"location / {": LIVE_HEALTH % shared_server}
     ) as front:
-        response = requests.get(f"{front}/api/v1/stats", timeout=10)
+        response = requests.get(f"{front}/api/v1/stats", timeout=WAIT_S)
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert response.headers["Retry-After"] == "2"
 
@@ -123,7 +125,7 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
             b"Content-Length: 100\r\n\r\n{"
         )
     # Not after 15 s, when nginx gives them up.
-    assert requests.get(f"{front}/healthz", timeout=10).status_code == 200
+    assert requests.get(f"{front}/healthz", timeout=WAIT_S).status_code == 200
     for connection in slow:
         connection.close()
 
@@ -137,9 +139,9 @@ def test_no_query_or_key_is_logged(shared_server, tmp_path):
         with serving.nginx(tmp_path, instances, live) as front:
             for path in paths.split():
                 url = f"{front}/{path}?module=none&apikey={key}"
-                requests.get(url, headers={"Referer": url}, timeout=10)
-            requests.get(f"{front}/api&apikey={key}", timeout=10)
-            requests.post(f"{front}/api?apikey={key}", data=b"x" * 5_500_000, timeout=10)
+                requests.get(url, headers={"Referer": url}, timeout=WAIT_S)
+            requests.get(f"{front}/api&apikey={key}", timeout=WAIT_S)
+            requests.post(f"{front}/api?apikey={key}", data=b"x" * 5_500_000, timeout=WAIT_S)
             serving.exchange(front, f"GET /api?apikey={key} HTTP/9.9\r\n\r\n".encode())
             serving.exchange(front, f"GET /?{key} {'a' * 20_000} HTTP/1.1\r\n\r\n".encode())
     text = "".join(log.read_text() for log in tmp_path.glob("*.log"))
@@ -162,14 +164,14 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
             with serving.frozen(*map(int, workers)):
                 clients = [source_address.new_client() for _ in range(12)]
                 first = serving.at_once(
-                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=30)
+                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=WAIT_S)
                 )
                 answers = serving.at_once(
-                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=30)
+                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=WAIT_S)
                 )
                 # A POST may have had its effect: no second instance receives it.
                 posted = serving.at_once(
-                    12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=30)
+                    12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=WAIT_S)
                 )
     assert workers
     assert set(serving.statuses(first)) <= {200, 503}
@@ -234,7 +236,7 @@ def test_only_files_may_take_long(slow_instance, tmp_path):
 
         def ask(number):
             path, accept, _ = FILES[number]
-            return requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=30)
+            return requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=WAIT_S)
 
         responses = serving.at_once(len(FILES), ask)
     assert [r.status_code for r in responses] == [status for _, _, status in FILES]
@@ -249,5 +251,5 @@ def test_a_slow_request_is_sent_to_one_instance(slow_instance, tmp_path):
     }
     path = f"/address/{tmp_path.name}"
     with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
-        assert requests.get(f"{front}{path}", timeout=30).status_code == 503
+        assert requests.get(f"{front}{path}", timeout=WAIT_S).status_code == 503
     assert _Slow.received.count(path) == 1

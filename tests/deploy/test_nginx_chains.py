@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 import requests
 
-from tests.support import serving
+from tests.support import WAIT_S, serving
 from tests.support.several_chains import CHAINS, several_chains
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
@@ -26,14 +26,14 @@ def genesis(front, chain):
 
 
 def of_host(front, host, path):
-    return requests.get(f"{front.url}{path}", headers={"Host": host}, timeout=10)
+    return requests.get(f"{front.url}{path}", headers={"Host": host}, timeout=WAIT_S)
 
 
 def test_each_path_is_a_chain(front):
     for chain, (name, number) in CHAINS.items():
-        stats = requests.get(f"{front.url}/{chain}/api/v1/stats", timeout=10).json()
+        stats = requests.get(f"{front.url}/{chain}/api/v1/stats", timeout=WAIT_S).json()
         assert (stats["chainId"], stats["chainName"]) == (number, name)
-        block = requests.get(f"{front.url}/{chain}/api/v1/blocks/0", timeout=10).json()
+        block = requests.get(f"{front.url}/{chain}/api/v1/blocks/0", timeout=WAIT_S).json()
         assert block["hash"] == genesis(front, chain)
 
 
@@ -56,7 +56,7 @@ def test_all_links_of_pages_stay_with_their_chain(front):
     while ahead and len(seen) < MOST_PAGES:
         address = ahead.pop(0)
         seen.add(address)
-        answer = requests.get(address, timeout=10)
+        answer = requests.get(address, timeout=WAIT_S)
         assert answer.status_code == 200, address
         assert urlsplit(answer.url).path.startswith("/bsc/"), address
         if not answer.headers["Content-Type"].startswith("text/html"):
@@ -71,10 +71,12 @@ def test_all_links_of_pages_stay_with_their_chain(front):
 
 def test_redirects_stay_with_their_chain(front):
     token = front.stages["bsc"].contracts["gold"].address
-    answer = requests.get(f"{front.url}/bsc/search?q={token}", timeout=10, allow_redirects=False)
+    answer = requests.get(
+        f"{front.url}/bsc/search?q={token}", timeout=WAIT_S, allow_redirects=False
+    )
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/bsc/")
-    assert requests.get(f"{front.url}/bsc", timeout=10).status_code == 200
+    assert requests.get(f"{front.url}/bsc", timeout=WAIT_S).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])
@@ -86,8 +88,8 @@ def test_a_line_break_in_a_path_stays_out_of_the_location(front, path):
 
 
 def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
-    assert requests.get(f"{front.url}/bsc/metrics", timeout=10).status_code == 404
-    own = requests.get(f"{front.instances['bsc']}/metrics", timeout=10).text
+    assert requests.get(f"{front.url}/bsc/metrics", timeout=WAIT_S).status_code == 404
+    own = requests.get(f"{front.instances['bsc']}/metrics", timeout=WAIT_S).text
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
 
 
@@ -114,15 +116,18 @@ def test_a_chain_id_in_a_query_names_the_chain_also_of_a_form(front):
     for chain, (_, number) in CHAINS.items():
         for path in ("/api", "/v2/api", "/v2/api/"):
             address = f"{front.url}{path}?{FIRST_BLOCK}&chainid=0{number}"
-            for answer in (requests.get(address, timeout=10), requests.post(address, timeout=10)):
+            for answer in (
+                requests.get(address, timeout=WAIT_S),
+                requests.post(address, timeout=WAIT_S),
+            ):
                 assert answer.json()["result"]["hash"] == genesis(front, chain)
 
 
 @pytest.mark.parametrize("chain_id", ["", "5", "bsc", "56'", "9" * 5000])
 def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(front, chain_id):
     """As is one that only the body names."""
-    query = requests.get(f"{front.url}/api?chainid={chain_id}", timeout=10)
-    form = requests.post(f"{front.url}/v2/api", data={"chainid": "56"}, timeout=10)
+    query = requests.get(f"{front.url}/api?chainid={chain_id}", timeout=WAIT_S)
+    form = requests.post(f"{front.url}/v2/api", data={"chainid": "56"}, timeout=WAIT_S)
     for answer in (query, form):
         assert answer.status_code == 404 and answer.headers["Access-Control-Allow-Origin"] == "*"
         assert answer.json()["status"] == "0"
@@ -133,12 +138,14 @@ def test_sourcifys_paths_name_the_chain(front):
     for chain, (_, number) in CHAINS.items():
         token = front.stages[chain].contracts["gold"].address
         for server in ("", "/server"):
-            answer = requests.get(f"{front.url}{server}/v2/contract/{number}/{token}", timeout=10)
+            answer = requests.get(
+                f"{front.url}{server}/v2/contract/{number}/{token}", timeout=WAIT_S
+            )
             assert answer.status_code == 404
             assert (answer.json()["chainId"], answer.json()["match"]) == (str(number), None)
-        listed = requests.get(f"{front.url}/v2/contracts/{number}", timeout=10)
+        listed = requests.get(f"{front.url}/v2/contracts/{number}", timeout=WAIT_S)
         assert listed.json() == {"results": []}
-    refused = requests.get(f"{front.url}/v2/contract/5/{'0x' + 40 * '1'}", timeout=10)
+    refused = requests.get(f"{front.url}/v2/contract/5/{'0x' + 40 * '1'}", timeout=WAIT_S)
     assert (refused.status_code, refused.json()["customCode"]) == (404, "unsupported_chain")
 
 
@@ -146,14 +153,14 @@ def test_sourcifys_paths_name_the_chain(front):
     "path", ["/", "/api/v1/stats", "/tx/0x1", "/ethereum/", "/eth2", "/healthz"]
 )
 def test_what_names_no_chain_is_of_none(front, path):
-    answer = requests.get(f"{front.url}{path}", timeout=10)
+    answer = requests.get(f"{front.url}{path}", timeout=WAIT_S)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 def test_errors_of_nginx_itself_are_of_no_chain(front):
-    body = requests.post(f"{front.url}/bsc/api/v1/verify", data=b"x" * 5_500_000, timeout=10)
+    body = requests.post(f"{front.url}/bsc/api/v1/verify", data=b"x" * 5_500_000, timeout=WAIT_S)
     assert (body.status_code, body.json()["code"]) == (413, "too_large")
-    answer = requests.get(f"{front.url}/_scan/malformed", timeout=10)
+    answer = requests.get(f"{front.url}/_scan/malformed", timeout=WAIT_S)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     garbage = serving.exchange(front.url, b"GET / HTTP/9.9\r\nHost: x\r\n\r\n")
     assert garbage.startswith(b"HTTP/1.1 400 ") and b"malformed" in garbage

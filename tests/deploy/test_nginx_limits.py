@@ -5,6 +5,7 @@ from contextlib import ExitStack
 import pytest
 import requests
 
+from tests.support import WAIT_S
 from tests.support.serving import at_once, gunicorn, nginx, statuses
 from tests.support.source_address import new_client
 from tests.support.wallets import key_request, new_wallet
@@ -37,28 +38,28 @@ def site(three, tmp_path_factory):
 def new_key(site):
     with new_client() as session:
         body = key_request(new_wallet())
-        return str(session.post(f"{site}/api/v1/keys", json=body, timeout=30).json()["key"])
+        return str(session.post(f"{site}/api/v1/keys", json=body, timeout=WAIT_S).json()["key"])
 
 
 def x_api_key(session, site, key):
-    return session.get(f"{site}/api/v1/nothing", headers={"X-API-Key": key}, timeout=30)
+    return session.get(f"{site}/api/v1/nothing", headers={"X-API-Key": key}, timeout=WAIT_S)
 
 
 def bearer(session, site, key):
     headers = {"Authorization": f"bEARER {key}"}
-    return session.get(f"{site}/api/v1/nothing", headers=headers, timeout=30)
+    return session.get(f"{site}/api/v1/nothing", headers=headers, timeout=WAIT_S)
 
 
 def query(session, site, key):
-    return session.get(f"{site}/api?module=x&apikey={key}", timeout=30)
+    return session.get(f"{site}/api?module=x&apikey={key}", timeout=WAIT_S)
 
 
 def encoded_query(session, site, key):
-    return session.get(f"{site}/v2/api?module=x&%61PIkey=%73{key[1:]}", timeout=30)
+    return session.get(f"{site}/v2/api?module=x&%61PIkey=%73{key[1:]}", timeout=WAIT_S)
 
 
 def form(session, site, key):
-    return session.post(f"{site}/api", data={"module": "x", "apikey": key}, timeout=30)
+    return session.post(f"{site}/api", data={"module": "x", "apikey": key}, timeout=WAIT_S)
 
 
 FORMS = (x_api_key, bearer, query, encoded_query, form)
@@ -80,7 +81,9 @@ def test_a_key_has_one_limit_through_tools(site):
     headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
 
     def is_refused(number):
-        sent = sessions[number % 6].post(f"{site}/mcp", json=message, headers=headers, timeout=30)
+        sent = sessions[number % 6].post(
+            f"{site}/mcp", json=message, headers=headers, timeout=WAIT_S
+        )
         [content] = sent.json()["result"]["content"]
         return "rate_limited" in content["text"]
 
@@ -99,7 +102,7 @@ def test_a_second_key_does_not_choose_the_instance_of_the_first(site):
     key, others = new_key(site), [new_key(site) for _ in range(6)]
     session = new_client()
     answers = [
-        session.get(f"{site}/api?%61pikey={key}&apikey={other}", timeout=30)
+        session.get(f"{site}/api?%61pikey={key}&apikey={other}", timeout=WAIT_S)
         for other in others * 10
     ]
     assert remaining(answers) == list(range(PER_KEY))
@@ -117,7 +120,7 @@ def test_an_address_has_one_limit_whatever_it_claims(site):
 
     def claim(number):
         headers = {"X-Forwarded-For": f"9.9.9.{number}"}
-        return session.get(f"{site}/api/v1/nothing/{number}", headers=headers, timeout=30)
+        return session.get(f"{site}/api/v1/nothing/{number}", headers=headers, timeout=WAIT_S)
 
     assert remaining(at_once(40, claim)) == list(range(10))
 
@@ -137,7 +140,7 @@ def test_nginx_sends_all_spellings_of_one_client_to_one_instance(three, tmp_path
     with nginx(tmp_path, three, trusting) as front:
         for spellings in clients:
             answers = [
-                requests.get(f"{front}/api/v1/keys", timeout=30, headers={"X-Test-Address": a})
+                requests.get(f"{front}/api/v1/keys", timeout=WAIT_S, headers={"X-Test-Address": a})
                 for a in spellings * 3
             ]
             assert statuses(answers) == {400: 10, 429: 2}, spellings
@@ -148,7 +151,7 @@ def test_pages_are_charged_to_their_address_whatever_key_comes_along(site, is_kn
     keys = [new_key(site) if is_known else f"scan_{n:064x}" for n in range(8)]
     session = new_client()
     answers = [
-        session.get(f"{site}/blocks", headers={"X-API-Key": keys[n % 8]}, timeout=30)
+        session.get(f"{site}/blocks", headers={"X-API-Key": keys[n % 8]}, timeout=WAIT_S)
         for n in range(36)
     ]
     assert remaining(answers) == list(range(12))
@@ -161,7 +164,7 @@ def test_a_body_is_kept_where_an_instance_leads_its_request_on(site):
             f"{site}/api/v1/query",
             json={"entity": "nothing", "text": "x" * 700_000},
             headers={"X-API-Key": f"scan_{number:064x}"},
-            timeout=30,
+            timeout=WAIT_S,
         )
         refused.append((answer.status_code, answer.json()["code"]))
     assert refused == [(401, "invalid_api_key")] * 6
@@ -169,7 +172,7 @@ def test_a_body_is_kept_where_an_instance_leads_its_request_on(site):
 
 def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(shared_server):
     headers = {"X-API-Key": f"scan_{7:064x}", "X-Scan-Limit-Key": f"scan_{7:064x}"}
-    answer = requests.get(f"{shared_server}/api/v1/nothing", headers=headers, timeout=30)
+    answer = requests.get(f"{shared_server}/api/v1/nothing", headers=headers, timeout=WAIT_S)
     assert answer.status_code == 401
     assert "X-Accel-Redirect" not in answer.headers
 
@@ -179,5 +182,5 @@ def test_unusual_paths_reach_the_instance_that_counts_unchanged(site):
     with new_client() as session:
         key = new_key(site)
         for path in ("//api/v1/nothing%20here", "/api/v1/%2e/nothing"):
-            answer = session.get(f"{site}{path}", headers={"X-API-Key": f"{key} "}, timeout=30)
+            answer = session.get(f"{site}{path}", headers={"X-API-Key": f"{key} "}, timeout=WAIT_S)
             assert answer.status_code == 404

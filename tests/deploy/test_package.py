@@ -16,6 +16,7 @@ import pytest
 import requests
 
 from scan import VERSION
+from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT, completed
@@ -33,7 +34,7 @@ PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "-
 
 
 def run(*command):
-    subprocess.run([str(word) for word in command], check=True, timeout=120, stdout=sys.stderr)
+    subprocess.run([str(word) for word in command], check=True, timeout=WAIT_S, stdout=sys.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +77,10 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
         scan.wait_for_block(718, or_later=True)
         assert scan.ready()["status"] == "ready"
         assert scan.ready()["chainName"] == "Demo chain"
-        assert "<html" in requests.get(scan.url, timeout=30).text
-        assert requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=30).json()["total"] >= 719
+        assert "<html" in requests.get(scan.url, timeout=WAIT_S).text
+        assert (
+            requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=WAIT_S).json()["total"] >= 719
+        )
         # Nobody else can read what it keeps.
         for path in (empty / "var").iterdir():
             if path.is_file():
@@ -88,7 +91,7 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
 
 
 def test_the_wheel_knows_its_version(installed):
-    done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=WAIT_S)
     assert done.stdout == f"scan {metadata.version('scan')}\n"
 
 

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scan import VERSION
+from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
@@ -83,7 +84,9 @@ def test_its_wheel_says_what_it_is(dist):
 def test_a_release_without_a_page_is_refused():
     environment = {name: v for name, v in os.environ.items() if name != "PROJECT_URL"}
     release = ROOT / "deploy" / "release"
-    done = subprocess.run([release], env=environment, capture_output=True, text=True, timeout=50)
+    done = subprocess.run(
+        [release], env=environment, capture_output=True, text=True, timeout=WAIT_S
+    )
     assert done.returncode and "PROJECT_URL: must be the page" in done.stderr
 
 
@@ -129,7 +132,7 @@ def test_its_wheels_work_in_an_empty_folder(dist):
         empty.mkdir(mode=0o755)
         with scan_run([str(python.with_name("scan"))], empty) as scan:
             scan.wait_for_block(718, or_later=True)
-            assert requests.get(f"{scan.url}/api/v1/stats", timeout=30).status_code == 200
+            assert requests.get(f"{scan.url}/api/v1/stats", timeout=WAIT_S).status_code == 200
             program = (
                 "import sys; from scan_client import Client; from scan_client.api.chain import"
                 " get_logo, get_stats; client = Client(base_url=sys.argv[1]);"

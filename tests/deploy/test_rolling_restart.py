@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from tests.support import database, serving
+from tests.support import POLL_S, database, serving
 
 pytestmark = pytest.mark.long
 
@@ -46,7 +46,7 @@ def ask_until(is_over, front, key):
 
 def outcome(session, method, url, body):
     try:
-        response = session.request(method, url, json=body, timeout=10)
+        response = session.request(method, url, json=body, timeout=POLL_S)
     except requests.RequestException as error:
         return f"{method} {type(error).__name__}"
     return f"{method} {response.status_code}" + ("" if response.ok else response.text)

@@ -14,7 +14,7 @@ from scan.ethereum import request_node, served_chain
 from scan.ethereum.client import MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.node_errors import NodeError
 from scan.hex import to_hex
-from tests.support import faulty_node, serving
+from tests.support import WAIT_S, faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.receiver import Answer
 from tests.support.serving import cleared
@@ -36,7 +36,7 @@ class Counting(FaultyNode):
         self.methods += [call["method"] for call in calls]
         if any(call["method"] == "eth_getCode" for call in calls) and not self.held.is_set():
             self.waiting.release()
-            self.held.wait(30)
+            self.held.wait(WAIT_S)
         return [{"jsonrpc": "2.0", "id": call["id"], "result": call["method"]} for call in calls]
 
 
@@ -153,14 +153,14 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node
 
     def hold(calls, forward):
         probing.set()
-        held.wait(30)
+        held.wait(WAIT_S)
         return Reply(body=forward(calls))
 
     node.fault = hold
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(held.set)
         probe = pool.submit(gateway.session("a").within(20).call, "eth_getCode")
-        probing.wait(30)
+        probing.wait(WAIT_S)
         requests = node.requests
         for client in "abcdefgh":
             assert isinstance(failure(gateway.session(client)), request_node.NodeAway)

@@ -11,7 +11,7 @@ import requests
 
 from scan.extensions.user_operations.tests.test_user_operations import chain
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
-from tests.support import page_checks, page_fixtures
+from tests.support import WAIT_S, page_checks, page_fixtures
 from tests.support.serving import serving
 
 __all__ = ["chain"]
@@ -40,7 +40,7 @@ CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
 
 
 class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False))):
-    """A server, paths of its pages, those that axe-core reads in make test as well, and whether
+    """A server, paths of its pages, those that axe-core reads in make test-all as well, and whether
     their links are followed."""
 
 
@@ -61,7 +61,7 @@ def bundled(chain):
 
 @pytest.fixture(scope="module")
 def sites(explorer, explorer_url, hostile, over_http, scenario, bundled):
-    newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
+    newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=WAIT_S).json()
     sent = f"/tx/{newest['transactions'][0]['hash']}"
     person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
     daily = ["/", "/txs", sent, f"/address/{person}", contract, "/nothing"]
@@ -154,7 +154,7 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
     for site in sites:
         links = {}
         for path in site.paths:
-            answer = requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=60)
+            answer = requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=WAIT_S)
             assert answer.status_code == ERRORS.get(path, 200), path
             require_a_safe_page(answer)
             assert len(gzip.compress(answer.content)) < MOST_BYTES, path
@@ -168,7 +168,9 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
                     links.setdefault(without_numbers(link), set()).add(link)
         if site.is_followed:
             for link in (link for alike in links.values() for link in sorted(alike)[:most_alike]):
-                answer = requests.get(site.url + link, headers={"Accept": "text/html"}, timeout=60)
+                answer = requests.get(
+                    site.url + link, headers={"Accept": "text/html"}, timeout=WAIT_S
+                )
                 # Of burnt or counterfactual addresses the index may know nothing.
                 is_unknown = answer.status_code == 404 and link.startswith("/address")
                 assert answer.ok or is_unknown, (link, answer.text[:300])
@@ -254,7 +256,7 @@ def misplaced(page, width):
 
 
 def barriers(page, is_whole):
-    """What axe-core finds; in make test at one width in each theme."""
+    """What axe-core finds; in make test-all at one width in each theme."""
     page.evaluate(page_checks.AXE.read_text() + "; undefined")
     crossed = [(1280, "dark"), (360, "light")] if is_whole else []
     for width, theme in ((1280, "light"), (360, "dark"), *crossed):

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
-from tests.support import forked_python, indexing, openapi_document, serving, solidity
+from tests.support import WAIT_S, forked_python, indexing, openapi_document, serving, solidity
 from tests.support.wallets import new_wallet, obtain_key
 
 __all__ = ["demo_node", "demo_template"]
@@ -74,7 +74,7 @@ def ask(request, demo_url):
 
 
 def api(demo_url, path):
-    return requests.get(f"{demo_url}/api/v1{path}", timeout=10).json()
+    return requests.get(f"{demo_url}/api/v1{path}", timeout=WAIT_S).json()
 
 
 @pytest.mark.thorough
@@ -201,7 +201,7 @@ MALFORMED_MESSAGES = [
 @pytest.mark.parametrize(("body", "headers", "status"), MALFORMED_MESSAGES)
 def test_malformed_messages_are_refused(demo_url, body, headers, status):
     accepted = {"Accept": "application/json, text/event-stream", **headers}
-    response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=10)
+    response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=WAIT_S)
     assert response.status_code == status
     assert response.headers["Content-Type"] == "application/json" and response.json()["error"]
     assert api(demo_url, "/stats")["latestBlock"]
@@ -244,7 +244,7 @@ def test_the_inspector_lists_and_calls_tools(demo_url):
 
 def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url):
     for method in ("GET", "DELETE"):
-        assert requests.request(method, f"{demo_url}/mcp", timeout=10).status_code == 405
+        assert requests.request(method, f"{demo_url}/mcp", timeout=WAIT_S).status_code == 405
 
 
 def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_database_url):
@@ -258,14 +258,14 @@ def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_databa
         assert [result.is_error for result in results] == [False, False, False, True]
         assert json.loads(results[3].content[0].text)["code"] == "rate_limited"
         # What tools are charged is what the API has charged.
-        assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
+        assert requests.get(f"{address}/api/v1/stats", timeout=WAIT_S).status_code == 429
         params = {"name": "get_network", "arguments": {}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         with_key = requests.post(
             f"{address}/mcp",
             json=message,
             headers={"Accept": "application/json, text/event-stream", "X-API-Key": key},
-            timeout=10,
+            timeout=WAIT_S,
         ).json()
         assert with_key["result"]["isError"] is False
 

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 
+from tests.support import WAIT_S
 from tests.support.indexing import client_over
 from tests.support.serving import ROOT, completed
 
@@ -74,6 +75,6 @@ def test_none_has_a_run_command_that_tells_its_options():
         [sys.executable, "-m", "scan", "run", "--help"],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        timeout=60,
+        timeout=WAIT_S,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,6 +12,7 @@ import requests
 
 from scan.extensions.demo import demo_run
 from scan.extensions.demo.tests.conftest import demo_node
+from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn
@@ -158,7 +159,7 @@ def site(postgres, template, demo_node, tmp_path_factory):
 
 def known_of(url):
     def read(path):
-        return requests.get(f"{url}/api/v1{path}", timeout=60).json()
+        return requests.get(f"{url}/api/v1{path}", timeout=WAIT_S).json()
 
     transactions = read("/transactions?limit=100")["transactions"]
     failed = next(t for t in transactions if not t["status"] and t["methodId"])

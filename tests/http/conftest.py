@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.support import WAIT_S
 from tests.support.serving import free_port, gunicorn_started, wait_for
 
 UNLIMITED = {
@@ -46,7 +47,7 @@ def served(url, *arguments, shell="", **environment):
 def require_served(server):
     """Both by the worker's loop and by a thread with the database."""
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
-        assert requests.get(server + path, timeout=30).status_code == 200
+        assert requests.get(server + path, timeout=WAIT_S).status_code == 200
 
 
 def unread(server, source="127.0.0.1"):
@@ -54,6 +55,6 @@ def unread(server, source="127.0.0.1"):
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
     client.bind((source, 0))
-    client.settimeout(60)
+    client.settimeout(WAIT_S)
     client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
     return client

@@ -13,7 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
-from tests.support import database, http_client, serving
+from tests.support import WAIT_S, database, http_client, serving
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
@@ -156,7 +156,7 @@ def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(databas
         client = http_client.Client(server)
         client.ask(PATH)
         database.execute(database_url, "SELECT pg_notify('scan_chain', 'chain 900000000000000000')")
-        serving.wait_until(is_cached, timeout_s=60.0)
+        serving.wait_until(is_cached)
 
 
 def test_a_client_that_has_a_response_is_sent_304(server, url):
@@ -208,7 +208,7 @@ def test_the_type_of_a_body_is_part_of_the_key(server):
                 f"{server}/api/v1/query",
                 data=b'{"entity":"blocks"}',
                 headers={"Content-Type": kind} if kind else {},
-                timeout=10,
+                timeout=WAIT_S,
             )
             for kind in (*kinds, "application/x+json")
         ]
@@ -219,7 +219,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server):
     def counts():
         time.sleep(CACHED_FOR_S["/metrics"] + 0.1)
         found = Counter()
-        metrics = requests.get(f"{server}/metrics", timeout=10).text
+        metrics = requests.get(f"{server}/metrics", timeout=WAIT_S).text
         for family in text_string_to_metric_families(metrics):
             for sample in family.samples:
                 if sample.name in ("scan_http_requests_total", "scan_http_request_seconds_count"):
@@ -252,7 +252,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server):
 def test_a_process_without_requests_reads_its_notifications(database_url):
     """Or its backend waits for it, and with that one whoever drops a database of the server."""
     with serving.gunicorn(database_url) as server:
-        assert requests.get(f"{server}{PATH}", timeout=30).ok  # cached, so it listens
+        assert requests.get(f"{server}{PATH}", timeout=WAIT_S).ok  # cached, so it listens
         patient = psycopg2.connect(database_url, options="-c statement_timeout=60000")
         try:
             patient.autocommit = True

@@ -8,6 +8,7 @@ import requests
 from werkzeug.test import EnvironBuilder
 
 from scan.server.responses import Kept
+from tests.support import WAIT_S
 from tests.support.serving import nginx
 
 ACCEPTED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
@@ -81,12 +82,14 @@ def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(cl
 
 
 def test_nginx_passes_on_what_is_compressed_and_adds_no_second_vary(over_http, tmp_path):
-    files = re.findall(r'(?:href|src)="(/static/[^"]+)"', requests.get(over_http, timeout=20).text)
+    files = re.findall(
+        r'(?:href|src)="(/static/[^"]+)"', requests.get(over_http, timeout=WAIT_S).text
+    )
     assert len(files) > 2
     with nginx(tmp_path, [over_http] * 3) as address:
         for path in (*PATHS, *files):
             for headers in (ACCEPTED, {"Accept-Encoding": "identity"}):
-                response = requests.get(f"{address}{path}", headers=headers, timeout=20)
+                response = requests.get(f"{address}{path}", headers=headers, timeout=WAIT_S)
                 assert len(response.raw.headers.getlist("Vary")) <= 1, path
                 if path in PATHS and headers is ACCEPTED:
                     assert response.headers["Content-Encoding"] == "gzip", path

@@ -12,6 +12,7 @@ import requests
 from scan.server.connection import ResponseBuffer
 from scan.server.responses import PIECE_BYTES, FileBody
 from tests.http.conftest import served, unread, workers
+from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
@@ -53,7 +54,7 @@ def downloading(server, number):
 def test_a_file_comes_whole_and_the_connection_lasts(server):
     with requests.Session() as session:
         for _ in range(2):
-            answer = session.get(f"{server}/api/v1/tokens?format=ndjson", timeout=60)
+            answer = session.get(f"{server}/api/v1/tokens?format=ndjson", timeout=WAIT_S)
             assert len(answer.content) == int(answer.headers["Content-Length"]) > 6_000_000
             counts = [orjson.loads(line)["holderCount"] for line in answer.content.splitlines()]
             assert counts == list(range(TOKENS, 0, -1))
@@ -65,7 +66,7 @@ def test_clients_that_do_not_read_hold_no_thread(server):
     with ExitStack() as stack:
         for number in range(1, THREADS + 2):
             stack.enter_context(downloading(server, number))
-        answer = requests.get(f"{server}/api/v1/tokens?limit=7", timeout=30)
+        answer = requests.get(f"{server}/api/v1/tokens?limit=7", timeout=WAIT_S)
         assert len(answer.json()["tokens"]) == 7
         # Who has a file has no other one before it is taken.
         again = stack.enter_context(socket.socket())
@@ -73,7 +74,7 @@ def test_clients_that_do_not_read_hold_no_thread(server):
         again.connect(("127.0.0.1", int(server.rpartition(":")[2])))
         again.sendall(TOKENS_FILE)
         assert again.recv(12) == b"HTTP/1.1 429"
-        others = requests.get(f"{server}/api/v1/tokens?format=csv", timeout=60)
+        others = requests.get(f"{server}/api/v1/tokens?format=csv", timeout=WAIT_S)
         assert (others.status_code, len(others.content.splitlines())) == (200, TOKENS + 1)
 
 
@@ -96,7 +97,7 @@ def test_a_killed_worker_leaves_no_file(tokens_url, tmp_path):
     ):
         for pid in (*workers(process), process.pid):
             os.kill(int(pid), signal.SIGKILL)
-        process.wait(30)
+        process.wait(WAIT_S)
         assert [*(tmp_path / "files").iterdir()] == []
 
 

@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 from scan.http.credentials_and_limits import key_in_form
 from scan.http.request_bodies import _large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
-from tests.support import http_client, serving, source_address
+from tests.support import WAIT_S, http_client, serving, source_address
 
 KEY = "scan_" + "5e" * 32
 BOUNDARY = "----form"
@@ -84,7 +84,7 @@ QUESTION = {"module": "contract", "action": "checkverifystatus", "guid": "x"}
 
 
 def post(client, url, body, kind=KINDS[urlencoded]):
-    return client.post(url, data=body, headers={"Content-Type": kind}, timeout=60)
+    return client.post(url, data=body, headers={"Content-Type": kind}, timeout=WAIT_S)
 
 
 @pytest.mark.parametrize("path", ["/api", "/v2/api"])
@@ -101,7 +101,7 @@ def test_a_form_is_charged_to_its_key_exactly(server, shared_database_url, write
     passed = [a for a in answers if "Max rate limit" not in a.text]
     assert sorted(int(a.headers["X-RateLimit-Remaining"]) for a in passed) == list(range(20))
     assert {a.headers["X-RateLimit-Limit"] for a in answers} == {"20"}
-    left = client.options(server + "/api/v1/keys", timeout=9).headers["X-RateLimit-Remaining"]
+    left = client.options(server + "/api/v1/keys", timeout=WAIT_S).headers["X-RateLimit-Remaining"]
     assert left == "10"  # of the address
 
 
@@ -117,7 +117,7 @@ def test_an_address_over_its_limit_has_no_form_parsed(server):
     """It is told so before any of its form is looked at: that one is malformed does not show."""
     client = source_address.new_client()
     for _ in range(10):
-        assert client.get(server + "/api/v1/nothing", timeout=9).status_code == 404
+        assert client.get(server + "/api/v1/nothing", timeout=WAIT_S).status_code == 404
     for kind in KINDS.values():
         answer = post(client, f"{server}/api", b"a&" * 2_600_000, kind)
         assert answer.json()["result"].startswith("Max rate limit reached")

@@ -25,7 +25,7 @@ from scan.http.background_threads import WorkerThread
 from scan.processor_affinity import ALLOWED
 from scan.verification.sandbox import Program
 from tests.http.conftest import workers
-from tests.support import serving
+from tests.support import POLL_S, WAIT_S, serving
 from tests.support.serving import ROOT, completed, free_port, gunicorn_started, wait_for, wait_until
 
 
@@ -34,7 +34,7 @@ def exit_message(*arguments, **environment):
     with serving.gunicorn_started(
         "postgresql://127.0.0.1:1/x", serving.free_port(), *arguments, **environment
     ) as process:
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=WAIT_S)
     assert process.returncode not in (0, None)
     assert b"Traceback" not in stderr
     return stderr.decode()
@@ -178,7 +178,7 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
     for number, connection in enumerate(slow):
         connection.sendall(UNFINISHED[number % len(UNFINISHED)])
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
-        assert requests.get(shared_server + path, timeout=20).status_code == 200
+        assert requests.get(shared_server + path, timeout=WAIT_S).status_code == 200
     assert select.select(slow, [], [], 0)[0] == []
     for connection in slow:
         connection.close()
@@ -190,14 +190,14 @@ def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
         slow = [serving.connect(server) for _ in range(16)]
         for connection in slow:
             connection.sendall(HALF_A_BODY.replace(b" 19", b" 190000"))
-        assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
+        assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
         for connection in slow:
             connection.close()
 
 
 def _is_up(address):
     try:
-        return requests.get(address, timeout=5).status_code == 200
+        return requests.get(address, timeout=POLL_S).status_code == 200
     except requests.RequestException:
         return False
 
@@ -248,7 +248,7 @@ def test_threads_of_a_worker_share_a_processor(database_url):
     with gunicorn_started(database_url, port, "--worker-class", BOUND) as process:
         address = wait_for(port, process)
         for number in range(20):
-            requests.get(f"{address}/api/v1/blocks?page={number + 1}", timeout=30)
+            requests.get(f"{address}/api/v1/blocks?page={number + 1}", timeout=WAIT_S)
         [worker] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert len(_threads(worker)) > 2
         wait_until(lambda: len(_processors(worker)) == 1, process)

@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from tests.http.conftest import peak_mib, require_served, served, workers
+from tests.support import WAIT_S
 from tests.support.http_client import THREADS, Client
 from tests.support.serving import accepts, connect, exchange, wait_until
 
@@ -104,7 +105,7 @@ def test_bodies_are_taken_up_to_their_limit(shared_server, path, size, found, ch
     parts = (body[n : n + chunk] for n in range(0, size, chunk)) if chunk else body
     url, headers = shared_server + path, {"Content-Type": "application/json"}
     try:
-        answer = requests.post(url, data=parts, headers=headers, timeout=30)
+        answer = requests.post(url, data=parts, headers=headers, timeout=WAIT_S)
     except requests.ConnectionError:
         # The whole of it does not fit what is read of a refused body.
         assert size > 10 * MIB and chunk
@@ -171,7 +172,7 @@ def test_uploads_that_never_end_are_refused_before_those_of_others(shared_databa
         honest = clients.enter_context(socket.socket())
         honest.bind(("127.0.0.9", 0))
         honest.connect(("127.0.0.1", int(server.rpartition(":")[2])))
-        honest.settimeout(20)
+        honest.settimeout(WAIT_S)
         honest.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-10])
         for _ in range(40):
             client = clients.enter_context(connect(server))
@@ -212,7 +213,7 @@ def test_a_stop_waits_for_nobody_for_long(shared_database_url, clients, argument
         for begin in STATES * 20:
             begin(clients.enter_context(connect(server)))
         process.terminate()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=WAIT_S)
     assert process.returncode == 0
     assert b"Traceback" not in errors and b"SIGKILL" not in errors, errors.decode()
 
@@ -226,4 +227,4 @@ def test_what_has_begun_before_a_stop_is_answered(shared_database_url, clients):
         wait_until(lambda: not accepts(int(server.rpartition(":")[2])))
         client.sendall(BLOCKS)
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
-        process.communicate(timeout=60)
+        process.communicate(timeout=WAIT_S)

@@ -10,7 +10,7 @@ import pytest
 
 from scan.accounts.api_keys import new_key
 from tests.http.test_cached_responses import PATH, PATIENT, uncached
-from tests.support import database, serving
+from tests.support import WAIT_S, database, serving
 from tests.support.http_client import Client, busy_threads
 
 _sources = (f"127.0.1.{n}" for n in itertools.count(2))
@@ -96,7 +96,7 @@ def test_a_key_is_charged_and_counted_exactly(server, url):
     assert Counter(one.status for one in found) == {200: 100, 429: 60}
     assert left(found) == list(range(100))
     count = "SELECT total_requests FROM api_keys WHERE id = %s"
-    serving.wait_until(lambda: database.execute(url, count, key.id) == [(100,)], timeout_s=3)
+    serving.wait_until(lambda: database.execute(url, count, key.id) == [(100,)])
     time.sleep(1)
     assert database.execute(url, count, key.id) == [(100,)]
     assert Client(server, source).ask(PATH)["X-RateLimit-Remaining"] == "9"
@@ -158,5 +158,5 @@ def test_every_request_has_its_line_where_lines_are_wanted(url):
         for number in range(20):
             client.ask(PATH, more=f"X-Request-Id: line-{number}\r\n")
         threading.Thread(target=process.terminate).start()
-        _, lines = process.communicate(timeout=30)
+        _, lines = process.communicate(timeout=WAIT_S)
     assert all(lines.count(b"[line-%d]" % number) == 1 for number in range(20))

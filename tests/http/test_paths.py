@@ -12,7 +12,7 @@ from scan.pages.site import url_of
 from scan.parameters import without_ignored
 from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
-from tests.support import database, http_client, serving, wallets
+from tests.support import WAIT_S, database, http_client, serving, wallets
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
 FREE = """
@@ -143,7 +143,7 @@ def test_a_key_in_many_requests_at_once_pays_once_for_each(counted_in_redis, sha
     statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"
     database.execute(shared_database_url, statement, created["id"])
     url, headers = f"{counted_in_redis}/api/v1/keys", {"X-API-Key": created["key"]}
-    responses = serving.at_once(30, lambda _: requests.get(url, headers=headers, timeout=60))
+    responses = serving.at_once(30, lambda _: requests.get(url, headers=headers, timeout=WAIT_S))
     assert serving.statuses(responses) == {400: 20, 429: 10}
 
 

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from tests.http.test_response_freshness import UNLIMITED
-from tests.support import anvil, serving
+from tests.support import WAIT_S, anvil, serving
 from tests.support.indexing import Indexing
 
 NEWEST = "/api/v1/blocks?limit=1"
@@ -40,7 +40,7 @@ def served(postgres, template):
 
 def ask(server, path, block=None):
     headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
-    return requests.get(server + path, headers=headers, timeout=30)
+    return requests.get(server + path, headers=headers, timeout=WAIT_S)
 
 
 def newest(response):
@@ -55,7 +55,7 @@ def test_a_response_carries_the_block_it_shows(served):
             response = ask(served.address, NEWEST)
             assert int(response.headers["X-Scan-Block"]) == newest(response) == number
         validator = {"If-None-Match": response.headers["ETag"]}
-        unmodified = requests.get(served.address + NEWEST, headers=validator, timeout=30)
+        unmodified = requests.get(served.address + NEWEST, headers=validator, timeout=WAIT_S)
         assert unmodified.status_code == 304
         assert unmodified.headers["X-Scan-Block"] == str(number)
     assert "X-Scan-Block" in response.headers["Access-Control-Expose-Headers"]

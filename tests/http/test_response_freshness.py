@@ -14,6 +14,7 @@ import requests
 from scan.http.index_version import UNVERIFIED_S
 from scan.http.response_cache import CACHED_FOR_S
 from tests.http.test_cached_responses import uncached
+from tests.support import WAIT_S
 from tests.support.database import Postgres, execute
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
@@ -124,7 +125,7 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil):
         kept = asked_again(client)
         for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
             stop()
-            wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
+            wait_until(lambda: requests.get(f"{api}/readyz", timeout=WAIT_S).status_code == 503)
             # After SIGKILL its backends serve until they notice.
             wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
             start()

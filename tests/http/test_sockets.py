@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from tests.http.conftest import UNLIMITED, peak_mib, require_served, served, unread
-from tests.support import serving
+from tests.support import WAIT_S, serving
 
 pytestmark = pytest.mark.long
 
@@ -107,7 +107,7 @@ def test_too_much_that_nobody_reads_is_forgotten(shared_database_url, clients):
             clients.enter_context(unread(server)).sendall(LONG)
         require_served(server)
         # Threads take requests in order: when this one is answered, the others have been.
-        assert requests.get(f"{server}/docs/", timeout=60).status_code == 200
+        assert requests.get(f"{server}/docs/", timeout=WAIT_S).status_code == 200
         assert peak_mib(process) - before < 110
 
 
@@ -122,7 +122,7 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url, kept):
 
         def send(times):
             for _ in range(times):
-                session.post(f"{server}/api", data=form, headers=headers, timeout=20)
+                session.post(f"{server}/api", data=form, headers=headers, timeout=WAIT_S)
 
         send(3)
         before = peak_mib(process)
@@ -141,7 +141,7 @@ def test_clients_that_go_on_sending_hold_nobody_up(server, clients):
     serving.wait_until(lambda: all(unread_bytes(c) or not thread.is_alive() for c, thread in pairs))
     require_served(server)
     for thread in threads:
-        thread.join(5)
+        thread.join(WAIT_S)
         assert not thread.is_alive()
 
 
@@ -181,7 +181,7 @@ def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
     with served(own_index.url, *("--worker-connections", "20")) as (_, server):
         for _ in range(60):
             client = clients.enter_context(serving.connect(server))
-            client.settimeout(5)
+            client.settimeout(WAIT_S)
             for _ in range(2):
                 client.sendall(BLOCKS)
                 [(head, _)] = answers(client, 1)
@@ -198,7 +198,7 @@ def test_connections_that_take_no_response_leave_room_for_others(own_index, clie
             with suppress(ConnectionError):
                 clients.enter_context(unread(server, "127.0.0.2")).sendall(4 * request)
         for _ in range(5):
-            assert requests.get(f"{server}/healthz", timeout=10).status_code == 200
+            assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
 
 
 def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
@@ -216,7 +216,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
         assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
         require_served(server)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=WAIT_S)
     assert b"a fault for the test" in errors and b"Worker exiting" in errors
 
 
@@ -248,7 +248,7 @@ def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes
         serving.wait_until(lambda: min(answered) > 5)
         process.send_signal(signal.SIGTERM)
         for thread in busy:
-            thread.join(20)
+            thread.join(WAIT_S)
         assert ends == [b""] * 12
 
 

@@ -15,6 +15,7 @@ from werkzeug.test import create_environ
 
 from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
+from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, Reply
@@ -169,7 +170,7 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
         wait_until(lambda: service.node.waiting == 3)
         for path in paths:
             anew = f"{service.address}{path}?={time.monotonic_ns()}"
-            assert requests.get(anew, headers={"X-Forwarded-For": "127.0.0.1"}, timeout=5).ok
+            assert requests.get(anew, headers={"X-Forwarded-For": "127.0.0.1"}, timeout=WAIT_S).ok
         service.node.held.set()
         assert all(b'"balance":"0"' in received(connection) for connection in waiting)
 
@@ -208,7 +209,7 @@ def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
         assert all(is_whole(each.result()) for each in first)
         node.held.clear()
         again = [pool.submit(late.balance) for _ in range(3)]
-        wait_until(lambda: node.waiting >= 3, timeout_s=7.0)  # before the first of them ends
+        wait_until(lambda: node.waiting >= 3)  # before the first of them ends
         node.held.set()
         assert all(is_whole(each.result()) for each in again)
 

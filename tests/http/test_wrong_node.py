@@ -7,6 +7,7 @@ import pytest
 import requests
 
 from app import create_app
+from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
@@ -55,5 +56,5 @@ def test_a_node_that_changes_is_refused_by_requests(served):
 def test_a_wrong_node_is_reported_before_any_request_needs_it(served):
     with gunicorn(served.settings.database_url, RPC_URL=served.wrong.url) as server:
         ready = f"{server}/readyz"
-        wait_until(lambda: "4242" in (requests.get(ready, timeout=30).json()["problem"] or ""))
-        assert "another chain" in requests.get(f"{server}{NONCE}{UNSEEN}", timeout=30).text
+        wait_until(lambda: "4242" in (requests.get(ready, timeout=WAIT_S).json()["problem"] or ""))
+        assert "another chain" in requests.get(f"{server}{NONCE}{UNSEEN}", timeout=WAIT_S).text

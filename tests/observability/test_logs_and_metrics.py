@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.settings import Settings
-from tests.support import indexing, serving, wallets
+from tests.support import WAIT_S, indexing, serving, wallets
 
 NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
 KEY = "scan_" + 64 * "a"
@@ -213,9 +213,9 @@ def test_a_process_without_other_http_serves_metrics_at_its_host():
     """Prometheus reaches it in a container, whose HOST is 0.0.0.0."""
     port = serving.free_port()
     metrics.serve("127.0.0.2", port)
-    assert "scan_" in requests.get(f"http://127.0.0.2:{port}/metrics", timeout=30).text
+    assert "scan_" in requests.get(f"http://127.0.0.2:{port}/metrics", timeout=WAIT_S).text
     with pytest.raises(requests.ConnectionError):
-        requests.get(f"http://127.0.0.1:{port}/metrics", timeout=30)
+        requests.get(f"http://127.0.0.1:{port}/metrics", timeout=WAIT_S)
 
 
 def test_metrics_answer_without_a_database():

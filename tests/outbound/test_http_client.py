@@ -11,6 +11,7 @@ from scan.commands import service_client
 from scan.outbound.allowed_urls import Purpose
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
+from tests.support import WAIT_S
 from tests.support.receiver import Answer
 from tests.support.serving import serving
 
@@ -115,7 +116,7 @@ def test_a_chunk_without_a_size_is_not_waited_for(client, receiver):
         handler.wfile.write(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000
         )
-        handler.server.closing.wait(5)
+        handler.server.closing.wait(WAIT_S)
 
     receiver.behaviour = answer
     with pytest.raises(NotFetched, match="did not respond properly"):

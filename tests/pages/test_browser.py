@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.support import page_checks, serving
+from tests.support import WAIT_S, page_checks, serving
 
 pytestmark = pytest.mark.thorough
 
@@ -25,7 +25,7 @@ def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, expl
     page = hurried
     page.open(explorer_url)
     before = page.text("#head")
-    indexed = requests.get(f"{explorer_url}/api/v1/stats", timeout=10).json()["latestBlock"]
+    indexed = requests.get(f"{explorer_url}/api/v1/stats", timeout=WAIT_S).json()["latestBlock"]
     assert before == f"{indexed:,}"
     # Rows are fresh until the page looks again, which it does soon.
     page.evaluate(
@@ -145,7 +145,7 @@ def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(page, over_http, s
     for number, (path, api_path) in enumerate(lists.items()):
         folder = tmp_path / str(number)
         page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-        expected = requests.get(f"{over_http}/api/v1{api_path}?format=csv", timeout=30)
+        expected = requests.get(f"{over_http}/api/v1{api_path}?format=csv", timeout=WAIT_S)
         file = folder / expected.headers["Content-Disposition"].split('"')[1]
         page.open(f"{over_http}{path}")
         page.click("a.csv")
@@ -205,7 +205,7 @@ def test_a_watch_list_is_kept_in_the_browser(page, explorer_url, explorer, hosti
     assert sum("/api/v1/" in url for url in page.requested) == 1  # however many are watched
     assert page.evaluate("window.ran") is None
     [balance] = requests.get(
-        f"{explorer_url}/api/v1/addresses?addresses={person}", timeout=10
+        f"{explorer_url}/api/v1/addresses?addresses={person}", timeout=WAIT_S
     ).json()["addresses"]
     assert page.evaluate("document.querySelector('#addresses data').value") == balance["balance"]
     assert "script" in page.text("#tokens tbody a")

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from tests.support import WAIT_S
 from tests.support.page_checks import all_violations, requested_from
 
 STATS = "#operations-Chain-getStats"
@@ -25,7 +26,7 @@ def test_the_documentation_is_whole_accessible_and_from_here_alone(page, over_ht
     page.click("main a[href='#/Chain/getStats']")
     page.wait("document.querySelectorAll('.opblock').length > 20")
     page.wait(f"document.querySelector('{STATS}.is-open')")
-    documented = requests.get(f"{over_http}/api/v1/openapi.json", timeout=10).json()
+    documented = requests.get(f"{over_http}/api/v1/openapi.json", timeout=WAIT_S).json()
     names = {
         operation["operationId"]
         for path in documented["paths"].values()
@@ -88,13 +89,13 @@ def test_operations_are_found_below_the_header_of_the_site(page, over_http):
 
 def test_the_documentation_has_a_strict_policy(over_http):
     for path in ("/docs/", "/docs/docs.js", "/docs/swagger-ui-bundle.js"):
-        response = requests.get(over_http + path, timeout=10)
+        response = requests.get(over_http + path, timeout=WAIT_S)
         assert response.status_code == 200
         policy = response.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "script-src 'self';" in policy
         assert "unsafe" not in policy
     for path in ("/docs/nothing.js", "/docs/..%2fdocumentation.py", "/docs//etc/passwd"):
-        assert requests.get(over_http + path, timeout=10).status_code == 404
+        assert requests.get(over_http + path, timeout=WAIT_S).status_code == 404
 
 
 def test_another_site_may_ask(page, over_http):

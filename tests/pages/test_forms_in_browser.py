@@ -6,7 +6,7 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
-from tests.support import many_functions, page_checks, wallets
+from tests.support import WAIT_S, many_functions, page_checks, wallets
 from tests.support.explorer import compiled, standard_input
 
 # A wallet as EIP-1193 describes it, whose signatures the test gives.
@@ -106,7 +106,9 @@ def test_a_key_is_ended_by_its_page(page, explorer_url):
     page.wait("document.querySelector('#keys td button')")
     page.click("#keys td button")
     page.wait("document.getElementById('keys').textContent.includes('revoked')")
-    listed = requests.get(f"{explorer_url}/api/v1/keys?owner={wallet.address}", timeout=10).json()
+    listed = requests.get(
+        f"{explorer_url}/api/v1/keys?owner={wallet.address}", timeout=WAIT_S
+    ).json()
     assert [key["active"] for key in listed["keys"]] == [False]
 
 

@@ -8,6 +8,7 @@ import requests
 
 from app import create_app
 from scan.settings import Settings
+from tests.support import WAIT_S
 from tests.support.serving import free_port
 from tests.support.wallets import key_request, new_wallet
 
@@ -27,7 +28,7 @@ def ask(shared_database_url):
 
 
 def get(server, path="/api/v1/keys", **options):
-    return requests.get(server + path, timeout=30, **options)
+    return requests.get(server + path, timeout=WAIT_S, **options)
 
 
 def remaining(answers):
@@ -65,7 +66,7 @@ def test_every_answer_of_the_api_tells_the_limit(shared_server):
     for method, path, body in (*bodies, *without, *others):
         kind = {"Content-Type": "application/json"}
         response = requests.request(
-            method, shared_server + path, data=body, headers=kind, timeout=30
+            method, shared_server + path, data=body, headers=kind, timeout=WAIT_S
         )
         assert response.headers["X-RateLimit-Limit"] == "100000"
         assert 0 <= int(response.headers["X-RateLimit-Remaining"]) <= 100000

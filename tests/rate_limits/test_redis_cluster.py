@@ -9,6 +9,7 @@ from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.window_storage import Window
 from scan.settings import Settings
 from tests.http.test_limits_of_cached_responses import made_key
+from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.serving import at_once, frozen, gunicorn, redis_cluster, statuses, wait_until
 from tests.support.source_address import new_client
@@ -49,11 +50,11 @@ def test_exactly_ten_pass_over_the_worker(shared_database_url, tmp_path):
         gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri) as server,
     ):
         client = new_client()
-        found = at_once(50, lambda _: client.get(f"{server}/api/v1/keys", timeout=30))
+        found = at_once(50, lambda _: client.get(f"{server}/api/v1/keys", timeout=WAIT_S))
         assert statuses(found) == {400: 10, 429: 40}
         key = made_key(shared_database_url, 20)
         form = {"module": "contract", "action": "checkverifystatus", "apikey": key.text}
-        forms = at_once(30, lambda _: client.post(f"{server}/api", data=form, timeout=30))
+        forms = at_once(30, lambda _: client.post(f"{server}/api", data=form, timeout=WAIT_S))
         refused = ["Max rate limit" in answer.text for answer in forms]
         assert (refused.count(False), refused.count(True)) == (20, 10)
         counted = "SELECT total_requests FROM api_keys WHERE id = %s"
@@ -71,15 +72,15 @@ def test_a_frozen_cluster_holds_up_nobody(shared_database_url, tmp_path):
         ) as server,
     ):
         client = new_client()
-        assert client.get(f"{server}/api/v1/keys", timeout=30).status_code == 400
+        assert client.get(f"{server}/api/v1/keys", timeout=WAIT_S).status_code == 400
         with frozen(process), ThreadPoolExecutor(40) as pool:
             url = f"{server}/api/v1/keys"
-            counted = [pool.submit(new_client().get, url, timeout=60) for _ in range(40)]
-            healthz = [client.get(f"{server}/healthz", timeout=30) for _ in range(20)]
+            counted = [pool.submit(new_client().get, url, timeout=WAIT_S) for _ in range(40)]
+            healthz = [client.get(f"{server}/healthz", timeout=WAIT_S) for _ in range(20)]
             assert not any(future.done() for future in counted)  # these wait; healthz did not
             assert statuses(healthz) == {200: 20}
             found = [future.result() for future in counted]
             assert statuses(found) == {400: 40}
             assert "X-RateLimit-Limit" in found[0].headers
-            assert client.options(url, timeout=30).status_code == 204
-        wait_until(lambda: new_client().get(url, timeout=30).status_code == 400)
+            assert client.options(url, timeout=WAIT_S).status_code == 204
+        wait_until(lambda: new_client().get(url, timeout=WAIT_S).status_code == 400)

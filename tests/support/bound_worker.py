@@ -4,6 +4,7 @@ import math
 
 from scan import processor_affinity
 from scan.server.worker import Worker
+from tests.support import WAIT_S
 
 
 class BoundWorker(Worker):
@@ -20,6 +21,6 @@ class LateWorker(Worker):
     def _on_event(self, conn, callback, sock):
         turn = conn.waits_for
         if callback == self._look_for_end and turn is not None:
-            turn.result(60)
+            turn.result(WAIT_S)
             self._has_waited(conn, turn)
         super()._on_event(conn, callback, sock)

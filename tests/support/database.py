@@ -286,7 +286,7 @@ def insert_key(url, key, per_minute):
 
 def wait_until_none(url, statement):
     """Wait until the statement has no rows."""
-    wait_until(lambda: not execute(url, statement), timeout_s=60)
+    wait_until(lambda: not execute(url, statement))
 
 
 def wait_for_problem(url, words):

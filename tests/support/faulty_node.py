@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import urllib3
 
+from tests.support import WAIT_S
 from tests.support.serving import in_thread
 
 
@@ -331,7 +332,7 @@ class FaultyNode:
         answers = ANSWERS.get(self.upstream, {})
         missing = [call for call in calls if _key(call) not in answers]
         if missing:
-            answer = self._upstream.request("POST", self.upstream, json=missing, timeout=30)
+            answer = self._upstream.request("POST", self.upstream, json=missing, timeout=WAIT_S)
             by_id = {a["id"]: a for a in answer.json()}
             answers |= {_key(call): json.dumps(by_id[call["id"]]) for call in missing}
         return [json.loads(answers[_key(call)]) | {"id": call["id"]} for call in calls]

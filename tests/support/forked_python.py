@@ -30,6 +30,7 @@ from app import create_app
 from scan.database.connection import check_sessions_at
 from scan.database.statements import read_statement, texts
 from scan.settings import Settings
+from tests.support import WAIT_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = tuple(
@@ -80,7 +81,7 @@ class Forked(subprocess.Popen):
         return self.pid, status
 
 
-def run(arguments, *, timeout=60.0, **options):
+def run(arguments, *, timeout=WAIT_S, **options):
     """As subprocess.run() with what the process prints as text."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with Forked(arguments, **pipes, **options) as process:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import requests
 
-from tests.support import serving, solc_releases, solidity
+from tests.support import WAIT_S, serving, solc_releases, solidity
 from tests.support.explorer import compiled, standard_input
 
 CHAIN = "31337"
@@ -98,7 +98,7 @@ class Served(namedtuple("Served", "explorer url")):
         return f"{self.url}/api"
 
     def ask(self, **asked):
-        return requests.get(self.api, params=asked, timeout=60).json()
+        return requests.get(self.api, params=asked, timeout=WAIT_S).json()
 
 
 @contextmanager

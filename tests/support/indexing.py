@@ -19,6 +19,7 @@ from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.partitions import DEFAULT_ROWS
 from scan.indexer.prefetch import CATCH_UP
 from scan.settings import Settings
+from tests.support import WAIT_S
 from tests.support.serving import NOWHERE, ROOT
 
 INDEX = """
@@ -206,5 +207,5 @@ def index_apart(url, node, extensions):
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": extensions},
         check=True,
-        timeout=120,
+        timeout=WAIT_S,
     )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import requests
 
+from tests.support import POLL_S
 from tests.support.serving import free_port, wait_until
 
 START_TIMEOUT_S = 240.0
@@ -28,7 +29,7 @@ class ScanRun:
     def ready(self):
         """What /readyz answers; empty while nothing does."""
         try:
-            return dict(requests.get(f"{self.url}/readyz", timeout=5).json())
+            return dict(requests.get(f"{self.url}/readyz", timeout=POLL_S).json())
         except requests.RequestException:
             return {}
 

@@ -23,6 +23,7 @@ import requests
 from redis import Redis
 from werkzeug.serving import ThreadedWSGIServer
 
+from tests.support import POLL_S, WAIT_S
 from tests.support.forked_python import Forked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -157,7 +158,7 @@ def redis_server(folder, port=None, *arguments):
         stop(process)
 
 
-def completed(command, timeout=120.0, **options):
+def completed(command, timeout=WAIT_S, **options):
     """A program that has ended, with what it printed as text."""
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
 
@@ -191,7 +192,7 @@ def statuses(responses):
 
 def connect(server):
     address = urlsplit(server)
-    return socket.create_connection((address.hostname, address.port), timeout=30)
+    return socket.create_connection((address.hostname, address.port), timeout=WAIT_S)
 
 
 def exchange(server, request_bytes, *, finish=False):
@@ -273,7 +274,7 @@ def serving(app):
     return in_thread(_Threads(app))
 
 
-def wait_until(condition, process=None, timeout_s=180.0):
+def wait_until(condition, process=None, timeout_s=WAIT_S):
     deadline = time.monotonic() + timeout_s
     while not condition():
         if process is not None and process.poll() is not None:
@@ -285,7 +286,7 @@ def wait_until(condition, process=None, timeout_s=180.0):
 
 def stop(process):
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=WAIT_S)
 
 
 def accepts(port):
@@ -296,6 +297,6 @@ def accepts(port):
 def _answers(port):
     address = f"http://127.0.0.1:{port}/healthz"
     try:
-        return requests.get(address, timeout=5, allow_redirects=False).status_code < 500
+        return requests.get(address, timeout=POLL_S, allow_redirects=False).status_code < 500
     except requests.RequestException:  # also slow, on a busy machine
         return False

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from tests.support import WAIT_S
 from tests.support.compile_server import BUILT, SUPPORT, compile_json
 from tests.support.serving import completed
 
@@ -110,7 +111,7 @@ def soljson(package):
             unfinished = BUILT / f"{package}.unfinished"
             unfinished.mkdir(exist_ok=True)
             command = ["node", str(NODE / "unpack.cjs"), str(source), str(unfinished)]
-            subprocess.run(command, check=True, timeout=60)
+            subprocess.run(command, check=True, timeout=WAIT_S)
             unfinished.rename(folder)
     return folder / "soljson.js"
 

@@ -9,6 +9,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from scan.accounts.wallet_signatures import key_request_message
+from tests.support import WAIT_S
 
 _lock = Lock()
 _latest_ms = 0
@@ -41,6 +42,6 @@ def key_request(wallet, timestamp_ms=None, **more):
 
 def obtain_key(server, wallet):
     """The answer of a successful POST /api/v1/keys."""
-    response = requests.post(f"{server}/api/v1/keys", json=key_request(wallet), timeout=10)
+    response = requests.post(f"{server}/api/v1/keys", json=key_request(wallet), timeout=WAIT_S)
     assert response.status_code == 201, response.text
     return response.json()

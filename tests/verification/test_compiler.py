@@ -25,6 +25,7 @@ from scan.verification.compiler_run import (
     stated_version,
 )
 from scan.verification.settings_search import parse_version
+from tests.support import WAIT_S
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
@@ -116,7 +117,7 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path):
         run(compilers, "", timeout_s=1)
     child = int((tmp_path / "child").read_text())
     status = Path(f"/proc/{child}/stat")
-    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
+    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z")
 
 
 @pytest.mark.parametrize("leave", ["os.setsid()", "os.setpgid(0, 0)"])
@@ -141,7 +142,7 @@ def test_no_process_outlives_its_compilation(tmp_path, leave):
     file.write_text(textwrap.dedent(script))
     assert run(fake(tmp_path, f"{sys.executable} {file}"), "") == {}
     status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
-    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
+    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z")
 
 
 MULTIPLIED = ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
@@ -202,7 +203,7 @@ def test_without_landlock_the_service_hides_itself(tmp_path, monkeypatch):
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    assert subprocess.run(command, timeout=30).returncode == 13
+    assert subprocess.run(command, timeout=WAIT_S).returncode == 13
 
 
 def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatch):

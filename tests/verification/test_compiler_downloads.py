@@ -19,6 +19,7 @@ from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_store
 from scan.verification.sandbox import MEMORY_KIB
+from tests.support import WAIT_S
 from tests.support.solidity import NODE
 from tests.verification.test_compiler import NEWEST, fake, run
 
@@ -37,7 +38,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
 
     def slow(version, staging, path):
         calls.append(version)
-        arrived.wait(10)
+        arrived.wait(WAIT_S)
         return "a test", fake(staging, "echo '{}'").directory / "solc-0.8.28"
 
     settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
@@ -160,7 +161,7 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
 def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
     environment = {"VIRTUAL_ENV": str(tmp_path), "PATH": os.environ["PATH"]}
     command = [compiler_store._solc_select(), "versions"]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=WAIT_S)
     assert solc_select_folder(environment).is_dir()
 
 

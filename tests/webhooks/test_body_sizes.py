@@ -9,6 +9,7 @@ import psycopg2
 import pytest
 
 from scan.ethereum.blocks import EventLog
+from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.serving import wait_until
@@ -142,7 +143,7 @@ def test_a_body_goes_with_its_last_delivery(webhooks):
         locked = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         wait_until(lambda: execute(url, locked))
         connections[0].commit()
-        waiting.join(30)
+        waiting.join(WAIT_S)
         connections[1].commit()
     assert len(bodies(webhooks)) == 1
 

@@ -17,6 +17,7 @@ from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
 from scan.webhooks.sender import signature_header
+from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
@@ -160,7 +161,7 @@ def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(c
                 "Content-Type": "application/json",
             }
             url = f"http://127.0.0.1:{port}/"
-            return requests.post(url, data=body, headers=headers, timeout=30).status_code
+            return requests.post(url, data=body, headers=headers, timeout=WAIT_S).status_code
 
         assert post({"event": "tx", "data": {}}) == 500
         assert post({"event": "tx", "data": {"hash": "0xab", "value": "3"}}) == 204
@@ -221,13 +222,13 @@ def _example(command, secret):
     reader = threading.Thread(target=_read_lines, args=(process.stdout, printed), daemon=True)
     reader.start()
     try:
-        lines = iter(lambda: printed.get(timeout=30), "")
+        lines = iter(lambda: printed.get(timeout=WAIT_S), "")
         assert next(lines).startswith("listening")
         yield lines
     finally:
         process.kill()
         process.wait()
-        reader.join(10)
+        reader.join(WAIT_S)
         process.stdout.close()
 
 

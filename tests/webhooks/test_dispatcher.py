@@ -10,7 +10,7 @@ from scan.database import connection
 from scan.outbound import allowed_urls
 from scan.webhooks import sender
 from scan.webhooks.queues import FinishedAttempt, now
-from tests.support import serving
+from tests.support import WAIT_S, serving
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
@@ -82,7 +82,7 @@ def test_names_that_hang_take_no_look_ups_of_healthy_receivers(
 
     def hang(host):
         hanging.append(host)
-        receiver.closing.wait(60)
+        receiver.closing.wait(WAIT_S)
         return []
 
     def hasty_resolve(url, timeout_s, purpose):

@@ -1,12 +1,8 @@
 """What was sent stays recorded, whatever becomes of the database right afterwards."""
 
-import pytest
-
 from tests.support import database, made_blocks, serving
 from tests.support.receiver import Answer
 from tests.support.webhooks import Webhooks
-
-pytestmark = pytest.mark.thorough
 
 OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.support import forked_python, made_blocks
+from tests.support import WAIT_S, forked_python, made_blocks
 from tests.support.receiver import Answer
 from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.webhooks import NO_NODE
@@ -53,7 +53,7 @@ def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
     with Deliverer(webhooks, "serve", RPC_URL=NO_NODE, PORT=str(free_port())) as api:
         webhooks.chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])])
         wait_until(lambda: receiver.received and not webhooks.pending())
-        receiver.behaviour = lambda *_: receiver.closing.wait(60) and None
+        receiver.behaviour = lambda *_: receiver.closing.wait(WAIT_S) and None
         webhooks.chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])])
         receiver.wait_for(2)
         assert api.terminate() == 0
@@ -107,4 +107,4 @@ class Deliverer:
 
     def terminate(self):
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(30)
+        return self._process.wait(WAIT_S)

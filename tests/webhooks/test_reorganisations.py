@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support import made_blocks, serving, table_digest
+from tests.support import WAIT_S, made_blocks, serving, table_digest
 from tests.support.indexing import Indexing
 from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
@@ -44,7 +44,7 @@ def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(webhooks, rec
     answering = threading.Event()
 
     def wait_first(_, _received):
-        answering.wait(10)
+        answering.wait(WAIT_S)
         return Answer()
 
     receiver.behaviour = wait_first

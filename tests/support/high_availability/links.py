@@ -7,6 +7,7 @@ from collections import namedtuple
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.support import WAIT_S
 from tests.support.serving import free_port
 
 PAUSE_S = 0.02
@@ -96,7 +97,7 @@ class Links:
 
     def through(self, name, address):
         link = self.links[name] = Link(name, address, free_port())
-        asyncio.run_coroutine_threadsafe(self._listen(link), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._listen(link), self._loop).result(WAIT_S)
         return f"127.0.0.1:{link.port}"
 
     @contextmanager

@@ -10,7 +10,7 @@ import psycopg2
 import requests
 
 from deploy.ha.cluster import MACHINES, ROOT, Cluster
-from tests.support import database, wallets
+from tests.support import POLL_S, WAIT_S, database, wallets
 from tests.support.anvil import Anvil
 from tests.support.high_availability.links import Links, wait_until
 from tests.support.high_availability.load import Client, Load, prepare
@@ -82,7 +82,7 @@ class Stand:
         for number in (1, 2):
             address = self.cluster.address(f"indexer{number}", 9101)
             try:
-                text = requests.get(f"http://{address}/metrics", timeout=2).text
+                text = requests.get(f"http://{address}/metrics", timeout=POLL_S).text
             except requests.RequestException:
                 continue
             [line] = [x for x in text.splitlines() if x.startswith("scan_indexed_blocks_total ")]
@@ -95,7 +95,7 @@ class Stand:
             "url": f"{self._receiver_url}/{address}",
             "eventTypes": ["tx", "token_transfer"],
         }
-        answer = requests.post(f"{self.cluster.url}/api/v1/webhooks", json=body, timeout=10)
+        answer = requests.post(f"{self.cluster.url}/api/v1/webhooks", json=body, timeout=WAIT_S)
         assert answer.status_code == 201, answer.text
         return dict(answer.json())
 
@@ -146,10 +146,12 @@ class Stand:
         for hook in self.hooks.values():
             of_hook = f"{self.cluster.url}/api/v1/webhooks/{hook['id']}/deliveries"
             secret = {"X-Webhook-Secret": hook["secret"]}
-            listed = requests.get(f"{of_hook}?limit=100", headers=secret, timeout=10).json()
+            listed = requests.get(f"{of_hook}?limit=100", headers=secret, timeout=WAIT_S).json()
             for delivery in listed["deliveries"]:
                 if delivery["status"] == "pending":
-                    requests.post(f"{of_hook}/{delivery['id']}/retry", headers=secret, timeout=10)
+                    requests.post(
+                        f"{of_hook}/{delivery['id']}/retry", headers=secret, timeout=WAIT_S
+                    )
 
     def expected_events(self):
         truth = read_truth(self.anvil)

@@ -13,6 +13,7 @@ from app import create_app
 from scan.extensions.approvals import events, queries
 from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
+from tests.support import WAIT_S
 from tests.support.explorer import behind
 from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse, replacing
 from tests.support.indexing import Indexing, client_over, settings_for, sources
@@ -265,7 +266,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
     def owe_events(calls, forward):
         if chain.owner.removeprefix("0x") in str(calls) and "eth_getLogs" in str(calls):
             asked.set()
-            answers.wait(60)
+            answers.wait(WAIT_S)
         return Reply(body=forward(calls))
 
     other = chain.anvil.accounts[7]
@@ -278,7 +279,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
         node.fault = owe_events
         app = create_app(settings_for(indexing.url, node.url))
         first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
-        assert asked.wait(60)
+        assert asked.wait(WAIT_S)
         with app.test_client() as client:
             page = client.get(
                 f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}

@@ -9,7 +9,7 @@ from scan.database.connection import Database
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.resources import Estimate, require_room
 from scan.extensions.backfill.tests.backfilling import follow
-from tests.support import forked_python, indexing, serving, table_digest
+from tests.support import WAIT_S, forked_python, indexing, serving, table_digest
 from tests.support.database import execute, insert
 from tests.support.indexer_process import ROOT, IndexerProcess
 
@@ -46,13 +46,16 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
     ):
         for moment in moments:
             serving.wait_until(moment)
-            state = requests.get(f"{api}/readyz", timeout=30)
+            state = requests.get(f"{api}/readyz", timeout=WAIT_S)
             assert (state.status_code, state.json()["indexedBlock"]) == (200, None)
             assert state.json()["backfill"]["lastBlock"] == head - 3
             command = [sys.executable, "-m", "scan", "status", f"--url={api}"]
             assert "bulk backfill: stage" in forked_python.run(command, cwd=ROOT).stdout
             for path in ("blocks", "stats", "transactions"):
-                assert requests.get(f"{api}/api/v1/{path}", timeout=30).status_code in (200, 503)
+                assert requests.get(f"{api}/api/v1/{path}", timeout=WAIT_S).status_code in (
+                    200,
+                    503,
+                )
             process.kill()
             process.start()
         process.wait_for(head, hash_of(anvil, head))

@@ -39,7 +39,7 @@ def outcome(explorer, response):
         return explorer.client.get("/api", query_string=query).json["result"]
 
     with explorer.running_jobs():
-        wait_until(lambda: result() != "Pending in queue", timeout_s=120)
+        wait_until(lambda: result() != "Pending in queue")
     return result()
 
 

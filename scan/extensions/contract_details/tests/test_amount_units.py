@@ -9,6 +9,7 @@ from scan.contracts.abi import parse_type
 from scan.errors import InvalidParameter
 from scan.extensions.contract_details import contract_functions
 from scan.pages.site import FOLDER
+from tests.support import WAIT_S
 
 pytestmark = pytest.mark.check
 
@@ -43,7 +44,7 @@ def in_script(calls, expression):
     console.log(JSON.stringify({json.dumps(calls)}.map((call) => {{
       try {{ return [{expression}, null]; }} catch (error) {{ return [null, error.message]; }}
     }})));"""
-    return json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
+    return json.loads(subprocess.check_output(["node", "-e", run], timeout=WAIT_S))
 
 
 def by_server(text):

@@ -18,7 +18,7 @@ from scan.errors import ScanError, SettingError
 from scan.extensions.demo import demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
-from tests.support import anvil, faulty_node, forked_python, indexing, serving, table_digest
+from tests.support import WAIT_S, anvil, faulty_node, forked_python, indexing, serving, table_digest
 from tests.support.scan_run import scan_run
 
 SECRETS = ("/v3/9f8e7d6c5b4a", "?token=t0pS3cret")
@@ -193,7 +193,7 @@ def test_an_interrupted_recording_leaves_no_file(node, tmp_path):
     )
     serving.wait_until(lambda: node.requests > 0)
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=WAIT_S)
     assert (process.returncode, output) == (1, "nothing was written\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,6 +9,7 @@ import requests
 
 from scan.ethereum.client import Node, RpcError
 from scan.extensions.demo.demo_node import start
+from tests.support import WAIT_S
 
 pytestmark = pytest.mark.check
 
@@ -55,7 +56,7 @@ def write(path, rows):
 
 def post(node, body):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return requests.post(node.url, data=data, timeout=10)
+    return requests.post(node.url, data=data, timeout=WAIT_S)
 
 
 def ask(node, method, *params):
@@ -166,7 +167,7 @@ BAD_LENGTHS = [
 
 @pytest.mark.parametrize(("header", "status"), BAD_LENGTHS)
 def test_a_body_of_no_length_or_too_long_is_refused(node, header, status):
-    with socket.create_connection(node.server_address, timeout=10) as connection:
+    with socket.create_connection(node.server_address, timeout=WAIT_S) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: demo\r\n" + header + b"\r\n")
         assert status in connection.recv(65536).split(b"\r\n")[0]
 

@@ -9,7 +9,7 @@ from eth_utils import keccak
 from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
-from tests.support import anvil, serving
+from tests.support import WAIT_S, anvil, serving
 from tests.support.explorer import standard_input
 from tests.support.foundry import (
     CHAIN,
@@ -226,7 +226,7 @@ def test_remix_posts_a_multipart_form(served):
     query = {"module": "contract", "action": "verifysourcecode"}
     posted = requests.post(
         served.api, params=query, files={name: (None, value) for name, value in form.items()},
-        timeout=60,
+        timeout=WAIT_S,
     ).json()  # fmt: skip
     assert posted["status"] == "1", posted
     asked = {"module": "contract", "action": "checkverifystatus"}

@@ -9,7 +9,7 @@ import sys
 import pytest
 import requests
 
-from tests.support import reasons
+from tests.support import WAIT_S, reasons
 from tests.support.serving import ROOT, completed, gunicorn
 
 pytestmark = pytest.mark.long
@@ -139,7 +139,7 @@ def own_arguments(scenario):
 def environment(folder, *packages):
     """The Python of a new environment with these packages."""
     python = folder / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=WAIT_S)
     done = completed(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
         timeout=500,
@@ -201,10 +201,12 @@ def test_calls_of_ape(served, scenario, tmp_path):
 def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
     """Its paths, as the published package has them: it is a React component, and needs a package
     that no registry has."""
-    packed = subprocess.run(["npm", "pack", "--silent", SDK], cwd=tmp_path, timeout=120, check=True)
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", SDK], cwd=tmp_path, timeout=WAIT_S, check=True
+    )
     assert packed.returncode == 0
     [archive] = tmp_path.glob("*.tgz")
-    subprocess.run(["tar", "xzf", archive], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["tar", "xzf", archive], cwd=tmp_path, check=True, timeout=WAIT_S)
     code = (tmp_path / "package/dist/index.js").read_text(encoding="utf-8")
     transaction = scenario.truth.transactions[0]
     of = {"transactions": transaction["hash"], "tx": transaction["hash"]}
@@ -213,7 +215,7 @@ def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
     for path in paths:
         kind = path.removeprefix("/api/v2").split("/")[1].partition("?")[0]
         value = of.get(kind, scenario.stage.contracts["harbor"].address)
-        response = requests.get(served + re.sub(r"\$\{\w+\}", value, path), timeout=30)
+        response = requests.get(served + re.sub(r"\$\{\w+\}", value, path), timeout=WAIT_S)
         assert response.status_code == 200, path
         if path.startswith("/api"):
             assert response.json(), path

@@ -11,6 +11,7 @@ import pytest
 
 from scan.extensions.exports import csv_columns
 from scan.http import csv_text
+from tests.support import WAIT_S
 from tests.support.serving import program
 
 pytestmark = pytest.mark.check
@@ -62,7 +63,7 @@ def opened(path):
         command += ["--convert-to", "ods", "--outdir", str(path.parent), str(path)]
     else:
         command = [program("ssconvert"), str(path), str(path.with_suffix(".ods"))]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=WAIT_S)
     with zipfile.ZipFile(path.with_suffix(".ods")) as archive:
         content = ElementTree.fromstring(archive.read("content.xml"))
     return [

@@ -21,6 +21,7 @@ from scan.extensions.exports.table_export import ExportOptions, export, read_man
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES, new_file
 from scan.extensions.exports.tests.test_csv_format import integers
 from scan.files import held_folder
+from tests.support import WAIT_S
 from tests.support.documents import blocks
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
@@ -205,7 +206,7 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
         pass
     process.send_signal(signal.SIGKILL)
-    assert process.wait(30) == -signal.SIGKILL
+    assert process.wait(WAIT_S) == -signal.SIGKILL
     (tmp_path / "blocks" / ".left.parquet.unfinished").write_bytes(b"cut")
     left = json.loads((tmp_path / "manifest.json").read_bytes())["ranges"]
     assert left

@@ -15,7 +15,7 @@ from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.outbound.http_client import HttpClient, NotFetched
-from tests.support import many_functions, page_checks
+from tests.support import WAIT_S, many_functions, page_checks
 from tests.support.anvil import calldata
 from tests.support.serving import wait_until
 
@@ -180,13 +180,13 @@ def fetched(monkeypatch):
 
     def get(_, url, *__):
         urls.append(url)
-        over.wait(20)
+        over.wait(WAIT_S)
         raise NotFetched("no answer")
 
     monkeypatch.setattr(HttpClient, "get", get)
     yield urls
     over.set()
-    wait_until(lambda: len(urls) == MAX_PENDING, timeout_s=20)  # none is left for the real fetcher
+    wait_until(lambda: len(urls) == MAX_PENDING)  # none is left for the real fetcher
 
 
 def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetched, monkeypatch):

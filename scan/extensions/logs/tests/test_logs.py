@@ -12,7 +12,7 @@ from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
 from scan.queries.reader import ProcessorWait
 from tests.api.test_bad_input import require_parameter
-from tests.support import faulty_node
+from tests.support import WAIT_S, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import behind
 from tests.support.indexing import Indexing, client_over, sources
@@ -319,7 +319,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario):
 
     def be_slow(calls, forward):
         if sum(map(len, ranges_of(calls))) > 4:
-            ended.wait(60)
+            ended.wait(WAIT_S)
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = be_slow

@@ -28,7 +28,7 @@ CLAIMS = {
 
 
 def by_both(names, quickly_by):
-    """What either interface is tried with; make test has those by which it tries the nth name."""
+    """What either interface is tried with; test-all has those by which it tries the nth name."""
     return [
         pytest.param(
             interface,

@@ -7,6 +7,7 @@ import pytest
 
 from scan.extensions.names import primary_names
 from scan.extensions.names.tests.test_gateways import asking, quiet, says
+from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
 __all__ = ["asking", "quiet"]
@@ -27,7 +28,7 @@ def test_a_client_has_one_lookup_at_a_time(asking, receiver):
     answered = threading.Event()
 
     def slowly(handler, received):
-        assert answered.wait(60)
+        assert answered.wait(WAIT_S)
         return says(alice)(handler, received)
 
     receiver.behaviour = slowly
@@ -43,7 +44,7 @@ def test_a_client_has_one_lookup_at_a_time(asking, receiver):
         assert len(receiver.received) == 1
     finally:
         answered.set()
-        slow.join(60)
+        slow.join(WAIT_S)
     assert statuses == [200]
     assert asking.lookup("second.eth").json["address"] == alice
 
@@ -56,7 +57,7 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
     answered = [threading.Event() for _ in range(4)]
 
     def slowly(handler, received):
-        assert answered[int(received.path[1])].wait(60)
+        assert answered[int(received.path[1])].wait(WAIT_S)
         return says(alice)(handler, received)
 
     def look_up(number, client):
@@ -71,7 +72,7 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
         second = pool.submit(look_up, 1, "192.0.2.2")
         receiver.wait_for(2)
         answered[1].set()
-        assert second.result(60) == 200
+        assert second.result(WAIT_S) == 200
         third = pool.submit(look_up, 2, "192.0.2.2")
         wait_until(lambda: third.done() or len(receiver.received) > 2)
         answered[3].set()
@@ -80,4 +81,4 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
         finally:
             for event in answered:
                 event.set()
-        assert (first.result(60), third.result(60)) == (200, 404)
+        assert (first.result(WAIT_S), third.result(WAIT_S)) == (200, 404)

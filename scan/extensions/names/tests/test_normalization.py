@@ -16,6 +16,7 @@ from scan.extensions.names.normalization import (
     NotNormalizable,
     normalized_plain,
 )
+from tests.support import WAIT_S
 
 pytestmark = pytest.mark.check
 
@@ -173,5 +174,5 @@ def test_one_name_is_checked_at_a_time(normalizer):
 
         thread = threading.Thread(target=ask)
         thread.start()
-        thread.join(60)
+        thread.join(WAIT_S)
     assert len(refused) == 1

@@ -11,7 +11,7 @@ from wsproto.frame_protocol import CloseReason
 from scan.errors import Unavailable
 from scan.extensions.phoenix import broadcaster
 from scan.extensions.streams.tests.conftest import announce_blocks
-from tests.support import indexing, made_blocks, serving
+from tests.support import WAIT_S, indexing, made_blocks, serving
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 OF_ANNA = f"addresses:0x{ANNA.hex()}"
@@ -86,7 +86,7 @@ def test_heads_come_while_messages_about_addresses_take_long(joined, chain, monk
     is_answered, of_address = threading.Event(), broadcaster._of_address
 
     def slow(*arguments):
-        is_answered.wait(60)
+        is_answered.wait(WAIT_S)
         yield from of_address(*arguments)
 
     monkeypatch.setattr(broadcaster, "_of_address", slow)

@@ -19,11 +19,10 @@ from wsproto.events import AcceptConnection, CloseConnection, Pong, Request, Tex
 from scan.extensions.phoenix.channels import MAX_FRAMES, MAX_MESSAGE_BYTES, MAX_TOPICS
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from tests.http.conftest import served, workers
-from tests.support import database, made_blocks, serving, solidity
+from tests.support import WAIT_S, database, made_blocks, serving, solidity
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 PATH = "/socket/v2/websocket?vsn=2.0.0"
-WAIT_S = 60.0
 
 
 class PhoenixClient:
@@ -130,19 +129,21 @@ def _learn(front, server, chain):
     with joined(front, *topics, f"tokens:{token}") as client:
         chain.append([made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, ANNA)])
         taken = client.messages(8)
-    [head, *_] = requests.get(f"{server}/api/v2/blocks", timeout=5).json()["items"]
+    [head, *_] = requests.get(f"{server}/api/v2/blocks", timeout=WAIT_S).json()["items"]
     block = taken["blocks:new_block", "new_block"]["block"]
     assert block["transactions_count"] == 2
     assert block == head
     assert taken["transactions:new_transaction", "transaction"] == {"transaction": 2}
     assert taken[f"tokens:{token}", "token_transfer"] == {"token_transfer": 1}
     assert taken["blocks:indexing", "index_status"].keys() == {"finished", "ratio"}
-    sent = requests.get(f"{server}/api/v2/addresses/{anna}/transactions", timeout=5).json()["items"]
+    sent = requests.get(f"{server}/api/v2/addresses/{anna}/transactions", timeout=WAIT_S).json()[
+        "items"
+    ]
     hashes = {row["hash"] for row in taken[of_anna, "transaction"]["transactions"]}
     assert hashes == {row["hash"] for row in sent if row["block_number"] == chain.number}
     [transfer] = taken[of_anna, "token_transfer"]["token_transfers"]
     assert transfer["total"]["value"] == "5" and transfer["from"]["hash"].lower() == anna
-    counters = requests.get(f"{server}/api/v2/addresses/{anna}/counters", timeout=5).json()
+    counters = requests.get(f"{server}/api/v2/addresses/{anna}/counters", timeout=WAIT_S).json()
     assert taken[of_anna, "count"]["count"] == counters["transactions_count"]
 
 
@@ -184,7 +185,7 @@ def test_a_verification_that_is_refused_is_told_under_the_field_of_the_form(serv
         sent = requests.post(
             f"{server}/api/v2/smart-contracts/{address}/verification/via/flattened-code",
             json={"source_code": "contract A {}", "compiler_version": "v0.8.28", "libraries": "{"},
-            timeout=10,
+            timeout=WAIT_S,
         )
         result = client.messages(1)[f"addresses:{address}", "verification_result"]
     assert (sent.status_code, sent.json()["message"]) == (
@@ -266,13 +267,13 @@ def test_what_is_no_handshake_is_refused(server):
                 "Sec-WebSocket-Version": "7"}),
         ("/socket/v2/websocket?vsn=1.0.0", {}),
     ):  # fmt: skip
-        response = requests.get(f"{server}{path}", headers=headers, timeout=5)
+        response = requests.get(f"{server}{path}", headers=headers, timeout=WAIT_S)
         assert response.status_code == 422, (path, headers)
     handshake = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     handshake["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
-    assert requests.head(f"{server}{PATH}", headers=handshake, timeout=5).status_code == 422
-    assert requests.get(f"{server}/socket/v3", timeout=5).status_code == 404
-    assert requests.get(f"{server}/api/v1/blocks", timeout=5).status_code == 200
+    assert requests.head(f"{server}{PATH}", headers=handshake, timeout=WAIT_S).status_code == 422
+    assert requests.get(f"{server}/socket/v3", timeout=WAIT_S).status_code == 404
+    assert requests.get(f"{server}/api/v1/blocks", timeout=WAIT_S).status_code == 200
 
 
 def test_of_pings_that_come_together_the_last_one_is_answered(server):
@@ -331,12 +332,12 @@ def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood)
     with ThreadPoolExecutor(10) as threads:
         floods = [threads.submit(send) for _ in range(10)]
         for _ in range(50):
-            assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
-            assert requests.get(f"{server}/api/v1/blocks", timeout=5).status_code == 200
+            assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
+            assert requests.get(f"{server}/api/v1/blocks", timeout=WAIT_S).status_code == 200
         for sent in floods:
             sent.result()
     serving.wait_until(lambda: descriptors(process) <= before + 12)  # those of threads
-    assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
+    assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
 
 
 @pytest.mark.thorough
@@ -347,4 +348,4 @@ def test_a_stop_under_a_flood_comes_to_its_end(streaming):
             for client in clients:
                 threads.submit(client.send_bytes, 20 * FLOODS["pings"])
             process.terminate()
-            assert process.wait(15) == 0
+            assert process.wait(WAIT_S) == 0

@@ -5,7 +5,7 @@ import json
 import pytest
 import requests
 
-from tests.support import many_functions, solidity
+from tests.support import WAIT_S, many_functions, solidity
 from tests.support.foundry import CHAIN, PATH, VERSION, built, deployed, hardhat_request, source
 
 pytestmark = pytest.mark.long
@@ -22,7 +22,7 @@ def test_forge_verifies(limited, foundry, path):
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
     done = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert done.returncode == 0, done.stdout + done.stderr
-    found = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=30)
+    found = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=WAIT_S)
     assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
     again = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert again.returncode == 0
@@ -75,13 +75,13 @@ def test_requests_as_safe_eth_py_and_wagmi_send_them(served):
     safe = requests.get(
         f"{served.url}/server/v2/contract/{CHAIN}/{address}",
         params={"fields": "abi,metadata,compilation.name"},
-        timeout=30,
+        timeout=WAIT_S,
     ).json()
     assert (safe["compilation"], safe["abi"]) == ({"name": "Stored"}, built(70).abi)
     assert safe["metadata"] == json.loads(built(70).metadata)
     wagmi = requests.get(
-        f"{served.url}/server/v2/contract/{CHAIN}/{address}?fields=abi", timeout=30
+        f"{served.url}/server/v2/contract/{CHAIN}/{address}?fields=abi", timeout=WAIT_S
     )
     assert wagmi.json()["abi"] == safe["abi"]
-    chains = requests.get(f"{served.url}/server/chains", timeout=30).json()
+    chains = requests.get(f"{served.url}/server/chains", timeout=WAIT_S).json()
     assert [chain["chainId"] for chain in chains] == [int(CHAIN)]

@@ -13,7 +13,7 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from scan.database.connection import Database
 from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
-from tests.support import documents, serving
+from tests.support import WAIT_S, documents, serving
 from tests.support.database import execute
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
@@ -255,8 +255,8 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
             count += end_sessions(database, grace_s=0.0)
             return count >= 2
 
-        serving.wait_until(are_ended, timeout_s=60.0)
-        thread.join(timeout=60.0)
+        serving.wait_until(are_ended)
+        thread.join(timeout=WAIT_S)
         assert isinstance(ended[0], psycopg2.OperationalError)
         with pytest.raises(psycopg2.OperationalError):
             in_transaction.cursor().execute("SELECT 1")

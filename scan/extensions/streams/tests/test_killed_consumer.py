@@ -10,7 +10,7 @@ import requests
 
 from scan.database.connection import Database
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS, announce_blocks
-from tests.support import event_source, made_blocks, serving
+from tests.support import WAIT_S, event_source, made_blocks, serving
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +43,7 @@ class Growing(threading.Thread):
 
     def stop(self):
         self._is_over.set()
-        self.join(30)
+        self.join(WAIT_S)
         self._database.close()
 
     def _move(self):
@@ -82,7 +82,7 @@ class Consumer:
 
 
 def newest(server):
-    blocks = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=10).json()
+    blocks = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=WAIT_S).json()
     return dict(blocks["blocks"][0])
 
 
@@ -100,7 +100,7 @@ def indexed(server):
 
 
 def query(server, body):
-    return list(requests.post(f"{server}/api/v1/query", json=body, timeout=10).json()["data"])
+    return list(requests.post(f"{server}/api/v1/query", json=body, timeout=WAIT_S).json()["data"])
 
 
 def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):

@@ -10,6 +10,7 @@ import requests
 
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
+from tests.support import WAIT_S
 from tests.support.browser import chromium
 from tests.support.database import execute
 from tests.support.event_source import EventSource
@@ -32,12 +33,12 @@ def test_events_of_a_block_come_in_order_and_are_those_of_lists(server, chain):
         events = source.take(4)
     assert [e.type for e in events] == ["heads", "transactions", "transactions", "token_transfers"]
     number = chain.number
-    head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=5).json()
+    head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=WAIT_S).json()
     assert head == {**head, **events[0].data}
     assert head.keys() - events[0].data.keys() <= ONLY_OF_ONE_BLOCK
     for event in events[1:]:
         body = {"entity": event.type, "filter": {"blockFrom": number}}
-        listed = requests.post(f"{server}/api/v1/query", json=body, timeout=5).json()["data"]
+        listed = requests.post(f"{server}/api/v1/query", json=body, timeout=WAIT_S).json()["data"]
         assert event.data in listed
     assert [e.id for e in events] == [f"{number}-{head['hash']}-{count}" for count in range(1, 5)]
 
@@ -136,7 +137,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
             first = source.take(2)
             process.terminate()
             assert list(source.events()) == []  # the last chunk has come, else it raises
-        process.wait(20)
+        process.wait(WAIT_S)
     chain.append([Move(BERT, ANNA)])
     with gunicorn(streaming.database_url, **WITHOUT_LIMITS) as server:
         again = EventSource(server, types=ALL)
@@ -155,7 +156,7 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming):
     with socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect((host, int(port)))
-        slow.settimeout(30)
+        slow.settimeout(WAIT_S)
         slow.sendall(f"GET /api/v1/stream?types={ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         received = slow.recv(4096)
         while b"\nid: " not in received:
@@ -199,7 +200,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             assert all(
                 person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
             )
-        assert "scan_streams 24" in requests.get(f"{instance}/metrics", timeout=5).text
+        assert "scan_streams 24" in requests.get(f"{instance}/metrics", timeout=WAIT_S).text
         others = [EventSource(front) for _ in range(MAX_STREAMS_PER_ADDRESS - 8 + 1)]
         for source in others:
             open_sources.callback(source.close)
@@ -242,7 +243,7 @@ def send(clients, port, host, request):
     client = clients.enter_context(socket.socket())
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.bind((host, 0))
-    client.settimeout(20)
+    client.settimeout(WAIT_S)
     client.connect(("127.0.0.1", port))
     client.sendall(request)
     return client
@@ -279,7 +280,7 @@ def test_they_end_neither_the_worker_nor_streams(streaming, clients):
             for client in wave:
                 with suppress(OSError):
                     client.recv(2 * MIB)
-            assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
+            assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
         assert workers.read_text() == worker
         assert not any(is_closed(stream) for stream in streams)
         response = HTTPResponse(modest)

@@ -6,7 +6,7 @@ import pytest
 import requests
 
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
-from tests.support import anvil, serving
+from tests.support import WAIT_S, anvil, serving
 from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
 
@@ -57,7 +57,7 @@ class Forked:
 
 
 def _newest(server):
-    page = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=30).json()
+    page = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=WAIT_S).json()
     return str(page["blocks"][0]["hash"])
 
 

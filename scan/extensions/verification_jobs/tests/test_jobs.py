@@ -21,7 +21,7 @@ from scan.extensions.verification_jobs.jobs import (
     VerificationJobs,
 )
 from scan.verification import compiler_run, compiler_store
-from tests.support import database, many_functions, serving, solidity
+from tests.support import WAIT_S, database, many_functions, serving, solidity
 from tests.test_first_uses import no_thread_starts
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
@@ -245,7 +245,7 @@ def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, slow_solc
             process.kill()
         else:
             process.terminate()
-        process.wait(30)
+        process.wait(WAIT_S)
         assert status() == ("running" if ending == signal.SIGKILL else "pending")
     if ending == signal.SIGKILL:  # its lease would expire by itself after LEASE_S
         database.execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))

@@ -30,7 +30,16 @@ from scan.hex import to_hex
 from scan.indexer.node_reader import read_hash
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
-from tests.support import anvil, auditing, database, faulty_node, indexer_process, indexing, serving
+from tests.support import (
+    WAIT_S,
+    anvil,
+    auditing,
+    database,
+    faulty_node,
+    indexer_process,
+    indexing,
+    serving,
+)
 from tests.support.scan_run import scan_run
 from tests.support.table_digest import digest
 
@@ -156,7 +165,7 @@ def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
             ready = run.ready()
             assert (ready["status"], ready["problem"], ready["firstBlock"]) == ("ready", None, 0)
             assert ready["untracedBlocks"] > 0
-            blocks = requests.get(f"{run.url}/api/v1/blocks", timeout=30).json()
+            blocks = requests.get(f"{run.url}/api/v1/blocks", timeout=WAIT_S).json()
             assert blocks["total"] == chain.head + 1
 
 

@@ -12,7 +12,7 @@ from scan.extensions.backfill import e2store, file_sources, history_source, raw_
 from scan.extensions.backfill.plan import SpoolFailed
 from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
 from scan.indexer.block_rows import FetchedBlock
-from tests.support import solidity
+from tests.support import WAIT_S, solidity
 
 BLOCKS = 50
 HEADER, BODY, SLIM = 3, 4, 10
@@ -32,7 +32,9 @@ def with_blooms(parts, number):
 
 def run_ethereumjs(*arguments):
     command = ["node", "era1.mjs", *arguments]
-    done = subprocess.run(command, cwd=solidity.NODE, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, cwd=solidity.NODE, capture_output=True, text=True, timeout=WAIT_S
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -65,7 +65,7 @@ def record(explorer, address):
 
 
 def wait_for_match(explorer, address, name):
-    serving.wait_until(lambda: record(explorer, address), timeout_s=60.0)
+    serving.wait_until(lambda: record(explorer, address))
     contract = record(explorer, address)
     assert (contract["match"], contract["creationMatch"]) == ("full", "full")
     assert contract["contractName"] == name
@@ -144,7 +144,7 @@ def test_children_of_one_code_with_other_constructors_are_each_verified(explorer
         return [(r.get("contractName"), r.get("creationMatch")) for r in records]
 
     expected = [("First", "partial"), ("Second", "partial")] * 2
-    serving.wait_until(lambda: shown() == expected, timeout_s=60.0)
+    serving.wait_until(lambda: shown() == expected)
     jobs = [job for child in children for job in jobs_of(explorer, child)]
     assert jobs == ["partial"] * 2  # the others have the creation code of one of these
 

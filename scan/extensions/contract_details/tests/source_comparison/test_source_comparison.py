@@ -17,6 +17,7 @@ from scan.extensions.contract_details.comparison import (
     Source,
     compare,
 )
+from tests.support import WAIT_S
 from tests.support.explorer import standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
@@ -72,7 +73,7 @@ def test_changes_are_a_patch(seed, tmp_path):
     (tmp_path / "f").write_text(one + "\n")
     given = f"--- f\n+++ f\n{pair.unified()}"
     subprocess.run(
-        ["git", "apply", "-p0"], cwd=tmp_path, input=given.encode(), check=True, timeout=20
+        ["git", "apply", "-p0"], cwd=tmp_path, input=given.encode(), check=True, timeout=WAIT_S
     )
     assert (tmp_path / "f").read_text() == other + "\n"
 

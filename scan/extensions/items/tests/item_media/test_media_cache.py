@@ -7,6 +7,7 @@ import pytest
 
 from scan.extensions.items import item_metadata, media_cache
 from scan.outbound import http_client
+from tests.support import WAIT_S
 from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
@@ -81,7 +82,7 @@ def test_failures_are_kept_for_a_while(fetcher, receiver):
 
 def test_slow_servers_bound_what_waits(fetcher, receiver):
     """Only documents wait, never a request; the rest is refused."""
-    receiver.behaviour = lambda handler, _: handler.server.closing.wait(5) and None
+    receiver.behaviour = lambda handler, _: handler.server.closing.wait(WAIT_S) and None
     media = media_cache.ItemMedia(fetcher, receiver.url(""), LOOPBACK)
     problems = [
         media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(media_cache.MAX_WAITING + 10)

@@ -6,6 +6,7 @@ from threading import Event
 from scan.database.errors import QueryTooSlow
 from scan.extensions.markets.unit_prices.pool_prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
 from scan.queries import holdings
+from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
 TOKEN, BASE, POOL = (f"0x{digit * 40}" for digit in "123")
@@ -27,7 +28,7 @@ class SlowDatabase:
     def rows(self, statement, **_):
         assert statement == "queries/pool_prices_list"
         self.readings += 1
-        assert self.is_let.wait(10)
+        assert self.is_let.wait(WAIT_S)
         if self.fails:
             raise QueryTooSlow
         return [(1, ROW)]
