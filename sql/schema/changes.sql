@@ -385,6 +385,11 @@ RETURN (SELECT s.day
 CREATE OR REPLACE FUNCTION knows_transfers(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN b.traced IS NOT FALSE OR b.coin_logs;
 
+-- Whether all internal transfers of a transaction are known.
+CREATE OR REPLACE FUNCTION knows_transfers_of(t transactions, b blocks) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN knows_transfers(b) OR coalesce(t.traced, false);
+
 -- The number of blocks that lack traces; null where some do and none was ever traced, so that nothing is
 -- known of what contracts did.
 CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
