@@ -31,8 +31,8 @@ from scan.verification.hooks import CreationInput
 log = logging.getLogger(__name__)
 
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
-# Transactions of a block that the node fails to trace, after which no more are requested: many would
-# hold up the head for as many time-outs.
+# Transactions of a block that the node fails to trace, after which no more are requested: many
+# would hold up the head for as many time-outs.
 MOST_UNTRACED = 4
 MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
 # With callTracer, as flat traces, and by debug_traceTransaction without a tracer.

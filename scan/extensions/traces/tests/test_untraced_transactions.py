@@ -57,14 +57,14 @@ def paying():
         anvil.mine()
         block = anvil.call("eth_getBlockByNumber", "0x2", False)
         assert block["transactions"] == sent
-        yield anvil, block, payer
+        yield anvil, block
 
 
 @pytest.mark.parametrize("form", ["entry", "block", "flat"])
 def test_others_transfers_are_known_in_every_door_and_way(
     paying, database_url, postgres, template, tmp_path, form
 ):
-    anvil, block, payer = paying
+    anvil, block = paying
     first, untraced, last, plain = block["transactions"]
     with FaultyNode(anvil.url) as node:
         node.fault = one_untraced(form, block, untraced)
