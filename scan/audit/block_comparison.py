@@ -206,7 +206,8 @@ class NodeComparison(Comparison):
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False if is_traced else traced.known != known:
                 untraced.add(number)
-            block = block.with_traces(traced.failed, known)
+            failed = traced.failed if is_traced or not known else traced.failed & known
+            block = block.with_traces(failed, known)
             blocks.append(block_rows.FetchedBlock(block, *traced[:3], traced.destroyed))
         return Expected(blocks, untraced, faults)
 

@@ -141,7 +141,8 @@ LANGUAGE sql STABLE AS $$
     WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log
 $$;
 
--- Whether an address counts as new from a role on. That of a token's transfer costs nobody more than an event.
+-- Whether an address counts as new or active by a role. That of a token's transfer costs nobody more than an
+-- event.
 CREATE OR REPLACE FUNCTION is_acting(role text) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN role IN ('transaction_from', 'transaction_to', 'transaction_contract', 'internal_from', 'internal_to',
     'withdrawal', 'producer');
@@ -153,7 +154,7 @@ RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_c
     transfer_received_count bigint, trade_count bigint, internal_count bigint,
     internal_sent_count bigint, internal_received_count bigint, log_count bigint,
     coin_sent_count bigint, coin_received_count bigint, withdrawal_count bigint,
-    produced_count bigint, net_wei numeric)
+    produced_count bigint, net_wei numeric, last_acted bigint)
 LANGUAGE sql STABLE AS $$
     SELECT s.address AS address, min(s.block_number) AS first_seen, max(s.block_number) AS last_seen,
         count(*) FILTER (WHERE NOT s.is_repeated
@@ -177,7 +178,8 @@ LANGUAGE sql STABLE AS $$
             AND s.role IN ('transaction_to', 'transaction_contract')), 0) AS coin_received_count,
         nullif(count(*) FILTER (WHERE s.role = 'withdrawal'), 0) AS withdrawal_count,
         nullif(count(*) FILTER (WHERE s.role = 'producer'), 0) AS produced_count,
-        nullif(coalesce(sum(s.coin_wei), 0) + coalesce(sum(s.fee_wei), 0), 0) AS net_wei
+        nullif(coalesce(sum(s.coin_wei), 0) + coalesce(sum(s.fee_wei), 0), 0) AS net_wei,
+        max(s.block_number) FILTER (WHERE is_acting(s.role)) AS last_acted
     FROM addresses_seen(span) s
     GROUP BY s.address
 $$;

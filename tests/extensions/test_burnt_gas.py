@@ -56,9 +56,8 @@ class Work:
             self.called[head].setdefault(called["to"])
 
 
-@pytest.mark.parametrize("first", [TRANSFER, ITEM])
 def test_a_block_of_burners_costs_the_node_a_bounded_amount(
-    anvil, database_url, postgres, template, tmp_path, burning, monkeypatch, first
+    anvil, database_url, postgres, template, tmp_path, burning, monkeypatch
 ):
     monkeypatch.setattr(stale_state, "SLOW_RESTS", 0)
     monkeypatch.setattr(contract_state, "MOST_CODES", MOST_CODES)
@@ -70,7 +69,7 @@ def test_a_block_of_burners_costs_the_node_a_bounded_amount(
         Indexing(database_url, node.url, until=anvil.head()) as indexing,
     ):
         read = "SELECT supply_block FROM tokens WHERE address = %s"
-        for kind in (first, UPGRADED, UPGRADED, DEPOSIT, SWAP):
+        for kind in (TRANSFER, UPGRADED, UPGRADED, DEPOSIT, SWAP, ITEM):
             before, work = anvil.head(), Work(database_url)
             node.fault = altering(work.note)
             head = burning(kind, (coin, "transfer", two, 1))
@@ -78,7 +77,7 @@ def test_a_block_of_burners_costs_the_node_a_bounded_amount(
             node.fault = None
             assert work.gas[before] <= contract_state.BLOCK_GAS
             # Of all burners at first.
-            assert work.codes <= (2 * BURNERS if kind == first else 2 * MOST_CODES)
+            assert work.codes <= (2 * BURNERS if kind == TRANSFER else 2 * MOST_CODES)
             assert [*work.called[head]].index(coin.address) < 2 * stale_state.FIRST_TOGETHER
             assert execute(database_url, read, bytes.fromhex(coin.address[2:])) == [(head,)]
         unread = "SELECT count(*) FROM rejected_emitters WHERE claim = 'unread'"
