@@ -156,11 +156,11 @@ class NodeTraceReader(hooks.TraceReader):
             traced = traced._replace(transfers=self._true_transfers(block, traced.transfers))
             if block.coin_logs and traced.is_complete:
                 trace_checks.require_logged(block, traced.transfers)
-            first = _up_to_unknown(block, traced)
-            balances = self._balances.before(*first)
-            trace_checks.require_spendable(first[0], first[1].transfers, balances)
-            recorded = self._access_lists.read(*first)
-            trace_checks.require_recorded(first[0], first[1].transfers, recorded)
+            leading, known = _up_to_unknown(block, traced)
+            balances = self._balances.before(leading, known)
+            trace_checks.require_spendable(leading, known.transfers, balances)
+            recorded = self._access_lists.read(leading, known)
+            trace_checks.require_recorded(leading, known.transfers, recorded)
             return traced
         except trace_checks.ContradictingTraces as error:
             _require_last(block, error, is_last)
