@@ -202,12 +202,15 @@ def _checked(
 
 
 def result_of(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
-    """Return the entry's result. Raises MalformedBlock where the entry names another transaction;
-    older nodes name none."""
-    hash_ = entry.get("txHash")
-    if hash_ is not None and data(hash_) != _name_in_traces(transaction, hash_):
-        raise _mismatch(block)
-    return entry["result"]
+    """Return the entry's result. Raises MalformedBlock where it has none, or names another
+    transaction; older nodes name none."""
+    try:
+        hash_ = entry.get("txHash")
+        if hash_ is not None and data(hash_) != _name_in_traces(transaction, hash_):
+            raise _mismatch(block)
+        return entry["result"]
+    except _MALFORMED as error:
+        raise _malformed(block, error) from error
 
 
 def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:
