@@ -15,7 +15,7 @@ from tests.support.scenario.stage import STRANGERS
 from tests.support.table_digest import digest, fresh_digest
 
 FAILURE = {"code": -32000, "message": "execution timeout"}
-BLOCK, TRANSACTION = ("debug_traceBlockByHash", "trace_block"), ("debug_traceTransaction",)
+BLOCK = ("debug_traceBlockByHash", "trace_block")
 PAID = STRANGERS[2]
 
 
@@ -60,7 +60,10 @@ def paying():
         yield anvil, block
 
 
-@pytest.mark.parametrize("form", ["entry", "block", "flat"])
+FORMS = ["entry", *(pytest.param(form, marks=pytest.mark.long) for form in ("block", "flat"))]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_others_transfers_are_known_in_every_door_and_way(
     paying, database_url, postgres, template, tmp_path, form
 ):
