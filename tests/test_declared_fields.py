@@ -51,6 +51,7 @@ NOT_IN_RECORDS = {
     "blob_gas_price": "it is part of the fee",
     "producer_fees": "the history of the producer has it",
     "coin_logs": "it says how logs are read",
+    "traced": "the list of its internal transfers is there, or is not",
     **dict.fromkeys(["l1_fee", "operator_fee"], "feeParts has it"),
     **dict.fromkeys(["mint", "chain_fields"], "records of chains that have it have it"),
 }
@@ -127,7 +128,7 @@ def test_every_declared_column_has_a_type_and_a_source(table):
     # From the order of the transactions, and from several fields by the rules of fees.
     derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
     derived |= {"blob_base_fee", "coin_logs"}
-    derived |= {"operator_fee", "chain_fields"}  # by the form of a chain
+    derived |= {"operator_fee", "chain_fields", "traced"}  # by the form of a chain, by traces
     derived |= {"unproven"}  # by the check of hashes
     for name, column in COLUMNS[table].items():
         assert isinstance(column, column_types.Column) and (column.json_name or name in derived), (

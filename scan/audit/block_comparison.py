@@ -180,7 +180,7 @@ class NodeComparison(Comparison):
 
     def _read(self, first: int, last: int) -> Expected:
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
-        has_traces: dict[int, bool] = dict(rows)
+        stored = {number: (is_traced, frozenset(known)) for number, is_traced, known in rows}
         blocks: list[block_rows.FetchedBlock] = []
         untraced: set[int] = set()
         faults: list[str] = []
@@ -201,11 +201,13 @@ class NodeComparison(Comparison):
             traced = self._traces.read([block])[0]
             if traced.is_complete is False:
                 self.untraced += 1
-            if not has_traces.get(number):
+            is_traced, known = stored.get(number, (False, frozenset[int]()))
+            if not is_traced and not known:
                 traced = self._traces.without_traces(block)
-            elif traced.is_complete is False:
+            elif traced.is_complete is False if is_traced else traced.known != known:
                 untraced.add(number)
-            block = block.with_failed(traced.failed)
+            failed = traced.failed if is_traced or not known else traced.failed & known
+            block = block.with_traces(failed, known)
             blocks.append(block_rows.FetchedBlock(block, *traced[:3], traced.destroyed))
         return Expected(blocks, untraced, faults)
 

@@ -202,6 +202,7 @@ def _transactions(
         if columns[name].count(None) < len(types) and not its_types.issuperset(columns["type"])
     }
     columns |= {"transaction_index": list(range(len(types))), "status": statuses}
+    columns["traced"] = [None] * len(types)
     columns["method"] = [method or None for method in columns["method"]]
     columns |= _fees(columns, form, block, sent, received)
     rows = zip(*(columns[name] for name in blocks.TRANSACTION_COLUMNS), strict=True)
@@ -318,7 +319,7 @@ _OF_TYPES = {
     ),
 }
 # Columns that are computed, not read from a field of JSON.
-_MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
+_MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields", "traced")
 _TOPIC, _LOG_INDEX = (
     column_types.Column(column_types.HASH, column_types.PROVEN, "topics"),
     column_types.Column(column_types.INTEGER, column_types.PROVEN, "logIndex"),

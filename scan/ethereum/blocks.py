@@ -106,6 +106,8 @@ class DecodedTransaction(NamedTuple):
     # Minted even if it failed.
     mint: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "mint")] = None
     chain_fields: Annotated[str | None, Column(TEXT, SAID)] = None  # JSON
+    # True where its trace is known, though not those of all transactions of its block.
+    traced: Annotated[bool | None, Column(BOOLEAN, COMPUTED)] = None
 
     @property
     def moved_value(self) -> bool:
@@ -234,16 +236,18 @@ class DecodedBlock(NamedTuple):
     def ran_code(self) -> bool:
         return any(transaction.ran_code for transaction in self.transactions)
 
-    def with_failed(self, indexes: frozenset[int]) -> Self:
-        """Return the block with these transactions marked as failed. Before Byzantium only traces
-        tell that a transaction failed."""
-        if not indexes:
+    def with_traces(self, failed: frozenset[int], known: frozenset[int]) -> Self:
+        """Return the block with these transactions marked as failed, which before Byzantium only
+        traces tell, and as traced, where its traces are not complete."""
+        if not failed and not known:
             return self
-        failed = [
-            t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
-            for t in self.transactions
+        changes: dict[int, dict[str, Any]] = {index: {"traced": True} for index in known}
+        for index in failed:
+            changes.setdefault(index, {}).update(status=False, contract_address=None)
+        transactions = [
+            t._replace(**changes.get(t.transaction_index, {})) for t in self.transactions
         ]
-        return self._replace(transactions=failed)
+        return self._replace(transactions=transactions)
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)

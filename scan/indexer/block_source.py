@@ -119,7 +119,12 @@ class BlockSource:
                 break
         traces = settled(self.node, lambda _: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3], *traced[4:])
+            FetchedBlock(
+                block.with_traces(traced.failed, traced.known),
+                *traced[:3],
+                traced.destroyed,
+                traced.called,
+            )
             for block, traced in zip(blocks, traces, strict=False)
         ]
 

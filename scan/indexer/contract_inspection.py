@@ -111,9 +111,9 @@ class ContractInspector:
 
     def _inspect(self, batch: Batch, findings: state.ContractFindings) -> None:
         """Inspect blocks of which only the first may change what a token is."""
-        findings.codes.extend(self._new_codes(batch))
+        has_code = self._read_codes(batch, findings)
         if batch:
-            self._change_tokens(batch[0], findings)
+            self._change_tokens(batch[0], has_code, findings)
         while self._find_tokens(batch, findings) or self._change_types(batch, findings):
             pass
         if any(block.swap_logs or block.pool_events for block in batch):
@@ -188,21 +188,35 @@ class ContractInspector:
 
     # Code
 
-    def _new_codes(self, batch: Batch) -> Iterator[state.ContractCode]:
-        """Yield the code of contracts that had none before, or that began or ended in a block: one
-        that is created where another is known has code of its own, be it the same."""
+    def _read_codes(
+        self, batch: Batch, findings: state.ContractFindings
+    ) -> dict[state.StateQuery, bool]:
+        """Find the code of contracts that had none before, or that began or ended in a block: one
+        that is created where another is known has code of its own, be it the same. Return whether
+        each query of a code has any."""
         blocks = {
             state.StateQuery(address, None, state.block_id(block)): block
             for block in batch
-            for address in dict.fromkeys((*block.possible_contracts, *block.changed))
-            if (
-                (address in block.created or address in block.changed)
-                if self._contracts[address].code_hash is not None
-                else address in block.possible_contracts
+            for address in chain(
+                (
+                    address
+                    for address in block.possible_contracts
+                    if address in block.created or self._contracts[address].code_hash is None
+                ),
+                sorted(
+                    (
+                        address
+                        for address in block.changed - block.created
+                        if self._contracts[address].code_hash is not None
+                    ),
+                    key=self._turn,
+                )[: state.MOST_CODES],
             )
         }
+        has_code = {}
         for query, code in self._state.results(blocks):
             address, block, contract = query.address, blocks[query], self._contracts[query.address]
+            has_code[query] = bool(code)
             is_created = address in block.created
             if contract.code_hash is not None and not (is_created or address in block.changed):
                 continue
@@ -210,26 +224,41 @@ class ContractInspector:
             code_hash = rlp_and_tries.keccak256(code) if code else None
             if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
-                yield state.ContractCode(address, block.number, code_hash, code)
+                findings.codes.append(state.ContractCode(address, block.number, code_hash, code))
+        return has_code
+
+    def _turn(self, address: bytes) -> tuple[object, ...]:
+        """Return a contract's place among those that a block may change: of those that cause the
+        most readings the last, and older tokens before newer ones and before others."""
+        contract = self._contracts[address]
+        tried = self._tried(address, "change", "unread")
+        return contract.token_type is None, tried, contract.token_since, address
 
     # Tokens
 
-    def _change_tokens(self, block: BlockContracts, findings: state.ContractFindings) -> None:
+    def _change_tokens(
+        self,
+        block: BlockContracts,
+        has_code: Mapping[state.StateQuery, bool],
+        findings: state.ContractFindings,
+    ) -> None:
         """Find the older tokens that a block may change, and the ends of lives: their code ended
         there, or began anew, or what it answers is of another type, as which they go on."""
         number = block.number
         late = {log.token for log in block.transfer_logs if self._is_late(log.token, number)}
         contracts = {
             address: contract
-            for address in sorted(block.changed | block.created | late)
+            for address in sorted(block.changed | block.created | late, key=self._turn)
             if (contract := self._contracts[address]).token_type
             and contract.token_since[0] < number
         }
         if not contracts:
             return
         at = state.block_id(block)
-        codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
-        ended = {query.address for query, code in codes.items() if not code}
+        queries = [state.StateQuery(address, None, at) for address in contracts]
+        unread = [query for query in queries if query not in has_code][: state.MOST_CODES]
+        has_code = {**has_code, **{q: bool(code) for q, code in self._state.results(unread)}}
+        ended = {query.address for query in queries if has_code.get(query) is False}
         without_token = ended | block.created  # until a transfer shows another one
         due = [
             address
@@ -237,8 +266,6 @@ class ContractInspector:
             if address in without_token | late
             or state.is_change_due(number, contract.rejected.get("change"))
         ]
-        # Of those that cause the most readings the last, and older tokens before newer ones.
-        due.sort(key=lambda a: (self._tried(a, "change", "unread"), contracts[a].token_since))
         # Each before the block, too, where its life ends.
         gas, count = state.shared_gas([2 * state.TOKEN_CALLS] * len(due))
         present = self._metadata_at(dict.fromkeys(due[:count], at), gas)

@@ -52,6 +52,8 @@ BLOCK_GAS = 100_000_000
 MOST_CALL_GAS, LEAST_CALL_GAS = 500_000, 60_000
 TOKEN_CALLS = len(token_metadata.TOKEN_CALLS)
 CLAIM_CALLS, POOL_CALLS = 4, 5
+# The codes of a block that are read because of events: the node takes as long for them.
+MOST_CODES = 400
 CROWD = BLOCK_GAS // MOST_CALL_GAS // (TOKEN_CALLS + CLAIM_CALLS)  # contracts that share nothing
 
 

@@ -65,11 +65,12 @@ TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is return
 
 
 class TracedBlock(NamedTuple):
-    """The result of tracing a block: either all of its internal transfers or none. `created`
-    includes the contracts that transactions create; the code of `destroyed` ones may have ended.
+    """The result of tracing a block. `created` includes the contracts that transactions create; the
+    code of `destroyed` ones may have ended.
 
     `is_complete` is False where needed traces could not be read, where logs may have the transfers
-    (EIP-7708), and None where none are needed, since no transaction ran code. `failed` has the
+    (EIP-7708), and None where none are needed, since no transaction ran code. Where some could be
+    read, `known` has the indexes of the transactions whose transfers it has. `failed` has the
     indexes of failed transactions, only where receipts have no status. `called` are the contracts
     that another one called, where no event need say what that changed: see may_change_unsaid().
     """
@@ -80,6 +81,7 @@ class TracedBlock(NamedTuple):
     failed: frozenset[int] = frozenset()
     destroyed: tuple[bytes, ...] = ()
     called: frozenset[bytes] = frozenset()
+    known: frozenset[int] = frozenset()
 
 
 class TraceReader:

@@ -46,6 +46,9 @@ FIRST_TOGETHER, FEWER = 12, 4  # contracts that are read in a group the first ti
 CALL_S, SPARE_S = 0.000_5, 0.05
 SLOW_RESTS = 4  # times as long as slow contracts were read, none of them is
 MAX_REMEMBERED = 200_000
+# Slow contracts that are known as such, each of which two statements a step pass over. Of more,
+# those read longest ago are read among others again, as new ones are.
+MAX_SLOW = 1000
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers read_blocks names symbols decimals".split(),
@@ -163,16 +166,16 @@ class ReadingTimes:
     time, of others fewer, until one that takes long is read alone."""
 
     def __init__(self) -> None:
-        self._together: dict[bytes, int] = {}
+        self._quick: dict[bytes, int] = {}
+        self._slow: dict[bytes, int] = {}  # that took long, by when they were read last
         self._request_s = 0.0  # that a request takes which executes nothing
 
     def together(self, address: bytes) -> int:
-        return self._together.get(address, FIRST_TOGETHER)
+        return self._slow.get(address) or self._quick.get(address, FIRST_TOGETHER)
 
     def slow(self, *, alone: bool) -> list[bytes]:
         """Return the contracts that took long, in a few or alone."""
-        slow = self._together.items()
-        return [a for a, n in slow if n < FIRST_TOGETHER and (n == 1) is alone]
+        return [address for address, n in self._slow.items() if (n == 1) is alone]
 
     def groups(self, addresses: Iterable[bytes]) -> Iterator[Sequence[bytes]]:
         """Yield what is read together, what takes least time first."""
@@ -186,11 +189,16 @@ class ReadingTimes:
         is_slow = took_s > 2 * self._request_s * requests + CALL_S * calls + SPARE_S
         if not is_slow:
             self._request_s = min(took_s / requests, 1.01 * self._request_s or took_s)
-        if len(self._together) > MAX_REMEMBERED:
-            self._together = {a: n for a, n in self._together.items() if n < FIRST_TOGETHER}
+        if len(self._quick) > MAX_REMEMBERED:
+            self._quick.clear()
         for address in group:
             more = min(BATCH_TOKENS, FEWER * self.together(address))
-            self._together[address] = max(1, len(group) // FEWER) if is_slow else more
+            together = max(1, len(group) // FEWER) if is_slow else more
+            self._quick.pop(address, None)
+            self._slow.pop(address, None)
+            (self._slow if together < FIRST_TOGETHER else self._quick)[address] = together
+        for address in [*self._slow][:-MAX_SLOW]:
+            del self._slow[address]
 
 
 class StaleStateRefresher:
@@ -249,8 +257,8 @@ class StaleStateRefresher:
             self._slow_rest_until = now + SLOW_RESTS * (now - began)
         unreadable = self._state.unreadable  # those that have become so now, too
         of_read = [due[address] for address in read if address not in unreadable]
-        tokens = [compared.get(t.address, t) for each in of_read if (t := each.token) is not None]
-        changes = [change for each in of_read for change in each.changes]
+        tokens = [compared.get(t.address, t) for part in of_read if (t := part.token) is not None]
+        changes = [change for part in of_read for change in part.changes]
         statements = []
         if tokens:
             rows = [t.row(results, is_compared=t.address in compared) for t in tokens]
@@ -315,10 +323,10 @@ class StaleStateRefresher:
     ) -> dict[state_reader.StateQuery, bytes | None]:
         """Return the results for contracts, and note how long they took; add to `compared` the
         tokens of which other holders were read, too, as their marks may end."""
-        queries = [query for each in due for query in each.queries()]
+        queries = [query for part in due for query in part.queries()]
         began = time.monotonic()
         results = self._state.read(queries)
-        tokens = [each.token for each in due if each.token is not None]
+        tokens = [part.token for part in due if part.token is not None]
         # One false answer must not set a mark.
         sound = [t for t in tokens if not t.is_marked and t.negative is None]
         doubtful = [token for token in sound if token.contradicted(results)]

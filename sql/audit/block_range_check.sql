@@ -16,7 +16,7 @@ WITH span AS MATERIALIZED (
     WINDOW numbered AS (ORDER BY b.number)
 ), counted AS (
     SELECT b.number, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
-        b.internal_transfer_count, b.log_count, b.withdrawal_count, b.gas_price_sum, b.traced, b.coin_logs,
+        b.internal_transfer_count, b.log_count, b.withdrawal_count, b.gas_price_sum,
         t.transactions, t.gas_prices, t.transactions_follow, x.transfers, x.transfers_follow,
         d.trades, d.trades_follow, i.internal_transfers, i.internal_transfers_follow, l.logs,
         l.logs_follow, w.withdrawals
@@ -66,7 +66,8 @@ WITH span AS MATERIALIZED (
         FROM (
             SELECT i.block_number = b.number
                 AND i.transaction_index < b.transaction_count
-                AND coalesce((SELECT t.status FROM transactions t
+                AND coalesce((SELECT t.status AND (b.traced IS TRUE OR b.coin_logs OR t.traced)
+                    FROM transactions t
                     WHERE t.ordinal = b.transactions_before + i.transaction_index), false)
                 AND coalesce((i.transaction_index, i.transfer_index)
                     > (lag(i.transaction_index) OVER in_order, lag(i.transfer_index) OVER in_order),
@@ -131,7 +132,6 @@ FROM (
     SELECT 'internal transfers are missing or misplaced', number
     FROM counted
     WHERE internal_transfers <> internal_transfer_count OR NOT internal_transfers_follow
-        OR (internal_transfers > 0 AND traced IS NOT TRUE AND NOT coin_logs)
     UNION ALL
     SELECT 'logs are missing or misplaced', number
     FROM counted

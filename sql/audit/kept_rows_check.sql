@@ -5,13 +5,14 @@
 -- index: none
 SELECT what, count(*), min(name)
 FROM (
-    SELECT 'an address was first or last seen in another block' AS what,
+    SELECT 'an address was first or last seen, or acted, in another block' AS what,
         hex(coalesce(a.address, c.address)) AS name
-    FROM (SELECT address, first_seen, last_seen FROM addresses
+    FROM (SELECT address, first_seen, last_seen, last_acted FROM addresses
         WHERE last_seen >= %(first_block)s) a
     FULL JOIN addresses_changes(%(span)s::block_range) c USING (address)
     WHERE a.last_seen IS DISTINCT FROM c.last_seen OR a.first_seen > c.first_seen
         OR (a.first_seen >= %(first_block)s AND a.first_seen <> c.first_seen)
+        OR CASE WHEN a.last_acted >= %(first_block)s THEN a.last_acted END IS DISTINCT FROM c.last_acted
     UNION ALL
     SELECT 'a token counts other holders', hex(k.address)
     FROM tokens k

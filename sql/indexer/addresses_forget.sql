@@ -4,9 +4,9 @@
 -- returns: nothing
 -- index: addresses_unwound, daily_stats_pkey
 WITH forgotten AS (
-    DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s RETURNING 1
+    DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s RETURNING last_acted
 )
 UPDATE daily_stats s
 SET active_address_count = s.active_address_count - lost.addresses
-FROM (SELECT count(*) AS addresses FROM forgotten) AS lost
+FROM (SELECT count(last_acted) AS addresses FROM forgotten) AS lost
 WHERE s.day = %(day)s;

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     internal_transfers_before bigint NOT NULL,
     internal_transfer_count integer NOT NULL,
     withdrawal_count integer,      -- null: it has no list of withdrawals
-    traced boolean,                -- whether its traces were read; null: no transaction ran code
+    traced boolean,                -- whether all its traces were read; null: no transaction ran code
     traced_before bigint NOT NULL, -- blocks before it that were traced
     untraced_before bigint NOT NULL, -- blocks before it that lack traces
     logs_before bigint NOT NULL,   -- of those that are stored
@@ -86,7 +86,8 @@ CREATE TABLE IF NOT EXISTS transactions (
     l1_fee bytea,                  -- part of the fee, for data on L1
     operator_fee bytea,            -- part of the fee, for who runs the chain
     mint bytea,                    -- coin that its sender got by it, also where it failed
-    chain_fields text              -- JSON: fields of the chain's own, by the node's names
+    chain_fields text,             -- JSON: fields of the chain's own, by the node's names
+    traced boolean                 -- true where its trace was read, though not all of its block
 ) PARTITION BY RANGE (ordinal);
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);

@@ -141,7 +141,8 @@ LANGUAGE sql STABLE AS $$
     WHERE l.ordinal BETWEEN (span).first_log AND (span).last_log
 $$;
 
--- Whether an address counts as new from a role on. That of a token's transfer costs nobody more than an event.
+-- Whether an address counts as new or active by a role. That of a token's transfer costs nobody more than an
+-- event.
 CREATE OR REPLACE FUNCTION is_acting(role text) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN role IN ('transaction_from', 'transaction_to', 'transaction_contract', 'internal_from', 'internal_to',
     'withdrawal', 'producer');
@@ -153,7 +154,7 @@ RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_c
     transfer_received_count bigint, trade_count bigint, internal_count bigint,
     internal_sent_count bigint, internal_received_count bigint, log_count bigint,
     coin_sent_count bigint, coin_received_count bigint, withdrawal_count bigint,
-    produced_count bigint, net_wei numeric)
+    produced_count bigint, net_wei numeric, last_acted bigint)
 LANGUAGE sql STABLE AS $$
     SELECT s.address AS address, min(s.block_number) AS first_seen, max(s.block_number) AS last_seen,
         count(*) FILTER (WHERE NOT s.is_repeated
@@ -177,7 +178,8 @@ LANGUAGE sql STABLE AS $$
             AND s.role IN ('transaction_to', 'transaction_contract')), 0) AS coin_received_count,
         nullif(count(*) FILTER (WHERE s.role = 'withdrawal'), 0) AS withdrawal_count,
         nullif(count(*) FILTER (WHERE s.role = 'producer'), 0) AS produced_count,
-        nullif(coalesce(sum(s.coin_wei), 0) + coalesce(sum(s.fee_wei), 0), 0) AS net_wei
+        nullif(coalesce(sum(s.coin_wei), 0) + coalesce(sum(s.fee_wei), 0), 0) AS net_wei,
+        max(s.block_number) FILTER (WHERE is_acting(s.role)) AS last_acted
     FROM addresses_seen(span) s
     GROUP BY s.address
 $$;
@@ -384,6 +386,11 @@ RETURN (SELECT s.day
 -- Whether all internal transfers of a block are known: by traces, by logs of coin, or as no code ran.
 CREATE OR REPLACE FUNCTION knows_transfers(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN b.traced IS NOT FALSE OR b.coin_logs;
+
+-- Whether all internal transfers of a transaction are known.
+CREATE OR REPLACE FUNCTION knows_transfers_of(t transactions, b blocks) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN knows_transfers(b) OR coalesce(t.traced, false);
 
 -- The number of blocks that lack traces; null where some do and none was ever traced, so that nothing is
 -- known of what contracts did.

@@ -179,6 +179,7 @@ CREATE TABLE IF NOT EXISTS addresses (
     withdrawal_count bigint,
     produced_count bigint,         -- blocks it produced that have transactions
     net_wei numeric,               -- coin that came in, less what went out; null: 0
+    last_acted bigint,             -- the newest block with a role of is_acting(); null: none
     CONSTRAINT balance_has_its_block CHECK ((balance IS NULL) = (balance_block IS NULL))
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
@@ -194,8 +195,8 @@ CREATE TABLE IF NOT EXISTS daily_stats (
     last_block bigint NOT NULL,
     transaction_count bigint NOT NULL,
     failed_transaction_count bigint NOT NULL,
-    active_address_count bigint NOT NULL DEFAULT 0, -- addresses seen in its blocks
-    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses that never acted before, see is_acting()
+    active_address_count bigint NOT NULL DEFAULT 0, -- addresses that acted in its blocks, see is_acting()
+    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses that never acted before
     created_contract_count bigint NOT NULL, -- by transactions and, as far as traces are known, by contracts
     token_transfer_count bigint NOT NULL,
     dex_trade_count bigint NOT NULL,

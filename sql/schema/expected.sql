@@ -155,7 +155,7 @@ RETURNS TABLE (address bytea, first_seen bigint, last_seen bigint, transaction_c
     transfer_received_count bigint, trade_count bigint, internal_count bigint,
     internal_sent_count bigint, internal_received_count bigint, log_count bigint,
     coin_sent_count bigint, coin_received_count bigint, withdrawal_count bigint,
-    produced_count bigint, net_wei numeric, item_count bigint)
+    produced_count bigint, net_wei numeric, last_acted bigint, item_count bigint)
 LANGUAGE sql STABLE AS $$
     SELECT c.*, h.items AS item_count
     FROM addresses_changes(all_blocks()) c
@@ -188,6 +188,7 @@ LANGUAGE sql STABLE AS $$
     ), active AS (
         SELECT s.day AS day, count(*) AS addresses
         FROM seen s
+        WHERE s.acts > 0
         GROUP BY s.day
     ), added AS (
         SELECT a.day AS day, count(*) AS addresses
@@ -213,12 +214,12 @@ LANGUAGE sql STABLE AS $$
     SELECT t.day AS day, t.first_block AS first_block, t.last_block AS last_block,
         t.transaction_count AS transaction_count,
         t.failed_transaction_count AS failed_transaction_count,
-        a.addresses AS active_address_count, coalesce(n.addresses, 0) AS new_address_count,
+        coalesce(a.addresses, 0) AS active_address_count, coalesce(n.addresses, 0) AS new_address_count,
         t.created_contract_count AS created_contract_count,
         t.token_transfer_count AS token_transfer_count, t.dex_trade_count AS dex_trade_count,
         t.gas_used AS gas_used, t.fees_wei AS fees_wei, t.burnt_wei AS burnt_wei
     FROM totals t
-    JOIN active a ON a.day = t.day -- everyone who made a block was active
+    LEFT JOIN active a ON a.day = t.day
     LEFT JOIN added n ON n.day = t.day
 $$;
 

@@ -110,10 +110,10 @@ RETURN CASE WHEN b.unproven IS NOT NULL THEN unproven_by_reasons(b.unproven, t)
     WHEN has_own_fields(t) THEN to_json(unproven_of_form(t))::text ELSE '[]' END;
 
 -- Whether nothing tells if a transaction succeeded: receipts before Byzantium have no status, it ran code, used
--- all its gas, and its block's traces were not read. `status` is true then, since no receipt says 0. It is not
+-- all its gas, and its trace was not read. `status` is true then, since no receipt says 0. It is not
 -- inlined: check `b.unproven` before it is called.
 CREATE OR REPLACE FUNCTION has_unknown_status(t transactions, b blocks) RETURNS boolean LANGUAGE sql STABLE
-RETURN b.unproven ~ '(^|; )statuses' AND b.traced IS FALSE AND t.status
+RETURN b.unproven ~ '(^|; )statuses' AND b.traced IS FALSE AND t.traced IS NULL AND t.status
     AND integer_text(t.gas_limit)::numeric = t.gas_used
     AND (t.to_address IS NULL OR EXISTS (SELECT FROM contracts c WHERE c.address = t.to_address));
 

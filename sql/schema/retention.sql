@@ -22,11 +22,12 @@ CREATE TABLE IF NOT EXISTS removed_items (
 -- serves token_id_of()
 CREATE UNIQUE INDEX IF NOT EXISTS removed_items_by_first_ordinal ON removed_items (first_ordinal);
 
--- Where addresses had last been seen before they came back, if lists no longer have that block: a
+-- Where addresses had last been seen, or acted, before they came back, if lists no longer have that block: a
 -- reorganisation that takes back the newer blocks finds no row of it. Rows are of blocks that it may take back.
 CREATE TABLE IF NOT EXISTS earlier_sightings (
     address bytea PRIMARY KEY,
     last_seen bigint NOT NULL,
+    last_acted bigint,
     block_number bigint NOT NULL   -- the block in which it came back, or one of the same batch after it
 );
 

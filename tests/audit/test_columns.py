@@ -82,7 +82,7 @@ KEYS = {
     "tokens": ("address",),
 }
 ANOTHER = {
-    "boolean": "NOT {0}",
+    "boolean": "NOT coalesce({0}, false)",
     "bytea": "coalesce({0}, '') || int4send({1})",  # not two columns by the same bytes
     "text": "coalesce({0}, '') || {1}",
     "ARRAY": "array_append({0}, '\\x01')",

@@ -14,7 +14,8 @@ from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
 BURNERS = 150  # more than are read before their block is written
-TRANSFER, UPGRADED, DEPOSIT, SWAP = range(4)
+TRANSFER, UPGRADED, DEPOSIT, SWAP, ITEM = range(5)
+MOST_CODES = 40
 
 
 @pytest.fixture
@@ -38,14 +39,16 @@ def burning(anvil):
 
 
 class Work:
-    """What eth_calls there were while each block was the head."""
+    """What eth_calls there were while each block was the head, and how many codes were read."""
 
     def __init__(self, url):
         self._url = url
         self.gas = defaultdict(int)
         self.called = defaultdict(dict)  # addresses, in their order
+        self.codes = 0
 
     def note(self, call, _answer):
+        self.codes += call["method"] == "eth_getCode"
         if call["method"] == "eth_call":
             [(head,)] = execute(self._url, "SELECT max(number) FROM blocks")
             called = call["params"][0]
@@ -57,6 +60,7 @@ def test_a_block_of_burners_costs_the_node_a_bounded_amount(
     anvil, database_url, postgres, template, tmp_path, burning, monkeypatch
 ):
     monkeypatch.setattr(stale_state, "SLOW_RESTS", 0)
+    monkeypatch.setattr(contract_state, "MOST_CODES", MOST_CODES)
     one, two = anvil.accounts[:2]
     coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
     anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 1))
@@ -65,13 +69,15 @@ def test_a_block_of_burners_costs_the_node_a_bounded_amount(
         Indexing(database_url, node.url, until=anvil.head()) as indexing,
     ):
         read = "SELECT supply_block FROM tokens WHERE address = %s"
-        for kind in (TRANSFER, UPGRADED, UPGRADED, DEPOSIT, SWAP):
+        for kind in (TRANSFER, UPGRADED, UPGRADED, DEPOSIT, SWAP, ITEM):
             before, work = anvil.head(), Work(database_url)
             node.fault = altering(work.note)
             head = burning(kind, (coin, "transfer", two, 1))
             indexing.wait_for(head)
             node.fault = None
             assert work.gas[before] <= contract_state.BLOCK_GAS
+            # Of all burners at first.
+            assert work.codes <= (2 * BURNERS if kind == TRANSFER else 2 * MOST_CODES)
             assert [*work.called[head]].index(coin.address) < 2 * stale_state.FIRST_TOGETHER
             assert execute(database_url, read, bytes.fromhex(coin.address[2:])) == [(head,)]
         unread = "SELECT count(*) FROM rejected_emitters WHERE claim = 'unread'"

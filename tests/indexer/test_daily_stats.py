@@ -38,7 +38,7 @@ def stored(url):
 
 def counted(url):
     """The same by a plain loop over the rows."""
-    seen, acting = defaultdict(set), defaultdict(set)
+    acting = defaultdict(set)
     totals = defaultdict(lambda: [0] * 8)
     for number, sender, recipient, contract, status, price, gas in execute(
         url,
@@ -48,10 +48,7 @@ def counted(url):
         acting[number] |= {bytes(a) for a in (sender, recipient, contract) if a is not None}
         add = (1, not status, status and contract is not None, 0, 0, 0, price * gas, 0)
         totals[number] = [a + b for a, b in zip(totals[number], add, strict=True)]
-    for number, sender, recipient in execute(
-        url, "SELECT block_number, from_address, to_address FROM token_transfers"
-    ):
-        seen[number] |= {bytes(sender), bytes(recipient)}
+    for (number,) in execute(url, "SELECT block_number FROM token_transfers"):
         totals[number][3] += 1
     days = {}
     active = defaultdict(set)
@@ -69,7 +66,7 @@ def counted(url):
         t = totals[number]
         if t[0]:
             acting[number].add(bytes(miner))
-        active[newest] |= seen[number] | acting[number] | {bytes(miner)}
+        active[newest] |= acting[number]
         new = before[5] + len(acting[number] - ever)
         ever |= acting[number]
         days[newest] = (

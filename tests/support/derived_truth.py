@@ -29,9 +29,12 @@ def addresses(truth, withdrawals=()):
     blocks_of = defaultdict(list)
     for address, block in [*_sightings(truth), *((w.address, w.block) for w in withdrawals)]:
         blocks_of[address].append(block)
+    acts = [*_acts(truth), *((w.address, w.block) for w in withdrawals)]
+    last_acts = dict(sorted(acts, key=lambda act: act[1]))
     for address, blocks_with_it in blocks_of.items():
         rows[address]["first_seen"] = min(blocks_with_it)
         rows[address]["last_seen"] = max(blocks_with_it)
+        rows[address]["last_acted"] = last_acts.get(address, 0)
     for withdrawal in withdrawals:
         rows[withdrawal.address]["withdrawal_count"] += 1
         rows[withdrawal.address]["net_wei"] += withdrawal.amount_wei
@@ -209,13 +212,18 @@ def dexes(truth):
     return {name: {"trade_count": count} for name, count in counts.items()}
 
 
-def first_acts(truth):
-    """The first block in which each address was more than a party of a token's transfer."""
+def _acts(truth):
+    """Each address that was more than a party of a token's transfer in a block, and its number."""
     parties = "fromAddress", "toAddress", "contractAddress"
     acts = [(b["miner"], b["number"]) for b in truth.blocks if b["txCount"]]
     for record in (*truth.transactions, *truth.internal_transfers):
         acts += [(record[key], record["blockNumber"]) for key in parties if record.get(key)]
-    return dict(sorted(acts, key=lambda act: -act[1]))
+    return acts
+
+
+def first_acts(truth):
+    """The first block in which each address acted."""
+    return dict(sorted(_acts(truth), key=lambda act: -act[1]))
 
 
 def daily_stats(truth):
@@ -225,7 +233,7 @@ def daily_stats(truth):
     for day in set(day_of.values()):
         numbers = [number for number, its_day in day_of.items() if its_day == day]
         rows[day].update(first_block=min(numbers), last_block=max(numbers))
-    for _, day in {(address, day_of[number]) for address, number in _sightings(truth)}:
+    for _, day in {(address, day_of[number]) for address, number in _acts(truth)}:
         rows[day]["active_address_count"] += 1
     for block in truth.blocks:
         row = rows[block["timestamp"][:10]]

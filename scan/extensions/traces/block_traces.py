@@ -22,6 +22,7 @@ from scan.extensions.traces.traces import (
     read_call_traces,
     read_flat_trace,
     read_flat_traces,
+    result_of,
 )
 from scan.hex import BadHex, quantity, to_hex
 from scan.indexer import hooks
@@ -30,6 +31,9 @@ from scan.verification.hooks import CreationInput
 log = logging.getLogger(__name__)
 
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
+# Transactions of a block that the node fails to trace, after which no more are requested: many
+# would hold up the head for as many time-outs.
+MOST_UNTRACED = 4
 MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
 # With callTracer, as flat traces, and by debug_traceTransaction without a tracer.
 TRACERS = ("debug", "trace", "steps")
@@ -53,6 +57,16 @@ UNTRACED = hooks.TracedBlock([], [], False)
 
 class TraceRefused(client.NodeError):
     """The node refuses the traces of a block, or has false ones."""
+
+
+class _Late(client.RpcError):
+    """No answer in time, in place of a trace."""
+
+
+def _is_failed(entry: Any) -> bool:
+    """Return whether an entry of a block's traces has an error in place of a transaction's trace,
+    as after geth's time-out."""
+    return isinstance(entry, dict) and bool(entry.get("error")) and "result" not in entry
 
 
 class NodeTraceReader(hooks.TraceReader):
@@ -123,15 +137,15 @@ class NodeTraceReader(hooks.TraceReader):
         """Return a block's traces, UNTRACED where the node will never trace it. Raises TraceRefused
         where the node refuses, or transactions or proven balances contradict it, unless this
         `is_last`."""
-        entries = answer if tracer == "debug" and isinstance(answer, list) else ()
-        is_cut = isinstance(answer, client.AnswerTooLarge) or any(
-            # An error in place of a transaction's trace, as after geth's time-out.
-            isinstance(entry, dict) and entry.get("error") and "result" not in entry
-            for entry in entries
+        entries = answer if tracer == "debug" and isinstance(answer, list) else []
+        is_cut = (
+            isinstance(answer, client.AnswerTooLarge)
+            or any(_is_failed(entry) for entry in entries)
+            or (is_last and isinstance(answer, client.RpcError))
         )
         try:
             if tracer == "steps" or is_cut:
-                traced = self._of_transactions(tracer, block, is_last)
+                traced = self._of_transactions(tracer, block, answer, is_last)
             elif self._is_traced(block, answer, is_last):
                 self._has_traced = True
                 read = read_call_traces if tracer == "debug" else read_flat_traces
@@ -142,10 +156,11 @@ class NodeTraceReader(hooks.TraceReader):
             traced = traced._replace(transfers=self._true_transfers(block, traced.transfers))
             if block.coin_logs and traced.is_complete:
                 trace_checks.require_logged(block, traced.transfers)
-            balances = self._balances.before(block, traced)
-            trace_checks.require_spendable(block, traced.transfers, balances)
-            recorded = self._access_lists.read(block, traced)
-            trace_checks.require_recorded(block, traced.transfers, recorded)
+            leading, known = _up_to_unknown(block, traced)
+            balances = self._balances.before(leading, known)
+            trace_checks.require_spendable(leading, known.transfers, balances)
+            recorded = self._access_lists.read(leading, known)
+            trace_checks.require_recorded(leading, known.transfers, recorded)
             return traced
         except trace_checks.ContradictingTraces as error:
             _require_last(block, error, is_last)
@@ -198,46 +213,61 @@ class NodeTraceReader(hooks.TraceReader):
                 yield from self._block_traces(tracer, [block])
 
     def _of_transactions(
-        self, tracer: str, block: DecodedBlock, is_last: bool
+        self, tracer: str, block: DecodedBlock, block_answer: Any, is_last: bool
     ) -> hooks.TracedBlock:
-        """Trace a block by its transactions, where the block's own trace is too large.
-
-        Transactions after one that the node fails to trace are not traced: a block of many would
-        hold up the head for as many time-outs.
-        """
+        """Trace a block by its transactions, where the block's own trace is too large or refused,
+        or has errors in place of some entries, of which the others are taken."""
+        entries = block_answer if isinstance(block_answer, list) else []
+        is_refused = isinstance(block_answer, client.RpcError) and not isinstance(
+            block_answer, client.AnswerTooLarge
+        )
         created: list[bytes] = []
         destroyed: tuple[bytes, ...] = ()
         called: frozenset[bytes] = frozenset()
         transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
-        is_complete = True
+        unknown = set[int]()
+        failures = 0
         read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
-        for transaction in block.transactions:
-            if transaction.ran_code:
-                with self._large_lock:
+        for transaction in filter(lambda transaction: transaction.ran_code, block.transactions):
+            index, traces = transaction.transaction_index, None
+            with self._large_lock:
+                answer = None
+                if index < len(entries) and not _is_failed(entries[index]):
+                    answer = result_of(transaction, block, entries[index])
+                elif failures < MOST_UNTRACED:
                     answer = self._transaction_trace(tracer, transaction.hash)
-                    if tracer == "steps" and self._is_unsupported(tracer, block, answer):
-                        log.info("the node does not trace transactions: %s", answer)
-                        self._tracers = ()
-                        return UNTRACED
-                    if isinstance(answer, client.AnswerTooLarge):
-                        hash_ = to_hex(transaction.hash)
-                        log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
-                        is_complete = False
-                    elif self._is_traced(block, answer, is_last):
-                        traces = read(block, transaction, answer)
-                        created += traces.created
-                        destroyed += traces.destroyed
-                        called |= traces.called
-                        transfers += traces.transfers
-                        failed |= traces.failed
-                        is_complete = is_complete and not isinstance(traces, IncompleteTraces)
-                        self._has_traced = True
-                    else:
-                        is_complete = False
-                        break
-        moved = transfers if is_complete else []
-        return hooks.TracedBlock(created, moved, is_complete, failed, destroyed, called)
+                if tracer == "steps" and self._is_unsupported(tracer, block, answer):
+                    log.info("the node does not trace transactions: %s", answer)
+                    self._tracers = ()
+                    return UNTRACED
+                if isinstance(answer, client.AnswerTooLarge):
+                    hash_ = to_hex(transaction.hash)
+                    log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
+                elif answer is not None and self._is_traced(block, answer, is_last):
+                    traces = read(block, transaction, answer)
+                    created += traces.created
+                    destroyed += traces.destroyed
+                    called |= traces.called
+                    transfers += traces.transfers
+                    failed |= traces.failed
+                    self._has_traced = self._has_traced or not is_refused
+                else:
+                    has_state = not getattr(answer, "is_missing_state", False)
+                    is_over = isinstance(answer, _Late) or not has_state
+                    failures += MOST_UNTRACED if is_over else 1
+            if traces is None or isinstance(traces, IncompleteTraces):
+                unknown.add(index)
+        if not unknown:
+            return hooks.TracedBlock(created, transfers, True, failed, destroyed, called)
+        # What the unknown ones moved would tell whether these moved anything.
+        doubtful = trace_checks.doubtful_destructions(block, transfers)
+        unknown.update(transfer.transaction_index for transfer in doubtful)
+        known = frozenset(t.transaction_index for t in block.transactions) - unknown
+        if not any(t.ran_code for t in block.transactions if t.transaction_index in known):
+            known = frozenset()
+        moved = [transfer for transfer in transfers if transfer.transaction_index in known]
+        return hooks.TracedBlock(created, moved, False, failed, destroyed, called, known)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)
@@ -249,7 +279,7 @@ class NodeTraceReader(hooks.TraceReader):
         try:
             [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
         except client.TimedOut as error:
-            return client.RpcError(0, str(error))
+            return _Late(0, str(error))
         return answer
 
     def _is_unsupported(self, tracer: str, block: DecodedBlock, answer: Any) -> bool:
@@ -295,12 +325,24 @@ def _require_last(block: DecodedBlock, reason: object, is_last: bool) -> None:
     log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
+def _up_to_unknown(
+    block: DecodedBlock, traced: hooks.TracedBlock
+) -> tuple[DecodedBlock, hooks.TracedBlock]:
+    """Return what can be compared with balances: where some traces are unknown, the transactions up
+    to the first of these, which may have paid anybody."""
+    if traced.is_complete is not False:
+        return block, traced
+    leading = [*takewhile(lambda t: t.transaction_index in traced.known, block.transactions)]
+    transfers = [t for t in traced.transfers if t.transaction_index < len(leading)]
+    return block._replace(transactions=leading), traced._replace(transfers=transfers)
+
+
 def completed_by_logs(block: DecodedBlock, traced: hooks.TracedBlock) -> hooks.TracedBlock:
     """Return the traces; where they are not complete, with the transfers by logs of coin, if the
     block has such logs (EIP-7708)."""
     if traced.is_complete or not block.coin_logs:
         return traced
-    return traced._replace(transfers=trace_checks.logged_transfers(block))
+    return traced._replace(transfers=trace_checks.logged_transfers(block), known=frozenset())
 
 
 def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: Any) -> BlockTraces:

@@ -98,7 +98,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
         raise _mismatch(block)
     calls: _Calls = set()
     frames = (
-        (t, _call_frames(block, t, _result(t, block, entry), calls))
+        (t, _call_frames(block, t, result_of(t, block, entry), calls))
         for t, entry in zip(transactions, entries, strict=False)
     )
     return _checked(block, frames, calls)
@@ -201,13 +201,16 @@ def _checked(
     )
 
 
-def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
-    """Return the entry's result. Raises MalformedBlock where the entry names another transaction;
-    older nodes name none."""
-    hash_ = entry.get("txHash")
-    if hash_ is not None and data(hash_) != _name_in_traces(transaction, hash_):
-        raise _mismatch(block)
-    return entry["result"]
+def result_of(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
+    """Return the entry's result. Raises MalformedBlock where it has none, or names another
+    transaction; older nodes name none."""
+    try:
+        hash_ = entry.get("txHash")
+        if hash_ is not None and data(hash_) != _name_in_traces(transaction, hash_):
+            raise _mismatch(block)
+        return entry["result"]
+    except _MALFORMED as error:
+        raise _malformed(block, error) from error
 
 
 def _name_in_traces(transaction: DecodedTransaction, name: str) -> bytes:

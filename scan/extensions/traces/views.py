@@ -37,13 +37,13 @@ def page(reader: Reader, window: Window, *, form: Form = "api", **filters: Value
 def transaction_page(
     reader: Reader, transaction_hash: bytes, window: Window, form: Form = "api"
 ) -> tuple[Page, bool | None]:
-    """Return a page, and whether the block's traces were read: None if it is not indexed.
+    """Return a page, and whether they are all known: None if the transaction is not indexed.
 
     The ascending order is that of the calls; a range of blocks does not apply.
     """
     traversal = window.traversal("transaction's internal transfers", {"hash": transaction_hash})
     forms: dict[str, Any] = {"form": form} if all_entities()["internal_transfers"].forms else {}
-    data, count, total, is_traced, *edges = reader.row(
+    data, count, total, is_known, *edges = reader.row(
         "queries/internal_transfers_list_by_transaction",
         hash=transaction_hash,
         **forms,
@@ -52,7 +52,7 @@ def transaction_page(
         seen_block=traversal.seen_block,
     )
     row = data, count, total, *edges
-    return Page.from_row(reader, "internal_transfers", traversal, row), is_traced
+    return Page.from_row(reader, "internal_transfers", traversal, row), is_known
 
 
 def without_traces(reader: Reader) -> str:
@@ -77,10 +77,10 @@ def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        page, is_traced = transaction_page(reader(), key, window)
-        if not reader().indexed(is_traced):
+        page, is_known = transaction_page(reader(), key, window)
+        if not reader().indexed(is_known):
             reason = without_traces(reader())
-            raise NotFound(f"This transaction's block was indexed without traces. {reason}")
+            raise NotFound(f"This transaction was indexed without traces. {reason}")
         return page
 
     return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")

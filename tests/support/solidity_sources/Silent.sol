@@ -157,6 +157,13 @@ contract GasSink {
         if (kind == 1) emit Upgraded(address(0));
         if (kind == 2) emit Deposit(maker, 1);
         if (kind == 3) emit Swap(maker, 1, 0, 0, 1, maker);
+        if (kind == 4) {
+            bytes32 transfer = Transfer.selector;
+            address to = maker;
+            assembly {
+                log4(0, 0, transfer, 0, to, 1)
+            }
+        }
     }
 }
 

@@ -17,6 +17,8 @@ from tests.api.test_bad_input import HUGE, require_parameter
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
 from tests.support import explain, indexing, made_blocks
 from tests.support.database import execute
+from tests.support.scenario.stage import STRANGERS
+from tests.support.table_digest import digest, fresh_digest
 
 PATH = "/api/v1/stats/daily"
 LAST_DAY = "2023-11-20"  # with none on the 17th
@@ -91,6 +93,32 @@ RANGES = [
 def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
+
+
+def test_parties_that_events_alone_name_are_neither_active_nor_new(
+    anvil, database_url, postgres, template
+):
+    me = anvil.accounts[0]
+    coin = anvil.deploy(me, "Named", "MANY")
+    with indexing.Indexing(database_url, anvil.url, until=anvil.head()) as following:
+
+        def today():
+            [day] = following.client().get(PATH).json["days"]
+            return day["activeAddresses"], day["newAddresses"], day["tokenTransfers"]
+
+        before = today()
+        faked = anvil.receipt_of(anvil.transact(me, coin, "fake", 300, gas=2_000_000))
+        assert faked["status"] == "0x1"
+        following.wait_for(anvil.head())
+        assert today() == (*before[:2], before[2] + 300)
+        anvil.receipt_of(anvil.send(me, STRANGERS[0], value=1))
+        following.wait_for(anvil.head())
+        assert today() == (before[0] + 1, before[1] + 1, before[2] + 300)
+        anvil.reorganise(2)
+        anvil.mine(2)
+        following.wait_for(anvil.head())
+        assert today() == before
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
 def test_charts_have_counts_in_units_and_fees_in_coins(days):

@@ -3,7 +3,7 @@
 -- params: none
 -- returns: nothing
 -- index: internal_transfers_pkey, credits_pkey, contract_creations_pkey, contract_creations_by_address,
---   log_emitters_pkey, contracts_pkey, blocks_pkey
+--   log_emitters_pkey, contracts_pkey, blocks_pkey, transactions_pkey
 DO $$
 DECLARE
     first_ordinal bigint := (SELECT min(b.internal_transfers_before)
@@ -58,6 +58,12 @@ BEGIN
     SELECT address, block_number, code_hash FROM kept_contracts;
     DELETE FROM codes o
     WHERE NOT EXISTS (SELECT FROM contracts c WHERE c.code_hash = o.code_hash);
+    UPDATE transactions t
+    SET traced = NULL
+    FROM filled_blocks f
+    JOIN blocks b ON b.number = f.block_number
+    WHERE t.ordinal BETWEEN b.transactions_before AND b.transactions_before + b.transaction_count - 1
+        AND t.traced;
     UPDATE blocks b SET traced = true FROM filled_blocks f WHERE b.number = f.block_number;
 END
 $$;

@@ -1,0 +1,101 @@
+"""Of a block with one transaction that the node does not trace, the transfers of the others are
+known, in whatever way the block is indexed; sums over it say that they are not complete."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from scan.extensions.backfill.tests.test_traces import fill
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support.anvil import Anvil
+from tests.support.auditing import EXACT, run
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+from tests.support.scenario.stage import STRANGERS
+from tests.support.table_digest import digest, fresh_digest
+
+FAILURE = {"code": -32000, "message": "execution timeout"}
+BLOCK = ("debug_traceBlockByHash", "trace_block")
+PAID = STRANGERS[2]
+
+
+def one_untraced(form, block, sent):
+    """The node does not trace a transaction: geth has an error for it in the block's trace, others
+    refuse that as a whole, or have flat traces only."""
+
+    def alter(call, answer):
+        method, params = call["method"], call["params"]
+        if form == "flat" and method.startswith("debug_"):
+            answer.pop("result", None)
+            answer["error"] = {"code": -32601, "message": "the method does not exist"}
+        elif method.endswith(("raceTransaction", "_transaction")) and params[0] == sent:
+            answer.pop("result", None)
+            answer["error"] = FAILURE
+        elif method in BLOCK and params[0] in (block["hash"], block["number"]):
+            if form == "entry":
+                index = block["transactions"].index(sent)
+                answer["result"][index] = {"txHash": sent, "error": FAILURE["message"]}
+            else:
+                answer.pop("result", None)
+                answer["error"] = FAILURE
+
+    return altering(alter)
+
+
+@pytest.fixture
+def paying():
+    """A chain, and a block of its with a payment by a contract in each but the last transaction."""
+    with Anvil() as anvil:
+        me = anvil.accounts[0]
+        pay = f"5f5f5f5f600173{PAID[2:]}5af15000"
+        payer = anvil.send(me, None, data=f"0x60{len(pay) // 2:02x}8060095f395ff3{pay}")
+        anvil.mine()
+        payer = anvil.receipt_of(payer)["contractAddress"]
+        sent = [anvil.send(me, payer, value=2, gas=200_000) for _ in range(3)]
+        sent.append(anvil.send(me, PAID, value=7))
+        anvil.mine()
+        anvil.mine()
+        block = anvil.call("eth_getBlockByNumber", "0x2", False)
+        assert block["transactions"] == sent
+        yield anvil, block
+
+
+FORMS = ["entry", *(pytest.param(form, marks=pytest.mark.long) for form in ("block", "flat"))]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_others_transfers_are_known_in_every_door_and_way(
+    paying, database_url, postgres, template, tmp_path, form
+):
+    anvil, block = paying
+    first, untraced, last, plain = block["transactions"]
+    with FaultyNode(anvil.url) as node:
+        node.fault = one_untraced(form, block, untraced)
+        served = SimpleNamespace(url=node.url, call=anvil.call, head=anvil.head)
+        with Indexing(database_url, node.url, until=3) as indexing:
+            client = indexing.client()
+            for hash_, rows in ((first, 1), (last, 1), (plain, 0)):
+                body = client.get(f"/api/v1/transactions/{hash_}/internal").get_json()
+                assert len(body["internalTransfers"]) == rows
+                of_v2 = client.get(f"/api/v2/transactions/{hash_}/internal-transactions").get_json()
+                assert len(of_v2["items"]) == rows
+                action = f"/api?module=account&action=txlistinternal&txhash={hash_}"
+                assert len(client.get(action).get_json()["result"] or []) == rows
+            answer = client.get(f"/api/v1/transactions/{untraced}/internal")
+            assert answer.status_code == 404 and "without traces" in answer.get_json()["error"]
+            action = f"/api?module=account&action=txlistinternal&txhash={untraced}"
+            assert "node gave no traces" in client.get(action).get_json()["result"]
+            body = client.get("/api/v1/internal-transfers").get_json()
+            assert [row["transactionHash"] for row in body["internalTransfers"]] == [last, first]
+            assert body["untracedBlocks"] == 1
+            assert "internalTransferCount" not in client.get("/api/v1/blocks/2").get_json()
+            history = client.get(f"/api/v1/addresses/{PAID}/history").get_json()
+            assert (history["complete"], history["reason"]) == (False, "untraced_blocks")
+            assert 'id="internal"' in client.get(f"/tx/{first}").text
+            assert 'id="internal"' not in client.get(f"/tx/{untraced}").text
+        assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
+        is_the_same_in_whatever_way(postgres, template, served, database_url, tmp_path)
+    assert run(Indexing(database_url, anvil.url).settings, node=True) == EXACT
+    fill(database_url, anvil.url)
+    Indexing(database_url, anvil.url).run_until(3)
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
