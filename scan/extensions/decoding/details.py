@@ -1,13 +1,17 @@
 """The details of a transaction: its input, method and logs, decoded."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import Decoded, DecodingBudget
+from scan.contracts.abi_decoding import AbiIndex, Decoded, DecodingBudget
+from scan.contracts.revert_reasons import inner_selectors, may_pass_on, with_inner_errors
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import Receipt, TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
@@ -79,15 +83,42 @@ class TransactionDetails(NamedTuple):
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 
 
-class TracedImplementations:
-    """The implementations of proxies in a transaction, by its trace: they may have had others
-    before it or after it in its block. Without an extension that reads traces, none."""
+Code = tuple[bytes, ...]  # addresses of contracts, of which the first ran
 
-    def of(
-        self, reader: Reader, sent: IndexedTransaction, *, may_read: bool
-    ) -> Mapping[bytes, tuple[bytes, ...]]:
-        """Return the implementations by proxy; `may_read`: also of a trace not known yet."""
-        return {}
+
+class Content(NamedTuple):
+    """What a log has in receipts and in traces."""
+
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+
+
+def content_of(log: TransactionLog) -> Content:
+    return Content(log.address, log.topics, log.data)
+
+
+class RanCode(NamedTuple):
+    """The code that a transaction ran, by its trace: contracts to which the called one passed the
+    call on, by the content of logs those that emitted them, and all."""
+
+    called: Code
+    emitting: Mapping[Content, Collection[Code]]
+    all: Collection[bytes]
+
+
+NO_TRACE = RanCode((), {}, ())
+# Names of arguments of events by which contracts pass on why a call inside failed.
+_REASONS = re.compile(r"reason|revert|error|return|result|fail", re.IGNORECASE)
+
+
+class TracedCode:
+    """The code that a transaction ran: its state before and after the block does not say which
+    implementation a proxy had in between. Without an extension that reads traces, none."""
+
+    def of(self, reader: Reader, node: NodeSession, sent: IndexedTransaction) -> RanCode | None:
+        """Return the code; None where the node has no trace."""
+        return None
 
 
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
@@ -112,12 +143,19 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=False)
-    contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget, ran)
-    if any(contract.readings for contract in contracts.values()):
-        ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=True)
-        of_trace = [address for address, contract in contracts.items() if contract.readings]
-        contracts |= abis.find_at_or_now(of_trace, block, node, budget, ran)
+    contracts = {
+        emitter.address: contract
+        for emitter, contract in abis.contracts(
+            {contract_abis.Emitter(a, block) for a in [*addresses][:MAX_CONTRACTS]}, budget
+        ).items()
+    }
+    running = {a for a, contract in contracts.items() if contract_abis.runs_several(contract)}
+    traced = reader.sources.get(TracedCode)
+    ran = (traced.of(reader, node, sent) if running else None) or NO_TRACE
+    lent, emitting = _traced(ran, abis, block, budget)
+    untraced = {a for a in running if a == called and not ran.called}
+    untraced |= running & {log.address for log in logs_in_window if content_of(log) not in emitting}
+    contracts |= abis.find_at_or_now(untraced, block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
     contract = contracts.get(called or b"", contract_abis.NO_CONTRACT)
@@ -126,17 +164,28 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     is_call = called is not None and (has_logs or contract.has_code is not False)
     if is_call and called is not None:
         ran_there = (
-            contract
-            if called in ran
+            contract._replace(abis=(*lent, *contract.abis))
+            if ran.called
             else abis.of_call(
                 contract, contract_abis.Emitter(called, block), calldata, node, budget
             )
         )
         method = decoding.method_of(calldata, ran_there, imported, budget)
-    decoded = [
-        DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
-        for log in logs_in_window
-    ]
+    decoded = []
+    for log in logs_in_window:
+        emitter = contracts.get(log.address, contract_abis.NO_CONTRACT)
+        emitter = emitter._replace(readings=tuple(emitting.get(content_of(log), emitter.readings)))
+        decoded.append(DecodedLog(log, decoding.event_of(log, emitter, imported, budget)))
+    if any(event and _passes_on(event) for _, event in decoded):
+        ran = ran if running else traced.of(reader, node, sent) or NO_TRACE
+        took_part = {contract_abis.Emitter(code, block) for code in [*ran.all][:MAX_CONTRACTS]}
+        others = [abi for of in abis.contracts(took_part, budget).values() for abi in of.abis]
+        passed_on = {inner for log, _ in decoded for inner in inner_selectors(log.data)}
+        imported = abis.imported_if_needed(passed_on)
+        decoded = [
+            DecodedLog(log, event and with_inner_errors(event, others, imported, budget))
+            for log, event in decoded
+        ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if any(contract.is_of_now for contract in contracts.values()):
         unavailable = unavailable or IMPLEMENTATIONS_OF_NOW
@@ -153,20 +202,56 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         TOO_MANY_LOGS if logs is None else unavailable,
         decoded,
         is_call,
-        [*_unproven(receipt, contract, (contracts.get(log.address) for log in logs_in_window))],
+        [
+            *_unproven(
+                receipt,
+                is_method_of_node=contract.delegates or bool(ran.called),
+                is_event_of_node=bool(running & {log.address for log in logs_in_window}),
+            )
+        ],
     )
 
 
+Emitting = Mapping[Content, Sequence[contract_abis.Contract]]
+
+
+def _traced(
+    ran: RanCode,
+    abis: contract_abis.ContractAbis,
+    block: contract_abis.Block,
+    budget: DecodingBudget,
+) -> tuple[Sequence[AbiIndex], Emitting]:
+    """Return the ABIs of what the called contract passed the call on to, and the contracts that
+    emitted logs, by their content."""
+    of_logs = [code for codes in ran.emitting.values() for code in codes]
+    emitters = {
+        contract_abis.Emitter(code, block)
+        for code in [*dict.fromkeys(chain(ran.called, *of_logs))][:MAX_CONTRACTS]
+    }
+    of = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
+
+    def contracts(code: Code) -> list[contract_abis.Contract]:
+        return [of[address] for address in code if address in of]
+
+    return [abi for contract in contracts(ran.called) for abi in contract.abis], {
+        content: [contract_abis.emitting(contracts(code), content.topics) for code in codes]
+        for content, codes in ran.emitting.items()
+    }
+
+
+def _passes_on(event: Decoded) -> bool:
+    """Return whether an event may have the error of a contract that emitted nothing."""
+    return may_pass_on(event) and any(_REASONS.search(a.name) for a in event.arguments)
+
+
 def _unproven(
-    receipt: Receipt,
-    called: contract_abis.Contract,
-    emitters: Iterable[contract_abis.Contract | None],
+    receipt: Receipt, *, is_method_of_node: bool, is_event_of_node: bool
 ) -> Iterator[str]:
-    if called.delegates:
+    if is_method_of_node:
         yield "method"
     if not receipt.is_proven:
         yield from ("logs", "logCount")
-    elif any(emitter is not None and emitter.delegates for emitter in emitters):
+    elif is_event_of_node:
         yield "logs.event"
 
 
