@@ -7,6 +7,8 @@ from io import BytesIO
 import pytest
 from eth_abi.abi import encode
 
+from scan.verification import match_search
+from scan.verification.submission_compilations import Compilations
 from tests.support.serving import wait_until
 from tests.support.vyper import NEWEST, SOURCES
 
@@ -70,6 +72,24 @@ def test_of_a_source_with_faults_the_first_one_is_told(explorer, deployed):
     answer = explorer.verify(deployed, standard, NEWEST)
     assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
     assert "The source does not compile" in answer.json["error"]
+
+
+def test_files_are_compiled_one_by_one_within_the_bound_of_a_verification(
+    explorer, deployed, monkeypatch
+):
+    counts = []
+
+    def count(compilations, *arguments, **more):
+        counts.append(1)
+        return run(compilations, *arguments, **more)
+
+    run = Compilations.run
+    monkeypatch.setattr(Compilations, "run", count)
+    monkeypatch.setattr(match_search, "MOST_COMPILATIONS", 3)
+    sources = {f"m{n}.vy": {"content": "x: nothing\n"} for n in range(20)}
+    standard = {"language": "Vyper", "sources": sources, "settings": {}}
+    assert explorer.verify(deployed, standard, NEWEST).status_code == 422
+    assert len(counts) == 3
 
 
 def etherscan(explorer, address):
