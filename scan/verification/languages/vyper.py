@@ -126,7 +126,7 @@ _OUTPUTS = """
 """.split()
 CREATION_MAP_FROM = (0, 4, 0)
 DECIMALS_SWITCH_FROM = (0, 4, 1)  # in standard JSON
-METADATA_FROM = (0, 4, 0)  # of the compiler's, where functions have their files
+METADATA_FROM = (0, 4, 1)  # in which functions have their files
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
