@@ -3,6 +3,7 @@ the compilations so far tell which settings to skip, when to stop, and why none 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ from scan.verification.submission_compilations import (
     OUTPUTS,
     Compilations,
     CompiledContract,
+    NoContract,
     compiled_contracts,
     depend_on_settings,
     describe_error,
@@ -98,6 +100,9 @@ class MatchSearch:
             source_errors = errors(output)
             if not source_errors:
                 return self._match(compiled_contracts(output, self._submission), settings)
+            one_by_one = self._submission.language.one_by_one
+            if selections := [*one_by_one(self._submission.sources, self._selection)]:
+                return self._attempt_each(settings, selections)
         except OutOfLimits:
             if self._closest is None and self._runtime_match is None:
                 raise
@@ -105,6 +110,34 @@ class MatchSearch:
             return None
         self._record_errors(source_errors, settings)
         return None
+
+    def _attempt_each(
+        self, settings: CompilerSettings, selections: Sequence[Selection]
+    ) -> Match | None:
+        """Do as _attempt() of a part of the files at a time. Those that compile stay selected."""
+        partial: Match | None = None
+        compiled: dict[str, Mapping[str, Sequence[str]]] = {}
+        first_errors: Sequence[Mapping[str, Any]] = ()
+        for selection in selections:
+            has_tried_enough = self._compilations.count >= self._most_compilations
+            if has_tried_enough or not self._compilations.is_time_left():
+                break
+            output = self._compilations.run(settings, selection)
+            if source_errors := errors(output):
+                first_errors = first_errors or source_errors
+                continue
+            compiled |= selection
+            with suppress(NoContract):
+                contracts = compiled_contracts(output, self._submission)
+                match = self._match(contracts, settings)
+                if match and match.level == FULL:
+                    return match
+                partial = partial or match
+        if compiled:
+            self._selection = compiled
+        elif first_errors:
+            self._record_errors(first_errors, settings)
+        return partial
 
     def _match(
         self, contracts: Sequence[CompiledContract], settings: CompilerSettings

@@ -41,7 +41,7 @@ class Submission(NamedTuple):
 
     `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is False for a single file
     submitted without its path. `selection` is what is compiled where that is more
-    than the contract.
+    than the contract. Without a name, that is `selected_files`, or all where there are none.
     """
 
     address: bytes
@@ -57,6 +57,7 @@ class Submission(NamedTuple):
     language: solidity.Language = solidity.SOLIDITY
     selection: solidity.Selection | None = None
     commit: str = ""  # of the compiler, as submitted: releases are chosen by their numbers
+    selected_files: tuple[str, ...] = ()
 
 
 class _Source(NamedTuple):
@@ -67,6 +68,7 @@ class _Source(NamedTuple):
     files: Mapping[str, str] = {}
     settings: Mapping[str, Any] | None = None
     language: solidity.Language | None = None
+    selected: tuple[str, ...] = ()  # files, by its outputSelection
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
@@ -83,11 +85,13 @@ def parse(body: Mapping[str, Any]) -> Submission:
     own_name = name + language.suffixes[0] if language.suffixes and name else None
     sources = source.files or {path or own_name or language.unnamed_path: source.text}
     _check_files(language, sources)
+    version = language.kind.parse_version(fields["compilerVersion"])
     return Submission(
         address=fields["address"],
-        version=language.kind.parse_version(fields["compilerVersion"]),
+        version=version,
         sources=sources,
-        settings={key: value for key, value in settings.items() if key != "libraries"},
+        settings=language.required(sources, version)
+        | {key: value for key, value in settings.items() if key != "libraries"},
         libraries=_libraries(settings.get("libraries", {}), "libraries")
         | fields.get("libraries", {}),
         path_is_known=path is not None or bool(source.files),
@@ -97,6 +101,7 @@ def parse(body: Mapping[str, Any]) -> Submission:
         license=fields.get("license", "").strip() or None,
         language=language,
         commit=fields["compilerVersion"].partition(COMMIT)[2].partition(".")[0],
+        selected_files=source.selected,
     )
 
 
@@ -219,7 +224,16 @@ def _standard_json(text: str) -> _Source:
     settings = None
     if "settings" in value or beside:
         settings = _standard_settings(value.get("settings", {}), beside, language)
-    return _Source(files=contents, settings=settings, language=language)
+    selected = _selected_files(value.get("settings"), contents) if language.suffixes else ()
+    return _Source(files=contents, settings=settings, language=language, selected=selected)
+
+
+def _selected_files(settings: object, contents: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the files that outputSelection names: what others import may be no contract."""
+    selection = settings.get("outputSelection") if isinstance(settings, dict) else None
+    if not isinstance(selection, dict):
+        return ()
+    return tuple(path for path, outputs in selection.items() if path in contents and outputs)
 
 
 def _bad_input(reason: str) -> InvalidParameter:

@@ -43,6 +43,10 @@ MAX_OUTPUTS = 3  # the last ones, which are kept: a match, its syntax trees and 
 Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
 
+class NoContract(VerificationFailed):
+    """A source compiles, but has no contract that can be deployed."""
+
+
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
     are the compilation's, by the numbers that its source map has. `functions` are those of a
@@ -175,7 +179,7 @@ def first_selection(submission: Submission) -> solidity.Selection:
     if submission.selection is not None:
         return submission.selection
     if submission.contract_name is None:
-        return {"*": {"*": OUTPUTS}}
+        return {path: {"*": OUTPUTS} for path in submission.selected_files or ("*",)}
     paths = [submission.contract_path] if submission.contract_path else list(submission.sources)
     return {path: {submission.contract_name: OUTPUTS} for path in paths}
 
@@ -183,7 +187,7 @@ def first_selection(submission: Submission) -> solidity.Selection:
 def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> list[CompiledContract]:
     """Return the contracts that have code and the submitted name and file.
 
-    Raises VerificationFailed if there are none, Unavailable if the installed compiler is of a
+    Raises NoContract if there are none, Unavailable if the installed compiler is of a
     different version.
     """
     files = {
@@ -203,7 +207,7 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
     ]
     if not contracts:
         with_name = f" named {submission.contract_name}" if submission.contract_name else ""
-        raise VerificationFailed(f"The source has no contract{with_name} that can be deployed.")
+        raise NoContract(f"The source has no contract{with_name} that can be deployed.")
     metadata = orjson.loads(contracts[0].output.get("metadata") or "{}")
     stated = str(metadata.get("compiler", {}).get("version", ""))
     expected = dotted(submission.version)

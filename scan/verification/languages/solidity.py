@@ -6,7 +6,7 @@ creation code, and the object that it returns the runtime code. The code has no 
 so that no match is full.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,7 +41,9 @@ class Language(NamedTuple):
     yields the settings to try, from those given, the version and the deployed code. `take` makes
     the compiler's input of sources, settings, selected outputs and the version. `give` brings the
     output of such an input into solc's form. `is_reproducible`: a version gives the same code in
-    each run. `has_trees`: its compiler gives syntax trees in solc's form.
+    each run. `has_trees`: its compiler gives syntax trees in solc's form. `required` are settings
+    without which sources do not compile. `one_by_one` yields the selections of a file each where
+    the compiler gives nothing of several of which one is no contract by itself.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Language(NamedTuple):
     give: Callable[[dict[str, Any], SolcVersion], dict[str, Any]]
     is_reproducible: Callable[[SolcVersion], bool]
     has_trees: bool = False
+    required: Callable[[Sources, SolcVersion], Settings] = lambda *_: {}
+    one_by_one: Callable[[Sources, Selection], Iterable[Selection]] = lambda *_: ()
 
 
 INLINER_FROM = (0, 8, 2)

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -125,9 +125,12 @@ _OUTPUTS = """
     abi evm.bytecode.object evm.deployedBytecode.object evm.deployedBytecode.sourceMap
 """.split()
 CREATION_MAP_FROM = (0, 4, 0)
+DECIMALS_SWITCH_FROM = (0, 4, 1)  # in standard JSON
+METADATA_FROM = (0, 4, 1)  # in which functions have their files
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
+_DECIMAL = re.compile(r"\bdecimal\b")
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
 _RETURNED = re.compile(r"\[return, [0-9]+, \[add, ([0-9]{1,6}), _lllsz\]+\Z")
 
@@ -146,6 +149,12 @@ _SETTINGS: Mapping[str, type | tuple[type, ...]] = {
 
 def _is_reproducible(version: SolcVersion) -> bool:
     return not _VARYING[0] <= version < _VARYING[1]
+
+
+def _required(sources: solidity.Sources, version: SolcVersion) -> solidity.Settings:
+    """Return the switch that decimals need since 0.4. It changes no code without decimals."""
+    has_decimals = any(_DECIMAL.search(text) for text in sources.values())
+    return {"enable_decimals": True} if version >= DECIMALS_SWITCH_FROM and has_decimals else {}
 
 
 def _candidates(
@@ -178,10 +187,9 @@ def _take(
     passed = {name: value for name, value in settings.items() if name not in other_names}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
-    selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
-    if version < SELECTION_FROM and len(selected) > 1:
-        # Files that others import may be stubs, which are no contracts.
-        imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
+    selected = _selected(sources, selection)
+    if version < SELECTION_FROM:  # files that others import may be stubs, which are no contracts
+        imported = _imported(sources)
         others = [path for path in selected if PurePosixPath(path).stem not in imported]
         selected = others or selected
     compiled = sources if version >= SELECTION_FROM else selected
@@ -190,6 +198,7 @@ def _take(
     outputs = [
         *_OUTPUTS,
         *(["layout"] if version >= LAYOUT_FROM else []),
+        *(["metadata"] if version >= METADATA_FROM else []),
         *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
@@ -210,9 +219,27 @@ def _take(
     return solidity.CompilerInput(standard | layouts, seed)
 
 
-def _is_selected(path: str, selection: solidity.Selection) -> bool:
-    names = selection.get(path, selection.get("*", {}))
-    return "*" in names or PurePosixPath(path).stem in names
+def _selected(sources: solidity.Sources, selection: solidity.Selection) -> list[str]:
+    def is_selected(path: str) -> bool:
+        names = selection.get(path, selection.get("*", {}))
+        return "*" in names or PurePosixPath(path).stem in names
+
+    return [path for path in sources if path.endswith(SUFFIX) and is_selected(path)]
+
+
+def _imported(sources: solidity.Sources) -> set[str]:
+    return {name for text in sources.values() for name in _IMPORTED.findall(text)}
+
+
+def _one_by_one(
+    sources: solidity.Sources, selection: solidity.Selection
+) -> Iterator[solidity.Selection]:
+    """Yield selections of a file each, those last that others import. Modules that use state of
+    others are no contracts, and the compiler ends at the first error."""
+    selected, imported = _selected(sources, selection), _imported(sources)
+    if len(selected) > 1:
+        for path in sorted(selected, key=lambda path: PurePosixPath(path).stem in imported):
+            yield {path: selection.get(path, selection.get("*", {}))}
 
 
 def _is_code(path: str) -> bool:
@@ -223,7 +250,14 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
     for error in output.get("errors") or ():
         if error.get("type") in _RESOURCE_ERRORS:
             raise compiler_run.OutOfLimits("The compiler exceeded a limit on memory or nesting.")
-    return solidity.in_form(output, partial(_contract, version))
+    sources = dict(output.get("sources") or {})  # of the compiled files alone
+    by_file = (output.get("contracts") or {}).values()
+    for contract in chain.from_iterable(of_file.values() for of_file in by_file):
+        functions = (contract.get("metadata") or {}).get("function_info") or {}
+        for function in functions.values():
+            if function.get("source_id", -1) >= 0:  # a file of the input's
+                sources.setdefault(function["module_path"], {"id": function["source_id"]})
+    return {**solidity.in_form(output, partial(_contract, version)), "sources": sources}
 
 
 def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,4 +345,6 @@ VYPER = solidity.Language(
     take=_take,
     give=_give,
     is_reproducible=_is_reproducible,
+    required=_required,
+    one_by_one=_one_by_one,
 )

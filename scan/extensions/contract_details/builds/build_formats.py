@@ -160,6 +160,7 @@ class _Combined(msgspec.Struct):
     bytecode: str = ""
     bytecode_runtime: str = ""
     abi: msgspec.Raw = msgspec.Raw(b"[]")
+    settings_dict: dict[str, Any] | None = None
 
 
 _decode_file = json_decoder(BuildFile).decode
@@ -276,6 +277,15 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
                 runtime = _runtime(VYPER.name, creation.object, code, version)
                 at = file, COMBINED, path, name, VYPER.name, version
                 yield BuiltContract(*at, runtime, abi, creation)
+
+
+def combined_settings(built: BuiltContract) -> dict[str, Any]:
+    """Return the settings of a contract in combined JSON as standard JSON has them; none of a
+    release that does not give them. Raises OSError, and what MALFORMED lists."""
+    members = json_decoder(dict[str, msgspec.Raw]).decode(read_json(built.file))
+    settings = json_decoder(_Combined).decode(members[built.path]).settings_dict or {}
+    names = {"evm_version": "evmVersion", "experimental_codegen": "experimentalCodegen"}
+    return {names.get(name, name): value for name, value in settings.items()}
 
 
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:

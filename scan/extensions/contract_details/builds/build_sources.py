@@ -3,17 +3,20 @@ by which the line is found where a creation failed, and blueprints.
 
 Where the build has the compiler's input, the sources are that, with the files that the contract
 uses. Else the compiler's metadata lists them by hash, and they are read from the project: a file
-counts only if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside
-of the project's folder, by a link, or with another ending than a language's. What failed to be
-created cannot be verified: its source map is the one that the build has, not compiled here.
+counts only if its hash is the listed one. Vyper's combined JSON lists none: its imports are
+followed. No file is read outside of the project's folder, by a link, or with another ending than a
+language's. What failed to be created cannot be verified: its source map is the one that the build
+has, not compiled here.
 """
 
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import msgspec
@@ -33,6 +36,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     NoBuild,
     ape_compiler_of,
     ape_sources_of,
+    combined_settings,
     linked,
     metadata_of,
     read_file,
@@ -41,8 +45,8 @@ from scan.extensions.explanations.transactions import compiler_findings
 from scan.extensions.explanations.transactions.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
-from scan.verification.languages.vyper import source_map
-from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
+from scan.verification.languages.vyper import VYPER, source_map
+from scan.verification.request import INTERFACE_SUFFIX, MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
 
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
@@ -55,8 +59,14 @@ PROJECT_FILES = tuple(
     """.split()
 )
 _TRUFFLE_ROOT = "project:/"
+_VYPER_SUFFIXES = (*VYPER.suffixes, INTERFACE_SUFFIX)
+_IMPORT = re.compile(r"^(?:from[ ]++(\.*+)([\w.]*+)[ ]++)?import[ ]++([\w.]++)", re.MULTILINE)
 # Of the files that are read: sources of any other name may be secrets.
 SUFFIXES = (".sol", *(suffix for language in LANGUAGES.values() for suffix in language.suffixes))
+
+
+class _AbiEntry(msgspec.Struct):
+    type: str
 
 
 def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
@@ -71,12 +81,7 @@ def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
         if built.form == ARTIFACT:
             metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
             return _listed_request(built, metadata, address)
-        # Vyper's combined JSON, which lists no hash.
-        content = next(_contents(built.file, built.path), None)
-        if content is None:
-            raise NoBuild(f"the project has no file {built.path[:200]!r}")
-        sources = {built.path: content.decode("utf-8", "replace")}
-        return _request(built, address, built.version, sources, {})
+        return _combined_request(built, address)
     except NoBuild:
         raise
     except MALFORMED as error:
@@ -168,6 +173,55 @@ def _manifest_request(built: BuiltContract, decoded: BuildFile, address: str) ->
     suffixes = LANGUAGES[built.language].suffixes or (".sol",)
     used = {path: content for path, content in sources.items() if path.endswith(suffixes)}
     return _request(built, address, compiler.version, used, compiler.settings or {})
+
+
+def _combined_request(built: BuiltContract, address: str) -> dict[str, Any]:
+    """Vyper's combined JSON lists neither files nor hashes. What the contract imports is read as
+    its compiler does: in its own folder, then in those around it."""
+    settings = combined_settings(built)
+    for root in _folders(built.file):
+        path = os.path.relpath(root / built.path, root)
+        folders = PurePosixPath(path).parents
+        sources: dict[str, str] = {}
+        waiting = [[path]]  # alternatives each, of which the first that there is counts
+        while waiting:
+            for candidate in waiting.pop():
+                if candidate in sources:
+                    break
+                if (text := _vyper_text(root, candidate)) is not None:
+                    sources[candidate] = text
+                    waiting.extend(_imported(candidate, text, folders))
+                    break
+            characters = sum(map(len, sources.values()))
+            if len(sources) + len(waiting) > MAX_FILES or characters > MAX_SOURCE_BYTES:
+                raise NoBuild("its sources are too many or too large")
+        if sources:
+            settings["search_paths"] = [str(folder) for folder in reversed(folders)]
+            return _request(built._replace(path=path), address, built.version, sources, settings)
+    raise NoBuild(f"the project has no file {built.path[:200]!r}")
+
+
+def _imported(path: str, text: str, folders: Sequence[PurePosixPath]) -> Iterator[list[str]]:
+    """Yield the files that each import of a file of Vyper may be of."""
+    for dots, package, module in islice(_IMPORT.findall(text), MAX_FILES + 1):
+        name = f"{package}.{module}".strip(".").replace(".", "/")
+        own = PurePosixPath(path).parent / ("../" * (len(dots) - 1))
+        files = [os.path.normpath(folder / name) for folder in ((own,) if dots else folders)]
+        yield [f"{file}{suffix}" for suffix in _VYPER_SUFFIXES for file in files]
+
+
+def _vyper_text(root: Path, path: str) -> str | None:
+    """Return a file of a project; of JSON only an ABI, since any other may be a secret."""
+    file = root / path
+    if path.startswith("..") or file.suffix not in _VYPER_SUFFIXES:
+        return None
+    try:
+        content = read(file, MAX_SOURCE_BYTES)
+        if file.suffix == INTERFACE_SUFFIX:
+            json_decoder(list[_AbiEntry]).decode(content)
+    except (OSError, ValueError):  # such as a name of 10 kB, or with a null byte
+        return None
+    return content.decode("utf-8", "replace")
 
 
 def _request(

@@ -77,6 +77,7 @@ _LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
 _CONTRACT = "Namespaces"  # of the variables
 _KINDS = {"FlagDef": "flag", "InterfaceDef": "contract", "StructDef": ""}  # Vyper's, by their nodes
+STRUCTS = "$structs"  # among a layout's variables, none of which has such a name
 _NAME = re.compile(r"(?<![\w./])[A-Za-z_]\w*(?![\w./])", re.ASCII)
 
 
@@ -129,20 +130,45 @@ def slot_of(namespace: str) -> int:
 
 def _with_kinds(declared: Mapping[str, Any], files: Iterable[Node]) -> dict[str, Any]:
     """Return a layout of Vyper with "flag" or "contract", as Solidity has it, before the names of
-    flags and interfaces in its types; not of names that files declare for different kinds."""
+    flags and interfaces in its types, and the members of structs at STRUCTS; not of names that
+    files declare for different kinds, or with other members."""
     kinds: dict[str, str] = {}
+    structs: dict[str, list[tuple[str, str]]] = {}
     for node in chain.from_iterable(file["ast"]["body"] for file in files):
         if node["ast_type"] in _KINDS:
             kind = _KINDS[node["ast_type"]]
             kinds[node["name"]] = kind if kinds.get(node["name"], kind) == kind else ""
+        if node["ast_type"] == "StructDef" and len(structs) < MAX_DECLARED:
+            fields = [field for field in node["body"] if field["ast_type"] == "AnnAssign"]
+            members = [(f["target"]["id"], _vyper_type(f["annotation"])) for f in fields]
+            is_other = structs.get(node["name"], members) != members
+            structs[node["name"]] = [] if is_other or len(members) > MAX_MEMBERS else members
 
-    def with_kinds(entry: Mapping[str, Any]) -> dict[str, Any]:
+    def with_kinds(text: str) -> str:
+        return _NAME.sub(lambda name: f"{kinds.get(name[0], '')} {name[0]}".lstrip(), text)
+
+    def entry_with_kinds(entry: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(text := entry.get("type"), str):
-            text = _NAME.sub(lambda name: f"{kinds.get(name[0], '')} {name[0]}".lstrip(), text)
-            return {**entry, "type": text}
-        return {name: with_kinds(inner) for name, inner in entry.items()}
+            return {**entry, "type": with_kinds(text)}
+        return {name: entry_with_kinds(inner) for name, inner in entry.items()}
 
-    return with_kinds(declared)
+    known = {
+        name: [(member, with_kinds(text)) for member, text in members]
+        for name, members in structs.items()
+        if members and kinds[name] == ""
+    }
+    return {**entry_with_kinds(declared), STRUCTS: known}
+
+
+def _vyper_type(node: Node) -> str:
+    """Return the text of a type in a syntax tree, as layouts have it."""
+    if node["ast_type"] == "Subscript":
+        return f"{_vyper_type(node['value'])}[{_vyper_type(node['slice'])}]"
+    if node["ast_type"] == "Tuple":
+        return ", ".join(map(_vyper_type, node["elements"]))
+    if node["ast_type"] == "Attribute":  # of a module
+        return str(node["attr"])
+    return str(node["id"] if node["ast_type"] == "Name" else node["value"])
 
 
 def _declared_types(declared: Sequence[Declared]) -> dict[str, list[str] | str]:

@@ -2,9 +2,9 @@
 and the types of these by name.
 
 Solidity's is in the form of its documentation, "JSON Output" of "Layout of State Variables in
-Storage"; Vyper's has variables by name, those of modules below the module's, with types as text, of
-which those that a source declares have no members there. A stranger's contract decides what a
-layout says: its sizes are bounded.
+Storage"; Vyper's has variables by name, those of modules below the module's, with types as text, to
+which compiler_layouts.py adds members of structs. A stranger's contract decides what a layout says:
+its sizes are bounded.
 """
 
 import re
@@ -199,8 +199,9 @@ _VALUE = re.compile(
 
 def read_vyper(text: str) -> Layout:
     """Read a `storage_layout`. Raises MALFORMED_LAYOUT."""
-    types = _Types()
-    entries = [*islice(_entries(orjson.loads(text), "", 0), MAX_VARIABLES + 1)]
+    declared = orjson.loads(text)
+    types = _Types(declared.pop(compiler_layouts.STRUCTS, {}))
+    entries = [*islice(_entries(declared, "", 0), MAX_VARIABLES + 1)]
     variables = [_vyper_variable(*entry, types) for entry in entries[:MAX_VARIABLES]]
     is_truncated = len(entries) > MAX_VARIABLES
     return laid_out(variables, types.by_name, is_vyper=True, is_truncated=is_truncated)
@@ -226,10 +227,13 @@ def _vyper_variable(name: str, entry: Mapping[str, Any], types: "_Types") -> Var
 
 
 class _Types:
-    """The types of variables, by their text and their slots."""
+    """The types of variables, by their text and their slots. `structs` are the members of structs,
+    names and types."""
 
-    def __init__(self) -> None:
+    def __init__(self, structs: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         self.by_name: dict[str, StorageType] = {}
+        self._structs = structs
+        self._members_left = MAX_MEMBERS
 
     def add(self, text: str, slots: int | None, depth: int = 0) -> str:
         """Note a type and those inside; `slots` is None where its size is known of its text alone.
@@ -243,8 +247,8 @@ class _Types:
         return name
 
     def _read(self, text: str, slots: int | None, depth: int) -> StorageType:
-        """Return a type with the end of its label. The size of elements that a source declares is
-        their share in the array's; in a mapping it is not known, nor what they have."""
+        """Return a type with the end of its label. The size of elements that are not known is their
+        share in the array's; in a mapping it is not known, nor what they have."""
         if _VALUE.match(text):
             return StorageType("value", "", WORD)
         if size := _BYTES.match(text):
@@ -264,9 +268,26 @@ class _Types:
                 whole = WORD * (index + length * self.by_name[base].slots)
                 kind = StorageType("dynamic" if index else "array", "", whole)
                 return kind._replace(base=base, length=length)
+        members = self._members(text, depth)
+        in_all = sum(self.by_name[member.type].slots for member in members)
+        if members and slots in (None, in_all):
+            return StorageType("struct", "", WORD * in_all, members=members)
         if slots is None:
             return StorageType("unknown", NOT_DECODED, 0)
         return StorageType("unknown", "", WORD * slots)
+
+    def _members(self, text: str, depth: int) -> Sequence[Variable]:
+        """Return the members of a struct; none where the size of one is not known."""
+        members: list[Variable] = []
+        slot = 0
+        for name, type_text in self._structs.get(text, ()):
+            type_name = self.add(type_text, None, depth + 1)
+            self._members_left -= 1
+            if not self.by_name[type_name].size or self._members_left < 0:
+                return ()
+            members.append(Variable(str(name)[:MAX_NAME], type_name, slot, 0))
+            slot += self.by_name[type_name].slots
+        return members
 
 
 CACHE_BYTES = 16 * 1024 * 1024

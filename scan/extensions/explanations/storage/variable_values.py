@@ -22,8 +22,9 @@ from scan.extensions.explanations.storage.layout import (
     StorageType,
     in_order,
 )
+from scan.extensions.explanations.storage.layout_comparison import Comparisons
 from scan.extensions.explanations.storage.mapping_keys import key_of, slot_of
-from scan.extensions.explanations.storage.queries import Comparisons, ContractCollision
+from scan.extensions.explanations.storage.queries import ContractCollision
 from scan.hex import BadHex, quantity, to_hex
 from scan.parameters import LONGEST_NAME
 from scan.queries import blocks
@@ -268,7 +269,12 @@ def get(
     if len(compared) > 1:
         queries.hold_for(reader, compared)
     of_pairs = (
-        queries.contract_collisions(*pair, comparisons) for pair in combinations(compared, 2)
+        queries.contract_collisions(
+            *pair,
+            comparisons,
+            are_versions=pair[1].address == other and (pair[0].address,) == (targets or (address,)),
+        )
+        for pair in combinations(compared, 2)
     )
     collisions = [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
     is_truncated = values.is_truncated or comparisons.steps.are_spent

@@ -81,6 +81,40 @@ def test_a_file_without_the_compiler_s_input_is_of_the_language_of_its_sources(
     assert built.language == language
 
 
+def test_what_vyper_s_source_imports_is_read_as_its_compiler_does(tmp_path):
+    """From the contract's folder, then those around it; of JSON only an ABI; nothing outside."""
+    main = """
+from lib import one
+import lib.two as two
+import three
+from . import four
+from interfaces import IFive
+import config
+import missing
+from ..... import outside
+"""
+    project = tmp_path / "a/b/c/d/project"
+    files = {
+        "src/Main.vy": main,
+        "src/lib/one.vy": "from . import two",
+        "src/lib/two.vy": "",
+        "lib/one.vy": "another",
+        "three.vyi": "",
+        "src/four.vy": "",
+        "interfaces/IFive.json": '[{"type": "function", "name": "f", "inputs": []}]',
+        "src/config.json": '{"password": "hunter2"}',
+        "package.json": "{}",
+    }
+    for path, text in files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(text)
+    (tmp_path / "outside.vy").write_text("secret")
+    body = build_sources.verification_request(combined(project, "src/Main.vy"), ADDRESS)
+    read = {*files} - {"lib/one.vy", "src/config.json", "package.json"}
+    assert {*parse(body).sources} == read
+    assert json.loads(body["sourceCode"])["settings"]["search_paths"] == [".", "src"]
+
+
 def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
     built = combined(tmp_path / "a/b/c/d/e/f/project", "../../../../../../../secret.vy")
     (tmp_path / "secret.vy").write_text("secret")

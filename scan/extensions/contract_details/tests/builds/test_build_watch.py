@@ -3,9 +3,12 @@
 import json
 import logging
 import os
+import shutil
+import subprocess
 from unittest.mock import patch
 
 import pytest
+from eth_abi.abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import signatures_of
@@ -24,6 +27,7 @@ from scan.verification import submission_compilations
 from scan.verification.request import parse
 from tests.support.anvil import calldata
 from tests.support.vyper import BOX, NEWEST, SEVEN
+from tests.support.vyper import SOURCES as VYPER_SOURCES
 
 NOWHERE = f"0x{'00' * 20}"
 
@@ -347,6 +351,24 @@ def test_a_vyper_build_verifies(running, vyper, tmp_path):
     (tmp_path / "out/combined.json").write_text(json.dumps(build))
     Watched(running, tmp_path / "out").step()
     assert match_of(running, address) == ("full", "Box")
+
+
+def test_a_vyper_build_with_imports_verifies(running, vyper, tmp_path):
+    """By `vyper -p src --enable-decimals -f combined_json src/Vault.vy` in the project."""
+    shutil.copytree(VYPER_SOURCES / "vault", tmp_path / "src")
+    vyper.install(NEWEST)
+    (tmp_path / "out").mkdir()
+    compiler = vyper.store.directory / f"vyper-{NEWEST}" / f"vyper-{NEWEST}"
+    options = ["-p", "src", "--enable-decimals", "-f", "combined_json", "src/Vault.vy"]
+    done = subprocess.run(
+        [compiler, *options], cwd=tmp_path, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "out/combined.json").write_bytes(done.stdout)
+    creation = json.loads(done.stdout)["src/Vault.vy"]["bytecode"]
+    address = running.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())
+    Watched(running, tmp_path / "out").step()
+    assert match_of(running, address) == ("full", "Vault")
 
 
 @pytest.mark.long

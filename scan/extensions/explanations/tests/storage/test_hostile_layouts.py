@@ -16,7 +16,7 @@ from scan.extensions.explanations.storage.layout import (
     read_solidity,
     read_vyper,
 )
-from scan.extensions.explanations.storage.queries import MAX_COLLISIONS, Comparisons
+from scan.extensions.explanations.storage.layout_comparison import MAX_COLLISIONS, Comparisons
 from scan.extensions.explanations.storage.variable_values import (
     MAX_ENTRIES,
     MAX_ROUNDS,
@@ -300,7 +300,7 @@ def test_collisions_are_bounded():
     second = layout([variable(f"b{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
     collisions = Comparisons().collisions_of(first, second)
     assert len(collisions) == MAX_COLLISIONS
-    assert all(collision.is_renamed for collision in collisions)
+    assert all(collision.kind == "name" for collision in collisions)
     own = layout([variable("v", "s")], s=struct(variable("m", "s")))
     assert Comparisons().collisions_of(own, own) == ()
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from scan.extensions.explanations.storage import layout, queries, variable_values
+from scan.extensions.explanations.storage.layout_comparison import MAX_COMPARED, Comparisons
 from scan.extensions.explanations.storage.mapping_keys import Candidates
-from scan.extensions.explanations.storage.queries import MAX_COMPARED, Comparisons
 from scan.extensions.explanations.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
 from scan.extensions.explanations.storage.slot_names import (
     Budget,
@@ -103,7 +103,7 @@ def test_comparisons_are_bounded_together():
     for first in distinct:
         for second in distinct:
             comparisons.collisions_of(first, second)
-    assert comparisons.steps.left == -1
+    assert comparisons.steps.are_spent
 
 
 @pytest.fixture(scope="module")

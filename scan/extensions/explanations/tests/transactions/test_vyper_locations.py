@@ -1,12 +1,15 @@
 """The line of a Vyper source in which a call failed, by releases with several forms of maps."""
 
+import json
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
+from eth_abi.abi import encode
 
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
+from tests.support.vyper import NEWEST, SOURCES
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
@@ -66,3 +69,53 @@ def test_gas_of_the_default_function_is_of_calls_that_run_it(failing):
     sent = failing.explorer.send(failing.address, "0x12345678", gas=200_000)
     functions = {line["function"] for line in answer(failing, sent, "/gas/lines")["lines"]}
     assert ("__default__" in functions) == answer(failing, sent)["status"]
+
+
+WHO = "0x" + 40 * "1"
+OF_MODULES = [
+    ("transfer(address,uint256)", (WHO, 101), "lib/tokens/base.vy", '"poor"', "transfer"),
+    ("give(address)", (WHO,), "lib/owned.vy", '"not owner"', "give"),
+    ("open(int96,string)", (11, ""), "lib/maths.vy", '"eleven"', "check"),
+    ("open(int96,string)", (3, ""), "Vault.vy", '"three"', "open"),
+    ("boom(uint256,int128)", (1, 0), "lib/maths.vy", "10 // (n - 1)", "half"),
+]
+
+
+@pytest.fixture(scope="module")
+def vault(explorer, vyper):
+    """A contract of several modules, which another account owns."""
+    folder = SOURCES / "vault"
+    files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*.vy*")}
+    standard = {
+        "language": "Vyper",
+        "sources": {path: {"content": text} for path, text in files.items()},
+        "settings": {"enable_decimals": True, "outputSelection": {"Vault.vy": ["*"]}},
+    }
+    creation = vyper.creation(NEWEST, "Vault.vy", standard)
+    arguments = encode(["uint256", "string[]"], [9, []]).hex()
+    address = explorer.deploy(creation, arguments)
+    answer = explorer.verify(address, json.dumps(standard), NEWEST)
+    assert answer.status_code == 200, answer.json
+    explorer.send(address, calldata("give(address)", "0x" + 40 * "2"))
+    return Deployed(explorer, address), files
+
+
+@pytest.mark.parametrize(("function", "arguments", "path", "text", "inside"), OF_MODULES)
+def test_the_line_of_a_module(vault, function, arguments, path, text, inside):
+    deployed, files = vault
+    call = calldata(function, *arguments)
+    sent = deployed.explorer.send(deployed.address, call, gas=500_000)
+    location = answer(deployed, sent)["error"]["location"]
+    [line] = [n for n, of in enumerate(files[path].split("\n"), 1) if text in of]
+    assert (location["file"], location["line"], location["function"]) == (path, line, inside)
+
+
+def test_structs_of_modules_in_the_storage(vault):
+    deployed, _ = vault
+    deployed.explorer.send(deployed.address, calldata("open(int96,string)", 5, "note"), gas=900_000)
+    path = f"/api/v1/contracts/{deployed.address}/storage"
+    owner = deployed.explorer.anvil.accounts[0].lower()
+    query = {"variable": f"positions[{owner}]"}
+    variables = deployed.explorer.client.get(path, query_string=query).json["variables"]
+    values = {variable["name"].partition("]")[2]: variable["value"] for variable in variables}
+    assert (values["[0].size"], values["[0].who"], values["[0].note"]) == ("5", owner, "note")
