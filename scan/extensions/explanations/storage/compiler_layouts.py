@@ -74,7 +74,7 @@ def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any
 
 WITHOUT_SELECTOR = ("receive", "fallback")
 CREATED = "constructor"
-PANICS_FROM = (0, 8)
+SELECTORS_FROM, PANICS_FROM = (0, 6), (0, 8)
 _RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
@@ -122,18 +122,21 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         ]
         namespaces, called = _namespaces(declared, contract), _called(declared, contract)
         optimizer = match.settings.get("optimizer") or {}
+        version = compilations.submission.version
         declarations = Declarations(
             declared,
             trees,
-            has_panics=compilations.submission.version >= PANICS_FROM,
+            has_panics=version >= PANICS_FROM,
             has_texts=(match.settings.get("debug") or {}).get("revertStrings") != "strip",
         )
+        is_known = version >= SELECTORS_FROM
+        functions = _functions(declared, contract, called, declarations) if is_known else {}
         return {
             **layout,
             "declared": _declared_types(declared),
             "modifiers": _modifiers(called, compilations.submission.sources),
-            "functions": {
-                **_functions(declared, contract, called, declarations),
+            "functions": functions
+            | {
                 "optimized": bool(optimizer.get("enabled") or optimizer.get("details")),
                 "viaIR": bool(match.settings.get("viaIR")),
             },

@@ -239,7 +239,7 @@ def _of_call(node: Node, declarations: Declarations) -> Iterator[tuple[str, str]
         words = arguments[1:] if name == "require" else arguments
         yield _of_words(words[0], declarations) if words else (SAID, "")
     elif name == "assert":
-        yield SAID, _ASSERTION
+        yield (SAID, _ASSERTION) if declarations.has_panics else (INVALID, "")
     elif name in ("external", "delegatecall"):
         yield CALLED, declarations.selector_of(called)
     elif name == "creation":
