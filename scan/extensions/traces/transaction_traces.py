@@ -148,7 +148,8 @@ def codes_in(frames: Sequence[TraceFrame]) -> dict[tuple[int, ...], tuple[bytes,
 class TraceKind(NamedTuple):
     """What is read of a transaction, by a name: the methods that trace it, with their options, in
     the order in which they are tried; the fields of which an answer with such a trace has one, or
-    LIST; the trace in an answer; its size in memory."""
+    LIST; the trace in an answer; its size in memory. `variant` is what the options have besides,
+    which a trace of the same transaction depends on."""
 
     name: str
     ways: Sequence[tuple[str, Any]]
@@ -156,6 +157,7 @@ class TraceKind(NamedTuple):
     read: Callable[[Any], Any]
     size_of: Callable[[Any], int]
     cache_bytes: int
+    variant: bytes = b""
 
     def is_trace(self, answer: Any) -> bool:
         """Return whether an answer is such a trace. Nodes that ignore a tracer return steps
@@ -172,7 +174,7 @@ class TransactionTraces:
         """`setting` is SCAN_TRACES: where it is "off", no method is called."""
         self._is_off = setting == "off"
         self._caches: dict[str, SizedCache[Any]] = {}  # by the name of a kind
-        self._not_offered: dict[str, float] = {}  # until when
+        self._not_offered: dict[tuple[str, int], float] = {}  # until when, by kind and way
         self._readers: Counter[Hashable] = Counter()
         self._locks: dict[Hashable, threading.Lock] = {}
         self._guard = threading.Lock()
@@ -189,7 +191,7 @@ class TransactionTraces:
             raise TracesUnavailable(TURNED_OFF)
         cache = self._caches.setdefault(kind.name, SizedCache(kind.cache_bytes))
         node = node.within(TIMEOUT_S)
-        key = (indexed.hash, indexed.block_hash)
+        key = (indexed.hash, indexed.block_hash, kind.variant)
         cached = cache.get(key)
         if cached is None:
             with self._alone((kind.name, key), node):
@@ -224,8 +226,8 @@ class TransactionTraces:
 
     def _ask(self, node: NodeSession, indexed: IndexedTransaction, kind: TraceKind) -> Any:
         reason = NOT_OFFERED
-        for method, options in kind.ways:
-            way = f"{method} {options}"
+        for number, (method, options) in enumerate(kind.ways):
+            way = kind.name, number
             if self._not_offered.get(way, 0.0) > time.monotonic():
                 continue
             params = (indexed.hash,) if options is None else (indexed.hash, options)

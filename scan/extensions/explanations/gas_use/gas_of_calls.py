@@ -6,18 +6,19 @@ refunded.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import DecodingBudget
-from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.errors import TracesUnavailable
 from scan.extensions.decoding import contract_abis, details
 from scan.extensions.explanations.gas_use import gas_of_steps
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.extensions.explanations.transactions import trace_decoding
-from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTrace, TransactionTraces
 from scan.hex import data
 from scan.queries import transactions
 from scan.queries.reader import Reader
@@ -210,10 +211,8 @@ def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_st
     details.bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     frames = traces.calls(reader.node, sent).frames
-    gas = traces.read(reader.node.within(TIMEOUT_S), sent, gas_of_steps.GAS_OF_STEPS)
-    if gas.first and record["gasLimit"] is not None and gas.first > int(record["gasLimit"]):
-        raise UpstreamFailed(MALFORMED)
-    return gas_of_steps.gas_by_line(reader.sources, gas, frames, record)
+    read = partial(traces.read, reader.node.within(TIMEOUT_S), sent)
+    return gas_of_steps.gas_by_line(reader.sources, frames, record, read)
 
 
 def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:

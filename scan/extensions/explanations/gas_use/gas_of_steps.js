@@ -1,16 +1,20 @@
 {
-    calls: [], now: null, codes: {}, count: 0, first: -1, other: 0,
+    calls: [], now: null, codes: {}, count: 0, first: -1, other: 0, places: {},
+    setup: function(config) {
+        this.places = (typeof config === 'string' ? JSON.parse(config) : config).places;
+    },
     frame: function(path, key) {
-        var code = this.codes[key];
+        var code = this.codes[key], places = this.places[key] || "";
         if (code === undefined && this.count < MAX_CODES) {
             this.count++;
             code = this.codes[key] = {};
         }
-        return {path: path, code: code, made: 0, pc: -1, start: 0, gas: 0, inner: 0};
+        return {path: path, code: code, places: places, made: 0, pc: -1, at: -1, of: -1, start: 0,
+            gas: 0, inner: 0};
     },
     add: function(now, gas) {
         if (now.pc < 0 || now.code === undefined) this.other += gas;
-        else now.code[now.pc] = (now.code[now.pc] || 0) + gas;
+        else now.code[now.of] = (now.code[now.of] || 0) + gas;
     },
     expansion: function(log) {
         var offset = parseInt(log.stack.peek(0).toString(10), 10);
@@ -21,17 +25,19 @@
             - Math.floor(before * before / 512);
     },
     step: function(log, db) {
-        var gas = log.getGas(), now = this.now, code, pc;
+        var gas = log.getGas(), now = this.now, code, pc, of;
         if (now === null) {
             this.first = gas;
             now = this.now = this.frame([], "");
         }
-        pc = now.pc;
-        if (pc < 0) now.start = gas;
+        of = now.of;
+        if (now.pc < 0) now.start = gas;
         else if ((code = now.code) !== undefined)
-            code[pc] = (code[pc] || 0) + now.gas - gas - now.inner;
+            code[of] = (code[of] || 0) + now.gas - gas - now.inner;
         else this.other += now.gas - gas - now.inner;
-        now.pc = log.getPC();
+        pc = now.pc = log.getPC();
+        if (parseInt(now.places.charAt(pc >> 2), 16) >> (pc & 3) & 1) now.at = pc;
+        now.of = now.at < 0 ? pc : now.at;
         now.gas = gas;
         now.inner = 0;
         if (this.calls.length === 0) {

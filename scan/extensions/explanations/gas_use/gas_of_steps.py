@@ -2,24 +2,31 @@
 without the gas of calls inside.
 
 A step's gas is what is left before it less what is left before the next one of its call, without
-the gas of calls inside; that of a call's last step is the rest of the call's. The node sums it up
+the gas of calls inside; that of a call's last step is the rest of the call's. It counts for the
+step, or the last one before it in its call, that comes from a function which the call may run:
+others are of the compiler's helpers, or of code that optimizers merged. The node sums it up
 by a tracer in JavaScript, where it runs one (geth, Erigon, reth, anvil). Else it is summed up from
 the steps of the whole transaction without stack, memory and storage (structLogs), as far as they
 are within the bound of a trace; then the deposit of created code counts as gas of the step that
 creates.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
 from scan.api.renamed_fields import recording
+from scan.errors import UpstreamFailed
 from scan.extensions.explanations.transactions import compiler_findings, mapped_code
 from scan.extensions.traces.step_traces import MOST_GAS, MOST_STEPS, bounded, whole_number
 from scan.extensions.traces.traces import is_creation
-from scan.extensions.traces.transaction_traces import TraceFrame, TraceKind
-from scan.hex import data
+from scan.extensions.traces.transaction_traces import MALFORMED, TraceFrame, TraceKind
+from scan.hex import data, to_hex
 from scan.queries.reader import Sources
 
 recorded = recording(__file__)
@@ -39,7 +46,6 @@ _REVERT, _RETURN = 0xFD, 0xF3
 
 _TRACER = Path(__file__).with_name("gas_of_steps.js").read_text(encoding="utf-8")
 TRACER = bounded(_TRACER, MAX_MS, MAX_CODES=MAX_CODES, REVERT=_REVERT, RETURN=_RETURN)
-WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", mapped_code.STRUCT_LOGS))
 _ENDS = frozenset("STOP RETURN REVERT SELFDESTRUCT".split())
 
 CallPath = tuple[int, ...]
@@ -68,11 +74,11 @@ class GasOfSteps(NamedTuple):
         return self.other + sum(sum(code.by_offset.values()) for code in self.codes)
 
 
-def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
-    """Read an answer of either way. Raises TypeError, KeyError, AttributeError or ValueError for a
-    malformed one."""
+def read_gas(places: Mapping[CallPath, Collection[int]], answer: Mapping[str, Any]) -> GasOfSteps:
+    """Read an answer of either way; `places` are the offsets of functions by call. Raises
+    TypeError, KeyError, AttributeError or ValueError for a malformed one."""
     if "structLogs" in answer:
-        return _struct_log_gas(answer["structLogs"])
+        return _struct_log_gas(answer["structLogs"], places)
     first = None if answer["first"] == -1 else whole_number(answer["first"], MOST_GAS)
     if sum(map(len, answer["codes"].values())) > MAX_OFFSETS:
         raise ValueError("too many steps")
@@ -105,11 +111,12 @@ def _codes(gas_by_code: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
             yield CodeGas(None, tuple(map(int, key.split())), sums)
 
 
-def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
+def _struct_log_gas(logs: Sequence[Any], places: Mapping[CallPath, Collection[int]]) -> GasOfSteps:
     codes: list[CodeGas] = []
     frames: list[tuple[CallPath, int, Counter[int]]] = []  # the gas at their start, and of steps
     made: list[int] = []  # the calls that each of them has made
-    last: list[tuple[int, int, int]] = []  # their last step's offset, the gas before it, its end
+    # The offset that their last step counts for, the gas before it, its end.
+    last: list[tuple[int, int, int]] = []
     inner: list[int] = []  # the gas of calls inside of that step
     in_paths = 0
 
@@ -140,6 +147,9 @@ def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
             before, left, _ = last[-1]
             frames[-1][2][before] += left - gas - inner[-1]
             inner[-1] = 0
+            in_function = places.get(frames[-1][0], ())
+            if offset not in in_function and before in in_function:
+                offset = before
         op = str(step["op"])
         is_paid = op == "REVERT" or (op in _ENDS and not step.get("error"))
         last[-1] = offset, gas, min(gas, cost) if is_paid else gas
@@ -154,24 +164,37 @@ def _size(gas: GasOfSteps) -> int:
     return sum(ENTRY_BYTES + OFFSET_BYTES * len(code.by_offset) for code in gas.codes)
 
 
-GAS_OF_STEPS = TraceKind(
-    "gas of steps", WAYS, ("codes", "structLogs"), read_gas, _size, CACHE_BYTES
-)
+def _kind(ran: Mapping[CallPath, "_Ran"], keys: Mapping[CallPath, str]) -> TraceKind:
+    """Return how the gas of steps is read of a transaction whose calls ran these codes."""
+    config = {"places": {keys[path]: code.bits for path, code in ran.items()}}
+    options = TRACER | {"tracerConfig": config}, mapped_code.STRUCT_LOGS
+    ways = [("debug_traceTransaction", options_of) for options_of in options]
+    read = partial(read_gas, {path: code.lines for path, code in ran.items()})
+    variant = hashlib.sha256(orjson.dumps(config, option=orjson.OPT_SORT_KEYS)).digest()
+    marks = "codes", "structLogs"
+    return TraceKind("gas of steps", ways, marks, read, _size, CACHE_BYTES, variant)
 
 
+TRANSACTION_GAS = 21_000  # that a transaction costs which runs no code
 MAX_LINES = 200  # the costliest
 MAX_CONTRACTS = 20  # whose source maps are read; the costliest: 24 KiB of code take 0.1 s
+MAX_BITS = 512 * 1024  # of all codes, by function called
 
 
-# Code that ran, with the address that pages show it by, and a line of such code.
-_Code = tuple[bytes | None, mapped_code.MappedCode]
-_Line = tuple[bytes | None, mapped_code.SourceFile, int]
+_Line = tuple[bytes | None, mapped_code.SourceFile, int, str | None]
+
+
+class _Ran(NamedTuple):
+    """Code that a call ran: the lines, with their functions, of the offsets that come from
+    functions which the call may run; the bits of these offsets as hex, the first ones lowest."""
+
+    size: int
+    lines: Mapping[int, _Line]
+    bits: str
 
 
 class LineGas(NamedTuple):
-    """The gas of a line. `address` is the contract whose source it is, None of a build's. `shared`
-    is what code took that the optimizer merged with another function's: of a line of `function`,
-    which is not known."""
+    """The gas of a line. `address` is the contract whose source it is, None of a build's."""
 
     address: bytes | None
     file: mapped_code.SourceFile
@@ -179,7 +202,6 @@ class LineGas(NamedTuple):
     function: str | None
     text: str
     gas: int
-    shared: int
 
     def record(self) -> dict[str, Any]:
         return recorded("line_gas", self)
@@ -208,90 +230,127 @@ class GasByLine(NamedTuple):
 
 
 def gas_by_line(
-    sources: Sources, gas: GasOfSteps, frames: Sequence[TraceFrame], record: Mapping[str, Any]
+    sources: Sources,
+    frames: Sequence[TraceFrame],
+    record: Mapping[str, Any],
+    read: Callable[[TraceKind], GasOfSteps],
 ) -> GasByLine:
-    """Return the gas of a transaction by line; `frames` are its calls, and `record` is its."""
-    codes = _mapped_codes(sources, gas.codes, frames, record["blockNumber"])
-    files = mapped_code.SourceFiles(sources.database)
+    """Return the gas of a transaction by line; `frames` are its calls, `record` is its, and `read`
+    reads its trace."""
+    keys = {frame.trace_address: _key(frame) for frame in frames}
+    ran = _ran(sources, frames, record["blockNumber"])
+    by_key = {keys[path]: code for path, code in ran.items()}
+    gas = read(_kind(ran, keys))
     sums: Counter[_Line] = Counter()
-    shared: Counter[_Line] = Counter()
-    functions: dict[_Line, str | None] = {}
-    selectors = {frame.trace_address: frame.input[:4] for frame in frames}
-    for (address, mapped), by_selector in _merged(codes, gas.codes, selectors):
-        offsets = sorted(set().union(*by_selector.values()))
-        spans = compiler_findings.spans_at(mapped.code, mapped.source_map, offsets)
-        listed = [span and files.place(mapped, span) for span in spans]
-        places = dict(zip(offsets, listed, strict=True))
-        for selector, by_offset in by_selector.items():
-            run = mapped.run_by(selector)
-            called = files.place(mapped, run.called) if run and run.called else None
+    for address, path, by_offset, selector in gas.codes:
+        key = keys.get(path, "") if address is None else f"{to_hex(address)}{selector.hex()}"
+        code = by_key.get(key)
+        if code is not None and all(offset < code.size for offset in by_offset):
             for offset, used in by_offset.items():
-                place = places[offset]
-                is_shared = bool(run and place and not run.has(place))
-                place = called if is_shared else place
-                number = place and place.file.text.line_number(place.span)
-                if place is None or number is None:
-                    continue
-                line = (address, place.file, number)
-                sums[line] += used
-                shared[line] += used * is_shared
-                functions.setdefault(line, place.function and place.function.name)
+                if offset in code.lines:
+                    sums[code.lines[offset]] += used
     lines_gas, intrinsic, refunded = sum(sums.values()), None, None
     if gas.first is not None and record["gasLimit"] is not None:
+        if gas.first > int(record["gasLimit"]):
+            raise UpstreamFailed(MALFORMED)
         intrinsic = int(record["gasLimit"]) - gas.first
         refunded = intrinsic + gas.total - int(record["gasUsed"])
         # Input may cost more than what was executed (EIP-7623).
         intrinsic, refunded = intrinsic - min(refunded, 0), max(refunded, 0)
     costliest = sorted(sums, key=lambda line: (-sums[line], line[1].path, line[2]))[:MAX_LINES]
     lines = [
-        LineGas(*line, functions[line], line[1].text.line(line[2]), sums[line], shared[line])
+        LineGas(address, file, number, function, file.text.line(number), sums[line])
         for line in costliest
+        for address, file, number, function in (line,)
     ]
     return GasByLine(lines, len(sums), lines_gas, gas.total - lines_gas, intrinsic, refunded)
 
 
-def _merged(
-    codes: Mapping[bytes | CallPath, _Code],
-    used: Sequence[CodeGas],
-    selectors: Mapping[CallPath, bytes],
-) -> Iterable[tuple[_Code, Mapping[bytes, Mapping[int, int]]]]:
-    """Return codes with the gas of all calls that ran them, by selector; not of calls that ran
-    other code. `selectors` are those of calls."""
-    merged: dict[int, tuple[_Code, defaultdict[bytes, Counter[int]]]] = {}
-    for address, path, by_offset, selector in used:
-        code = codes.get(address or path)
-        if code is not None and all(offset < len(code[1].code) for offset in by_offset):
-            _, sums = merged.setdefault(id(code[1]), (code, defaultdict(Counter)))
-            sums[selector if address else selectors.get(path, b"")].update(by_offset)
-    return merged.values()
+def _key(frame: TraceFrame) -> str:
+    """Return what the tracer has the code of a call by."""
+    if not frame.trace_address:
+        return ""
+    if is_creation(frame.type):
+        return " ".join(map(str, frame.trace_address))
+    return f"{to_hex(frame.to_address or b'')}{frame.input[:4].hex()}"
 
 
-def _mapped_codes(
-    sources: Sources, used: Sequence[CodeGas], frames: Sequence[TraceFrame], block_number: int
-) -> dict[bytes | CallPath, _Code]:
-    """Return the codes that have a source map, by their addresses or the places of their calls."""
-    calls = {frame.trace_address: frame for frame in frames}
-    addresses: dict[bytes | CallPath, bytes] = {}
-    creations: dict[CallPath, bytes] = {}
-    for address, path, *_ in used:
-        call = calls.get(path)
-        if address is not None:
-            addresses[address] = address
-        elif call is not None and is_creation(call.type):
-            if len(call.input) == call.input_size:
-                creations[path] = call.input
-        elif call is not None and call.to_address is not None:
-            addresses[path] = call.to_address
-    sums: Counter[bytes] = Counter()
-    for address, path, by_offset, _ in used:
-        if (key := address or path) in addresses:
-            sums[addresses[key]] += sum(by_offset.values())
-    costliest = {address for address, _ in sums.most_common(MAX_CONTRACTS)}
-    contracts = mapped_code.of_contracts(sources.database, costliest, block_number)
-    codes: dict[bytes | CallPath, _Code] = {
-        key: (address, contracts[address])
-        for key, address in addresses.items()
-        if address in contracts
+def _ran(sources: Sources, frames: Sequence[TraceFrame], block_number: int) -> dict[CallPath, _Ran]:
+    """Return the codes that calls ran, of those that have a source map: of the contracts that used
+    most gas, and of creations."""
+    own: Counter[bytes | None] = Counter()
+    addresses = {frame.trace_address: frame.to_address for frame in frames}
+    for frame in frames:
+        used, path = frame.gas_used or 0, frame.trace_address
+        own[frame.to_address] += used if path else used - TRANSACTION_GAS
+        if path:
+            own[addresses[path[:-1]]] -= used
+    created = {
+        frame.trace_address: frame.input
+        for frame in frames
+        if is_creation(frame.type) and len(frame.input) == frame.input_size
     }
-    created = mapped_code.of_creations(sources, creations)
-    return codes | {path: (mapped.verified_address, mapped) for path, mapped in created.items()}
+    called = {
+        frame.to_address for frame in frames if frame.to_address and not is_creation(frame.type)
+    }
+    costliest = [address for address, _ in own.most_common() if address in called][:MAX_CONTRACTS]
+    contracts = mapped_code.of_contracts(sources.database, {*costliest} - {None}, block_number)
+    creations = mapped_code.of_creations(sources, created)
+    files = mapped_code.SourceFiles(sources.database)
+    places: dict[int, dict[int, mapped_code.Place]] = {}
+    codes: dict[tuple[int, bytes | None], _Ran] = {}
+    ran: dict[CallPath, _Ran] = {}
+    left = MAX_BITS
+    for frame in frames:
+        is_created = is_creation(frame.type)
+        mapped = creations.get(frame.trace_address)
+        if not is_created:
+            mapped = contracts.get(frame.to_address or b"")
+        if mapped is None:
+            continue
+        key = id(mapped), None if is_created else frame.input[:4]
+        if key not in codes:
+            left -= len(mapped.code)
+            if left < 0:
+                break
+            address = mapped.verified_address if is_created else frame.to_address
+            if id(mapped) not in places:
+                places[id(mapped)] = _places(mapped, files)
+            codes[key] = _code(address, mapped, places[id(mapped)], mapped.run_by(key[1]))
+        ran[frame.trace_address] = codes[key]
+    return ran
+
+
+def _places(
+    mapped: mapped_code.MappedCode, files: mapped_code.SourceFiles
+) -> dict[int, mapped_code.Place]:
+    """Return the places in sources by offset."""
+    offsets = [*compiler_findings.offsets_in(mapped.code)]
+    spans = compiler_findings.spans_at(mapped.code, mapped.source_map, offsets)
+    known = {span: files.place(mapped, span) for span in {*spans} if span is not None}
+    listed = (
+        (offset, known.get(span)) for offset, span in zip(offsets, spans, strict=True) if span
+    )
+    return {offset: place for offset, place in listed if place is not None}
+
+
+def _code(
+    address: bytes | None,
+    mapped: mapped_code.MappedCode,
+    places: Mapping[int, mapped_code.Place],
+    run: mapped_code.RunFunctions | None,
+) -> _Ran:
+    lines_of: dict[compiler_findings.Span, _Line | None] = {}
+    lines: dict[int, _Line] = {}
+    for offset, place in places.items():
+        if place.span not in lines_of:
+            number, function = place.file.text.line_number(place.span), place.function
+            is_run = run.has(place) if run else function and "reached" not in mapped.functions
+            line = (address, place.file, number or 0, function and function.name)
+            lines_of[place.span] = line if is_run and number else None
+        if (line_of := lines_of[place.span]) is not None:
+            lines[offset] = line_of
+    bits = bytearray(len(mapped.code) // 4 + 1)
+    for offset in lines:
+        bits[offset >> 2] |= 1 << (offset & 3)
+    return _Ran(len(mapped.code), lines, "".join(f"{digit:x}" for digit in bits))

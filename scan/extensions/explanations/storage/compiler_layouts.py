@@ -4,9 +4,10 @@ Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
 What a layout lacks comes from syntax trees: in Vyper which types are flags and interfaces, and in
 Solidity members of enums, what types that a source declares are over, structs at the slots of
 namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
-as they are written, and which functions a call may run: optimizers let equal code be one, and the
-source map has one of its origins. The members of such a struct are laid out by the compiler itself,
-in one more compilation without code: as variables of a contract that is added to the sources.
+as they are written, and which functions a call may run, with their statements that may refuse it:
+optimizers let equal code be one, and the source map has one of its origins. The members of such a
+struct are laid out by the compiler itself, in one more compilation without code: as variables of a
+contract that is added to the sources.
 """
 
 import json
@@ -23,6 +24,14 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.explanations.transactions.refusing_statements import (
+    MAX_STATEMENTS,
+    POINTER,
+    Declarations,
+    created_in,
+    refusals_of,
+    span,
+)
 from scan.verification.contract_interface import (
     UNREADABLE,
     Declared,
@@ -64,6 +73,8 @@ def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any
 
 
 WITHOUT_SELECTOR = ("receive", "fallback")
+CREATED = "constructor"
+SELECTORS_FROM, PANICS_FROM = (0, 6), (0, 8)
 _RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
@@ -111,11 +122,25 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
             node for path, around, node in declared if (path, around, node.get("name")) == key
         ]
         namespaces, called = _namespaces(declared, contract), _called(declared, contract)
+        optimizer = match.settings.get("optimizer") or {}
+        version = compilations.submission.version
+        declarations = Declarations(
+            declared,
+            trees,
+            has_panics=version >= PANICS_FROM,
+            has_texts=(match.settings.get("debug") or {}).get("revertStrings") != "strip",
+        )
+        is_known = version >= SELECTORS_FROM
+        functions = _functions(declared, contract, called, declarations) if is_known else {}
         return {
             **layout,
             "declared": _declared_types(declared),
             "modifiers": _modifiers(called, compilations.submission.sources),
-            "functions": _functions(declared, called),
+            "functions": functions
+            | {
+                "optimized": bool(optimizer.get("enabled") or optimizer.get("details")),
+                "viaIR": bool(match.settings.get("viaIR")),
+            },
             "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
         }
     except (VerificationFailed, *UNREADABLE):
@@ -216,7 +241,7 @@ def _modifiers(
     for selector, (path, function) in called.items():
         source, texts = sources[path].encode(), []
         for modifier in (function.get("modifiers") or ())[:left]:
-            start, length = _span(modifier)
+            start, length = span(modifier)
             text = source[start : start + length].decode("utf-8", "replace")
             texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
         if texts:
@@ -226,45 +251,85 @@ def _modifiers(
 
 
 def _functions(
-    declared: Sequence[Declared], called: Mapping[str, tuple[str, Node]]
+    declared: Sequence[Declared],
+    contract: Node,
+    called: Mapping[str, tuple[str, Node]],
+    declarations: Declarations,
 ) -> dict[str, Any]:
-    """Return `spans`, path, start and length of functions, modifiers and variables, and `reached`:
-    by selector the numbers of those that a call may run, beginning with the called one. A call of
-    another contract leads to none."""
-    nodes = {
-        node["id"]: (path, node)
-        for path, _, node in declared
-        if node.get("functionSelector") or node.get("nodeType") in _RUNNING
-    }
+    """Return `spans`, path, start and length of functions, modifiers and variables, `refusals`, the
+    statements in each of them that may refuse, and `reached`: by selector the numbers of those that
+    a call may run, beginning with the called one. A call of another contract leads to none. The
+    creation is one of CREATED; what contracts run that a call may create is by its key after it."""
+    nodes: dict[Any, tuple[str, Node]] = {}
+    contracts: dict[object, Node] = {}
+    created_by: defaultdict[object, list[Any]] = defaultdict(list)  # what a creation runs
+    for path, around, node in declared:
+        kind, key = node.get("nodeType"), node.get("id")
+        is_set = kind == "VariableDeclaration" and node.get("value") and not node.get("constant")
+        if around is not None and (is_set or node.get("kind") == "constructor"):
+            first = 0 if node.get("kind") == "constructor" else len(created_by[around["id"]])
+            created_by[around["id"]].insert(first, key)
+        if node.get("functionSelector") or kind in _RUNNING or is_set:
+            is_library = around is not None and around.get("contractKind") == "library"
+            # The code of libraries does not refuse coin.
+            nodes[key] = path, {**node, "stateMutability": "payable"} if is_library else node
+        if kind == "ContractDefinition":
+            contracts[key] = node
+            start, _ = span(node)
+            given = [of for of in node["baseContracts"] if of.get("arguments")]
+            if not any(inner.get("kind") == "constructor" for inner in node["nodes"]):
+                given = [{"id": f"constructor {key}", "src": f"{start}:0:0"}, *given]
+            nodes |= {of["id"]: (path, of) for of in given}
+            created_by[key] += [of["id"] for of in given]
     overriding: defaultdict[object, list[int]] = defaultdict(list)
     for key, (_, node) in nodes.items():
         for base in (*(node.get("baseFunctions") or ()), *(node.get("baseModifiers") or ())):
             overriding[base].append(key)
-    references: dict[int, list[int]] = {}
-    reached: dict[str, list[int]] = {}
+    references: dict[object, list[int]] = {}
     left = MAX_REFERENCES
-    for selector, (_, node) in called.items():
-        reached[selector] = run = [node["id"]]
+
+    def created(contract: Node) -> list[Any]:
+        return [key for base in contract["linearizedBaseContracts"] for key in created_by[base]]
+
+    def run_by(first: Iterable[Any]) -> list[Any]:
+        nonlocal left
+        run = [*first]
         seen = {*run}
-        for key in run:
+        for key in run if left > 0 else ():
             if key not in references:
-                references[key] = [id for id in references_in(nodes[key][1]) if id in nodes]
+                ids = [id for id in references_in(nodes[key][1]) if id in nodes]
+                references[key] = [id for id in ids if nodes[id][1]["nodeType"] in _RUNNING]
             new = dict.fromkeys([*references[key], *overriding[key]])
             run += [id for id in new if id not in seen]
             seen.update(new)
         left -= len(run)
-        if left < 0:
-            return {}
+        return run
+
+    def inside(run: Sequence[Any]) -> list[Any]:
+        waiting, ids = [*run], dict[int, None]()
+        for key in waiting:
+            for id in created_in(nodes[key][1]):
+                if id in contracts and id not in ids:
+                    ids[id] = None
+                    waiting += run_by(created(contracts[id]))
+        return [*dict.fromkeys(waiting[len(run) :])]
+
+    reached = {selector: run_by([node["id"]]) for selector, (_, node) in called.items()}
+    reached[CREATED] = run_by(created(contract))
+    reached |= {f"{CREATED} {key}": inside(run) for key, run in [*reached.items()]}
     numbers = {key: n for n, key in enumerate(dict.fromkeys(chain.from_iterable(reached.values())))}
+    refusals = [[*map(tuple, refusals_of(nodes[key][1], declarations))] for key in numbers]
+    run = {key: [numbers[id] for id in ids] for key, ids in reached.items() if ids}
+    pointing = {n for n, of in enumerate(refusals) for *_, pattern in of if pattern == POINTER}
+    for key in [key for key, called in run.items() if pointing & {*called}]:  # of any function
+        run[key] = [*dict.fromkeys([*run[key], *numbers.values()])]
+    if left < 0 or sum(map(len, refusals)) > MAX_STATEMENTS:
+        return {}
     return {
-        "spans": [(nodes[key][0], *_span(nodes[key][1])) for key in numbers],
-        "reached": {selector: [numbers[key] for key in run] for selector, run in reached.items()},
+        "spans": [(nodes[key][0], *span(nodes[key][1])) for key in numbers],
+        "refusals": refusals,
+        "reached": run,
     }
-
-
-def _span(node: Node) -> tuple[int, int]:
-    start, length, _ = map(int, str(node["src"]).split(":"))
-    return start, length
 
 
 def _namespaces(declared: Sequence[Declared], contract: Node) -> list[_Namespace]:

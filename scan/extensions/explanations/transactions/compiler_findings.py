@@ -15,11 +15,11 @@ addresses, and what it finds is compared with the compiler's places.
 import hashlib
 import math
 import re
-import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 import orjson
@@ -43,7 +43,8 @@ from scan.verification.submission_compilations import Compilations
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI, RETURN = 0x56, 0x57, 0xF3
+JUMP, JUMPI, MSTORE, RETURN, REVERT, RETURNDATACOPY = 0x56, 0x57, 0x52, 0xF3, 0xFD, 0x3E
+CALLS = (0xF0, 0xF1, 0xF2, 0xF4, 0xF5, 0xFA)  # and creations
 
 _CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")
 _STATEMENT = re.compile(rb"[^;]++")
@@ -109,6 +110,14 @@ def spans_at(code: bytes, source_map: str, offsets: Sequence[int]) -> list[Span 
     return [by_offset.get(offset) for offset in offsets]
 
 
+def offsets_in(code: bytes) -> Iterator[int]:
+    """Yield the offsets of a code's instructions."""
+    position = 0
+    while position < len(code):
+        yield position
+        position += 1 + operand_size(code, position)
+
+
 def _spans_of(source_map: str) -> Iterator[Span]:
     """Yield the span of each instruction. What an entry leaves out is as in the one before."""
     current, jump = [0, 0, -1], "-"
@@ -127,14 +136,9 @@ def _spans_of(source_map: str) -> Iterator[Span]:
 
 def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
     """Return the number of the instruction at each of these offsets; none inside of operands."""
-    wanted, numbers = set(offsets), {}
-    position, number, last = 0, 0, max(offsets, default=-1)
-    while position <= last and position < len(code):
-        if position in wanted:
-            numbers[position] = number
-        position += 1 + operand_size(code, position)
-        number += 1
-    return numbers
+    wanted, last = set(offsets), max(offsets, default=-1)
+    numbered = enumerate(takewhile(lambda position: position <= last, offsets_in(code)))
+    return {position: number for number, position in numbered if position in wanted}
 
 
 class SourceText:
@@ -149,6 +153,7 @@ class SourceText:
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
         self._changes = _changes(self._functions)
+        self._is_vyper = is_vyper
 
     @property
     def size(self) -> int:
@@ -159,13 +164,15 @@ class SourceText:
         """Return whether a span is that of a condition that has to hold."""
         return _CHECK.match(self._encoded, span.start) is not None
 
-    def refusals(self, start: int, end: int = sys.maxsize) -> Iterator[tuple[int, int, bytes]]:
-        """Yield where statements of a part of the file that may revert start and end, and their
-        words: the text or the error's name, of which others may have the same."""
-        for statement in _STATEMENT.finditer(self._encoded, start, min(end, self.size)):
-            if refusal := _REFUSAL.search(statement[0]):
-                *_, words = [b"", *_WORDS.findall(statement[0], refusal.end())]
-                yield statement.start() + refusal.start(), statement.end(), words
+    def words_at(self, span: Span) -> bytes:
+        """Return the words of the statement of Solidity at a span, which may revert: the text in
+        quotes, or the error's name."""
+        for statement in () if self._is_vyper else _STATEMENT.finditer(self._encoded):
+            if statement.start() <= span.start < statement.end():
+                refusal = _REFUSAL.search(statement[0])
+                words = _WORDS.findall(statement[0], refusal.end()) if refusal else ()
+                return words[-1] if words else b""
+        return b""
 
     def function_at(self, span: Span) -> SourceFunction | None:
         """Return the function in which a span begins."""

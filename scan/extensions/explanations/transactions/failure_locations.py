@@ -1,22 +1,30 @@
 """The lines of verified sources in which calls failed.
 
-A call ends in code of the compiler's where arithmetic overflows, an argument is malformed or a
-revert is passed on. The line is that of the last step before it that comes from a source.
+The line is that of the statement that agrees with the reason, of those that the call may run, as
+refusing_statements.py has them. Of several it is the one at which the source map has the last step
+in a source, where the map has all places of code; else only the function is known. A creation that
+no source map is known of has its line by the statements of the creating contract's sources alone.
 """
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from scan.api.renamed_fields import recording
 from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum import node_errors
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.explanations.transactions import compiler_findings, mapped_code
 from scan.extensions.explanations.transactions.compiler_findings import (
+    CALLS,
     JUMP,
     JUMPI,
+    MSTORE,
     RETURN,
+    RETURNDATACOPY,
+    REVERT,
     SourceLine,
     Span,
 )
@@ -29,9 +37,21 @@ from scan.extensions.explanations.transactions.mapped_code import (
     SourceFile,
     SourceFiles,
 )
+from scan.extensions.explanations.transactions.refusing_statements import (
+    CALLED,
+    COMPUTED,
+    ERROR,
+    NEW,
+    PANIC,
+    SAID,
+    Candidate,
+    Failure,
+    Refusal,
+)
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.queries.reader import Reader, Sources
+from scan.verification.bytecode_comparison import operand_size
 
 recorded = recording(__file__)
 
@@ -40,23 +60,27 @@ TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
 ENTRY_BYTES = 250
+MAX_ALIKE = 50  # statements that are looked for in a map
 
 CallPath = tuple[int, ...]  # of a call in the trace
 
 
 class Location(NamedTuple):
-    """A line of a file of the contract at `address`, which is None of a build. `is_generated`: the
-    call ended in code of the compiler's. `is_of_creation`: the contract is another one, that the
-    same code created."""
+    """A line of a file of the contract at `address`, which is None of a build. `is_exact`: the call
+    failed there, else somewhere in the function, of which it is the first line, or in what that
+    calls. `is_generated`: a check of the compiler's failed. `is_of_creation`: the contract is
+    another one, that the same code created."""
 
     address: bytes | None
     file: SourceFile
     line: SourceLine
+    is_exact: bool
     is_generated: bool
     is_of_creation: bool
 
     def record(self) -> dict[str, Any]:
-        return recorded("location", self)
+        unknown = {} if self.is_exact else dict.fromkeys(("line", "column", "source"))
+        return recorded("location", self) | unknown
 
     @property
     def anchor(self) -> str:
@@ -65,13 +89,18 @@ class Location(NamedTuple):
 
 
 class FailedCall(NamedTuple):
-    """A call that failed: the address of its code, and the selector in its input, or what the input
-    has of one. Of a creation there is no address; `creation` is its code, with constructor
-    arguments."""
+    """A call that failed: the address of its code, None of a creation; `creation` is its code, with
+    constructor arguments. `around` is the call that made it."""
 
     address: bytes | None
-    selector: bytes
+    failure: Failure
     creation: bytes = b""
+    around: "FailedCall | None" = None
+
+    @property
+    def input(self) -> bytes | None:
+        """The input of a call, None of a creation."""
+        return None if self.address is None else self.failure.input
 
 
 def is_around(path: CallPath, cause: CallPath) -> bool:
@@ -82,17 +111,31 @@ def is_around(path: CallPath, cause: CallPath) -> bool:
 def failed_calls(frames: Iterable[TraceFrame]) -> dict[CallPath, FailedCall]:
     """Return the calls of a trace that failed; of creations those whose code the trace has
     whole."""
-    failed: dict[CallPath, FailedCall] = {}
+    calls: dict[CallPath, FailedCall] = {}
+    frames = [*frames]
+    last_inside = {frame.trace_address[:-1]: frame for frame in frames if frame.trace_address}
     for frame in frames:
-        path = frame.trace_address
-        if frame.failure is None:
-            continue
-        if is_creation(frame.type):
-            if len(frame.input) == frame.input_size:
-                failed[path] = FailedCall(None, b"", frame.input)
-        elif frame.to_address is not None:
-            failed[path] = FailedCall(frame.to_address, frame.input[:4])
-    return failed
+        is_created, inside = is_creation(frame.type), last_inside.get(frame.trace_address)
+        kind, returned = (frame.failure.kind, frame.failure.data) if frame.failure else ("", b"")
+        inner = None
+        if inside and inside.failure and inside.failure.data == returned:
+            inner = NEW if is_creation(inside.type) else inside.input[:4].hex()
+        given = b"" if is_created else frame.input
+        around = calls.get(frame.trace_address[:-1]) if frame.trace_address else None
+        is_borrowing = around is not None and frame.type == "DELEGATECALL"
+        value = around.failure.value if around and is_borrowing else frame.value
+        is_whole = is_created and len(frame.input) == frame.input_size
+        calls[frame.trace_address] = FailedCall(
+            None if is_created else frame.to_address,
+            Failure(kind, returned, value, given, inner),
+            frame.input if is_whole else b"",
+            around,
+        )
+    return {
+        path: call
+        for path, call in calls.items()
+        if call.failure.kind and (call.address or call.creation)
+    }
 
 
 def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Location | None:
@@ -130,10 +173,15 @@ def may_be_located(
     sources: Sources, calls: Mapping[CallPath, FailedCall], block_number: int
 ) -> bool:
     """Return whether the code of any of these calls at a block has a source map."""
-    addresses = [call.address for call in calls.values() if call.address is not None]
-    return mapped_code.has_source_map(sources.database, addresses, block_number) or bool(
+    return mapped_code.has_source_map(sources.database, _addresses(calls), block_number) or bool(
         mapped_code.of_creations(sources, _creations(calls))
     )
+
+
+def _addresses(calls: Mapping[CallPath, FailedCall]) -> set[bytes]:
+    """Return the addresses of calls, and of those that made a creation."""
+    creating = (call.around for call in calls.values() if call.address is None and call.around)
+    return {call.address for call in (*calls.values(), *creating) if call.address is not None}
 
 
 def of_steps(
@@ -149,16 +197,39 @@ def of_steps(
     around = [cause[:depth] for depth in range(len(cause), -1, -1)]
     paths = [path for path in dict.fromkeys([*around, *calls]) if path in calls and path in steps]
     calls = {path: calls[path] for path in paths[:MAX_LOCATIONS]}
-    addresses = {call.address for call in calls.values() if call.address is not None}
-    contracts = mapped_code.of_contracts(sources.database, addresses - {*replaced}, block_number)
-    mapped = mapped_code.of_creations(sources, _creations(calls))
+    addresses = _addresses(calls) - {*replaced}
+    contracts = mapped_code.of_contracts(sources.database, addresses, block_number)
+    created = mapped_code.of_creations(sources, _creations(calls))
     files = SourceFiles(sources.database)
     located: dict[CallPath, Location] = {}
     for path, call in calls.items():
-        code = contracts.get(call.address or b"") or mapped.get(path)
-        if code is not None and (location := _located(call, code, steps[path], files)):
+        if code := contracts.get(call.address or b"") or created.get(path):
+            location = _located(call, code, steps[path], files)
+        else:
+            location = _created_in(path, call, contracts, created, files)
+        if location is not None:
             located[path] = location
     return located
+
+
+def _created_in(
+    path: CallPath,
+    call: FailedCall,
+    contracts: Mapping[bytes, MappedCode],
+    created: Mapping[CallPath, MappedCode],
+    files: SourceFiles,
+) -> Location | None:
+    """Return where a creation failed that no source map is known of, by the sources of the contract
+    that created it."""
+    around = call.around
+    if call.address is not None or around is None:
+        return None
+    mapped = contracts.get(around.address or b"") or created.get(path[:-1])
+    run = mapped and mapped.run_by(around.input, is_inside=True)
+    if mapped is None or run is None:
+        return None
+    location = _by_reason(call, mapped, run, None, files)
+    return location and location._replace(is_of_creation=False)
 
 
 def _steps(reader: Reader, indexed: IndexedTransaction) -> FailingSteps:
@@ -190,35 +261,131 @@ def _creations(calls: Mapping[CallPath, FailedCall]) -> dict[CallPath, bytes]:
 def _located(
     call: FailedCall, mapped: MappedCode, steps: Sequence[int], files: SourceFiles
 ) -> Location | None:
-    """Return the line of the last step in a function, else of the last that is in a source.
-    `files` are those that were read for other calls of the transaction."""
+    """Return where a call failed by its reason and by the last step in a function, else the last
+    that is in a source. `files` are those that were read for other calls of the transaction."""
     if not all(step < len(mapped.code) for step in steps):
         return None  # they are of other code
     spans = compiler_findings.spans_at(mapped.code, mapped.source_map, steps)
-    run = mapped.run_by(call.selector)
+    run = mapped.run_by(call.input)
     places = [_place(mapped, span, files, run) for span in reversed(spans)][::-1]
     index = _last_step(places, _origins(mapped.code, steps, spans))
     if call.address is None and steps and mapped.code[steps[-1]] == RETURN:
         index = len(steps) - 1  # the code that it returned was not accepted
-    place = None if index is None else places[index]
-    is_generated = index != len(steps) - 1
-    if (run and run.called) and (
-        index is None
-        or place is None
-        or place.function is None
-        or (
-            _ends_in_block(mapped.code, steps, places, index)
-            and _is_one_of(place, run, mapped, files)
+    elif run is not None and run.refusals:
+        code, last = mapped.code, [*takewhile(lambda step: mapped.code[step] != JUMPI, steps[::-1])]
+        failure = call.failure._replace(
+            is_literal=_has_words(code, last, call.failure.data),
+            is_passed_on=any(code[step] == RETURNDATACOPY for step in last),
         )
-    ):
-        place, is_generated = _place(mapped, run.called, files, run) or place, True
+        if failure.is_passed_on:
+            calls = (at for at in range(len(steps) - 1, -1, -1) if code[steps[at]] in CALLS)
+            index = next(calls, index)
+        call = call._replace(failure=failure)
+        return _by_reason(call, mapped, run, None if index is None else places[index], files)
+    place = None if index is None else places[index]
     if place is None:
         return None
+    is_unproven = _is_merged(mapped) or (run is None and "reached" in mapped.functions)
+    if place.function is not None and (is_unproven or _is_contradicted(place, call.failure)):
+        return None
+    return _location(call, mapped, place, is_generated=index != len(steps) - 1)
+
+
+def _has_words(code: bytes, steps: Sequence[int], returned: bytes) -> bool:
+    """Return whether steps put the selector of an error, or the text, on the stack, also to be
+    shifted."""
+    is_text = returned[:4].hex() == ERROR
+    words = int.from_bytes(returned[68:100] if is_text else returned[:4])
+    operands = (code[step + 1 : step + 1 + operand_size(code, step)] for step in steps)
+    numbers = map(int.from_bytes, operands)
+    return words > 0 and any(n and words // (words & -words) == n // (n & -n) for n in numbers)
+
+
+def _location(
+    call: FailedCall,
+    mapped: MappedCode,
+    place: Place,
+    *,
+    is_exact: bool = True,
+    is_generated: bool = False,
+) -> Location | None:
     line = place.file.text.line_at(place.span)
     if line is None:
         return None
-    address = call.address or mapped.verified_address
-    return Location(address, place.file, line, is_generated, call.address is None)
+    address, is_created = call.address or mapped.verified_address, call.address is None
+    return Location(address, place.file, line, is_exact, is_generated, is_of_creation=is_created)
+
+
+def _by_reason(
+    call: FailedCall, mapped: MappedCode, run: RunFunctions, place: Place | None, files: SourceFiles
+) -> Location | None:
+    """Return the place of the statement that agrees with the reason; of several that at which the
+    map has the failure, else the function. `place` is that of the map, None where there is none."""
+    listed = [(files.place(mapped, span), of) for span, of in run.agreeing(call.failure)]
+    agreeing = [(at, of) for at, of in listed if at is not None]
+    if _is_merged(mapped):
+        place = None
+    mapped_to = [(at, of) for at, of in agreeing if place is not None and at.has(place)]
+    lines = {(at.file.path, at.file.text.line_number(at.span)) for at, _ in agreeing}
+    is_one = len(lines) == 1 and len(agreeing) == len(listed)  # else a file is not known
+    if mapped_to and not is_one and not _are_apart(mapped, agreeing, files):
+        mapped_to = []
+    if mapped_to or is_one:
+        at, of = min(mapped_to or agreeing, key=lambda one: one[0].span.length)
+        return _location(call, mapped, at, is_generated=of.is_check)
+    is_inside = place is not None and place.function is not None
+    if place and is_inside and not listed and not _is_contradicted(place, call.failure):
+        return _location(call, mapped, place, is_generated=call.failure.kind == node_errors.REVERT)
+    functions = {of.function for _, of in listed}
+    number = functions.pop() if len(functions) == 1 else run.numbers[0]
+    whole = files.place(mapped, run.spans[number])
+    if whole is None or whole.function is None:
+        return None
+    return _location(call, mapped, whole, is_exact=False)
+
+
+def _is_merged(mapped: MappedCode) -> bool:
+    """Return whether the map has some of the places of code alone: with the IR, optimizers inline
+    functions and merge what refuses alike."""
+    return bool(mapped.functions.get("viaIR") and mapped.functions.get("optimized"))
+
+
+def _are_apart(
+    mapped: MappedCode, agreeing: Sequence[tuple[Place, Candidate]], files: SourceFiles
+) -> bool:
+    """Return whether a map tells these statements apart. Where an optimizer has not merged them, it
+    has of each what stores its words, refuses without any, or calls. With the IR, all that require
+    an error share a function, with the place of one of them."""
+    if mapped.functions["viaIR"]:
+        said = [(at, of.refusal.pattern[:8]) for at, of in agreeing if of.refusal.kind == SAID]
+        return not any(at.is_check and words not in ("", ERROR, PANIC) for at, words in said)
+    if not mapped.functions["optimized"]:
+        return True
+    own = files.operations(mapped)
+
+    def has_own(at: Place, refusal: Refusal) -> bool:
+        start, length, file, _ = at.span
+        operations = {
+            COMPUTED: (),
+            SAID: (MSTORE,) if refusal.pattern else (REVERT,),
+            CALLED: CALLS,
+        }
+        return any(
+            span.file == file and start <= span.start < start + length
+            for span, operation in own
+            if operation in operations.get(refusal.kind, range(256))
+        )
+
+    return len(agreeing) <= MAX_ALIKE and all(has_own(at, of.refusal) for at, of in agreeing)
+
+
+def _is_contradicted(place: Place, failure: Failure) -> bool:
+    """Return whether a place is in a statement that refuses with other words."""
+    words = place.file.text.words_at(place.span)
+    is_text = failure.data.hex().startswith(ERROR)
+    if not words or failure.kind != node_errors.REVERT or b"\\" in words:
+        return False
+    return words.startswith(b'"') != is_text or words[1:-1] not in failure.data
 
 
 def _place(
@@ -226,7 +393,7 @@ def _place(
 ) -> Place | None:
     """Return where a step is in a source; None in a function that the call did not run."""
     place = None if span is None else files.place(mapped, span)
-    return None if place and run and not run.has(place) else place
+    return None if place and place.function and run and not run.has(place) else place
 
 
 def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) -> int | None:
@@ -254,24 +421,6 @@ def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) ->
             break
         index = led
     return index
-
-
-def _ends_in_block(
-    code: bytes, steps: Sequence[int], places: Sequence[Place | None], index: int
-) -> bool:
-    """Return whether the map ends within a block, which goes on to others: with the IR it has some
-    steps of a line, whose refusal may be that of another line with equal words."""
-    jumps = [n for n in range(index, len(steps)) if code[steps[n]] in (JUMP, JUMPI)]
-    after = places[index + 1] if index + 1 < len(places) else places[index]
-    return bool(jumps) and jumps[0] > index and after is not None and after.function is None
-
-
-def _is_one_of(place: Place, run: RunFunctions, mapped: MappedCode, files: SourceFiles) -> bool:
-    """Return whether functions that the call ran refuse with equal words elsewhere, too."""
-    words = [w for start, end, w in place.file.text.refusals(0) if start <= place.span.start < end]
-    texts = [(files.file(mapped, file), start, end) for file, start, end in run.spans]
-    of_all = [w for file, *part in texts if file for _, _, w in file.text.refusals(*part)]
-    return bool(words) and of_all.count(words[0]) > 1
 
 
 def _origins(code: bytes, steps: Sequence[int], spans: Sequence[Span | None]) -> list[int | None]:

@@ -22,12 +22,13 @@ import orjson
 from scan.contracts.abi_decoding import index_abi
 from scan.database.connection import Database
 from scan.extensions.explanations.storage import compiler_layouts
-from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.explanations.transactions import compiler_findings, refusing_statements
 from scan.extensions.explanations.transactions.compiler_findings import (
     SourceFunction,
     SourceText,
     Span,
 )
+from scan.extensions.explanations.transactions.refusing_statements import Candidate, Failure
 from scan.extensions.traces import step_traces
 from scan.extensions.traces.transaction_traces import LIST, TraceKind
 from scan.pages.formatting import file_anchor
@@ -58,37 +59,60 @@ class MappedCode(NamedTuple):
     functions: Mapping[str, Any] = {}
     selectors: Collection[bytes] = ()
 
-    def run_by(self, call_data: bytes) -> "RunFunctions | None":
-        """Return the functions that a call may run; None where they are not known."""
-        if call_data[:4] in self.selectors:
-            return RunFunctions(None, ())
+    def run_by(self, call_data: bytes | None, *, is_inside: bool = False) -> "RunFunctions | None":
+        """Return the functions that a call may run, or of None the creation; None where they are
+        not known. `is_inside`: those of creations by this call instead."""
+        if call_data is not None and call_data[:4] in self.selectors:
+            return RunFunctions((), {}, (), ())
         reached = self.functions.get("reached") or {}
-        keys = (call_data[:4].hex(), *compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
-        numbers = next((reached[key] for key in keys if key in reached), None)
-        if numbers is None:
+        keys: tuple[str, ...] = (compiler_layouts.CREATED,)
+        if call_data is not None:
+            without = compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :]
+            keys = (call_data[:4].hex(), *without)
+        key = next((key for key in keys if key in reached), "")
+        numbers = reached.get(f"{compiler_layouts.CREATED} {key}" if is_inside else key)
+        if not numbers:
             return None
         by_path = {path: number for number, path in self.files.items()}
-        listed = [self.functions["spans"][number] for number in numbers]
-        spans = [Span(start, length, by_path.get(path, -1)) for path, start, length in listed]
-        return RunFunctions(spans[0], sorted((s.file, s.start, s.start + s.length) for s in spans))
+        listed = self.functions["spans"]
+        spans = {
+            n: Span(listed[n][1], listed[n][2], by_path.get(listed[n][0], -1)) for n in numbers
+        }
+        in_files = sorted((s.file, s.start, s.start + s.length) for s in spans.values())
+        return RunFunctions(numbers, spans, in_files, self.functions.get("refusals") or ())
 
 
 class RunFunctions(NamedTuple):
-    """The function that a call is of, and the files, starts and ends of all that it may run; None
-    and none of Vyper, where it may run any but the default one."""
+    """The numbers of the functions that a call may run, the called one first, with their places;
+    the files, starts and ends of these in order; the statements that may refuse of all functions.
+    Empty of Vyper, where a call may run any function but the default one."""
 
-    called: Span | None
-    spans: Sequence[tuple[int, int, int]]
+    numbers: Sequence[int]
+    spans: Mapping[int, Span]
+    in_files: Sequence[tuple[int, int, int]]
+    refusals: Sequence[Sequence[Sequence[Any]]]
+
+    @property
+    def called(self) -> Span | None:
+        return self.spans[self.numbers[0]] if self.numbers else None
 
     def has(self, place: "Place") -> bool:
-        """Return whether a place may be run: optimizers let code that is equal be one, and map it
-        to one of its origins."""
+        """Return whether a place is in what may be run: optimizers let code that is equal be one,
+        and map it to one of its origins."""
         span, function = place.span, place.function
-        if function is None or self.called is None:
-            return function is None or function.name != DEFAULT
-        before = bisect_right(self.spans, (span.file, span.start, math.inf)) - 1
-        file, _, end = self.spans[before]
+        if not self.numbers:
+            return function is not None and function.name != DEFAULT
+        before = bisect_right(self.in_files, (span.file, span.start, math.inf)) - 1
+        file, _, end = self.in_files[before]
         return before >= 0 and file == span.file and span.start < end
+
+    def agreeing(self, failure: Failure) -> list[tuple[Span, Candidate]]:
+        """Return the places of the statements that may have refused so."""
+        candidates = refusing_statements.agreeing(self.refusals, self.numbers, failure)
+        return [
+            (Span(c.refusal.start, c.refusal.length, self.spans[c.function].file), c)
+            for c in candidates
+        ]
 
 
 class BuiltCreations:
@@ -127,6 +151,11 @@ class Place(NamedTuple):
     def is_check(self) -> bool:
         return self.file.text.is_check(self.span)
 
+    def has(self, place: "Place") -> bool:
+        """Return whether another place begins within this one."""
+        start, length, *_ = self.span
+        return self.file == place.file and start <= place.span.start < start + length
+
 
 class SourceFiles:
     """The files that are read for one transaction."""
@@ -134,6 +163,7 @@ class SourceFiles:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
+        self._operations: dict[int, Collection[tuple[Span, int]]] = {}
 
     def place(self, mapped: MappedCode, span: Span) -> Place | None:
         """Return where a span is; None of what is no source, or of one file too many."""
@@ -152,6 +182,16 @@ class SourceFiles:
                 return None
             self._files[key] = self._read(mapped, mapped.files[number])
         return self._files[key]
+
+    def operations(self, mapped: MappedCode) -> Collection[tuple[Span, int]]:
+        """Return the spans in a map with the operations that they have."""
+        key = id(mapped)
+        if key not in self._operations:
+            offsets = [*compiler_findings.offsets_in(mapped.code)]
+            spans = compiler_findings.spans_at(mapped.code, mapped.source_map, offsets)
+            listed = zip(offsets, spans, strict=True)
+            self._operations[key] = {(span, mapped.code[at]) for at, span in listed if span}
+        return self._operations[key]
 
     def _read(self, mapped: MappedCode, path: str) -> SourceFile | None:
         """Return a file. A single one may have been submitted by another path than the compiler's
@@ -234,9 +274,17 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
             address, code_hash = map(bytes, created[3:])
             of_code = {"address": address, "code_hash": code_hash}
             # Nothing where it has just been forgotten.
-            source_map, files = database.row("contracts/creation_maps_get", **of_code) or (b"", ())
+            row = database.row("contracts/creation_maps_get", **of_code) or (b"", (), None)
+            source_map, files, layout = row
             text = compiler_findings.unpacked(bytes(source_map))
-            mapped[key] = MappedCode(creation[: created[0]], address, code_hash, text, dict(files))
+            mapped[key] = MappedCode(
+                creation[: created[0]],
+                address,
+                code_hash,
+                text,
+                dict(files),
+                functions=_functions(layout),
+            )
         elif (built := builds.find(creation, search_hashes)) is not None:
             mapped[key] = built
     return mapped

@@ -14,7 +14,12 @@ NAMES = tuple(
 )
 # Marks of functions whose failure is elsewhere than in themselves.
 MARKS = {"inModifier": "modifier", "inLibrary": "library"}
-FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
+FUNCTIONS = {
+    "inModifier": "onlyOwner",
+    "inLibrary": "atMost",
+    "inPrivate": "_two",
+    "created": "constructor",
+}
 
 
 def line_of(mark):

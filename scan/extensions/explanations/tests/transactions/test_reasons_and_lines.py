@@ -1,0 +1,315 @@
+"""A failing line is one whose statement can have the reason: a table of refusals by ways to compile
+them and forms in which they are called. None has a line of another statement."""
+
+import re
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.explanations.storage import compiler_layouts
+from tests.support.explorer import compiled, linked, standard_input
+from tests.support.solidity import marked_line
+
+FOLDER = Path(__file__).parent
+PATHS = ("src/Refusals.sol", "src/Shared.sol")
+SOURCES = {path: FOLDER.joinpath(Path(path).name).read_text() for path in PATHS}
+OPTIMIZED = {"enabled": True, "runs": 200}
+STEPS = "dhfoDgvulfnTUtnIfxa[r]EscLMVcul[j]"
+CUSTOM = {"yul": True, "inliner": True, "yulDetails": {"optimizerSteps": f"{STEPS}:fDnTOc"}}
+WAYS = {
+    "plain": ("0.8.28", {"optimizer": {"enabled": False}}),
+    "optimized": ("0.8.28", {"optimizer": OPTIMIZED}),
+    "many runs": ("0.8.28", {"optimizer": OPTIMIZED | {"runs": 1_000_000}}),
+    "IR": ("0.8.28", {"optimizer": {"enabled": False}, "viaIR": True}),
+    "IR optimized": ("0.8.28", {"optimizer": OPTIMIZED, "viaIR": True}),
+    "IR by steps": ("0.8.28", {"optimizer": OPTIMIZED | {"details": CUSTOM}, "viaIR": True}),
+    "older": ("0.8.4", {"optimizer": OPTIMIZED}),
+}
+
+
+class Case(namedtuple("Case", "name function argument type value", defaults=("uint256", 0))):
+    pass
+
+
+_CASES = """
+    zero one:zero:1 customZero customOne:customZero:1 required requiredOne:required:1
+    literal:literals literalTwo:literals:1 twoArguments:literals:2 twice twiceSecond:twice:1
+    twiceCustom twiceCustomSecond:twiceCustom:1 inModifier inModifierToo afterBody inherited
+    overridden hooked internalLibrary externalLibrary free constantText looped ternary oneOfTwo
+    computed computedLikeOther bare bareRevert bareTwice assembled emptyAssembly added addedTwice
+    uncheckedFirst divided element asserted converted popped allocated pointer passedOn twoCalls
+    ownWords rethrown lowLevel caught child noCode notThere wrongResult decoded transferred
+"""
+CASES = [
+    Case(name, function or name, int(argument or 0))
+    for name, function, argument in (f"{case}::".split(":")[:3] for case in _CASES.split())
+]
+CASES.append(Case("bareNarrow", "bareNarrow", 0, "uint8"))
+OF_CALLS = [
+    Case("notPayable", "notPayable", 0, value=1),
+    Case("narrow", "narrow", 300, "uint8"),
+    Case("received", "", 0, value=1),
+    Case("fallen", "nowhere", 0),
+]
+MADE = "\n".join(
+    [
+        'import {Refusals, Inner} from "./Refusals.sol";',
+        "contract Made is Refusals {",
+        "constructor(uint256 kind, uint256 n, Inner given) Refusals(given) {",
+        *(
+            f"if (kind == {number}) {case.function}({case.type}(n));"
+            for number, case in enumerate(CASES, 1)
+        ),
+        "} }",
+    ]
+)
+FORMS = ("called", "proxy", "caller", "creation")
+
+
+def sources_for(version):
+    """The sources; an older compiler takes no errors in require()."""
+    texts = SOURCES | {"src/Made.sol": MADE}
+    if version == "0.8.28":
+        return texts
+    error = re.compile(r"require\((n != \d), (\w+\(\d?\))\)")
+    return {path: error.sub(r"if (!(\1)) revert \2", text) for path, text in texts.items()}
+
+
+class Deployed(namedtuple("Deployed", "explorer way refusals inner proxy caller creation")):
+    def refused(self, form):
+        """Transactions that are refused, by their cases."""
+        anvil, sent = self.explorer.anvil, {}
+        for number, case in enumerate([*CASES, *OF_CALLS], 1):
+            to, data = getattr(self, form, self.refusals), "0x"
+            if case.function:
+                selector = keccak(text=f"{case.function}({case.type})")[:4]
+                data = f"0x{selector.hex()}{case.argument:064x}"
+            if form == "creation":
+                words = f"{number:064x}{case.argument:064x}{int(self.inner, 16):064x}"
+                to, data = None, f"0x{self.creation}{words}"
+            if form != "creation" or case in CASES:
+                fields = {"data": data, "value": hex(case.value), "gas": 3_000_000}
+                sent[case] = anvil.send(anvil.accounts[0], to, **fields)
+        *_, last = (anvil.receipt_of(hash_) for hash_ in sent.values())
+        self.explorer.wait_for_block(int(last["blockNumber"], 16))
+        return sent
+
+    def get(self, path):
+        return self.explorer.client.get(f"/api/v1/transactions/{path}").json
+
+
+def deploy(explorer, way):
+    version, settings = WAYS[way]
+    standard = standard_input(sources_for(version), **settings)
+
+    def deployed(name, *words, path=PATHS[0], library="0x", arguments=""):
+        creation = linked(compiled(version, standard, path, name).creation, library)
+        arguments = arguments + "".join(f"{int(word, 16):064x}" for word in words)
+        return explorer.verified(standard, version, f"{path}:{name}", arguments, creation), creation
+
+    library, _ = deployed("Outside", path=PATHS[1])
+    inner, _ = deployed("Inner")
+    refusals, _ = deployed("Refusals", inner, library=library)
+    made = {"path": "src/Made.sol", "library": library}
+    _, creation = deployed("Made", "0", "0", inner, **made)
+    caller, _ = deployed("Caller", refusals)
+    proxy, _ = deployed("Forwarder", refusals, inner)
+    return Deployed(explorer, way, refusals, inner, proxy, caller, creation)
+
+
+# How many refusals have their line: of all others only the function is known.
+LINES = {
+    "plain": (60, 56),
+    "optimized": (59, 40),
+    "many runs": (59, 40),
+    "IR": (60, 50),
+    "IR optimized": (51, 28),
+    "IR by steps": (51, 28),
+    "older": (59, 40),
+}
+LONG = [pytest.param(way, marks=pytest.mark.long, id=way) for way in WAYS if way != "IR optimized"]
+
+
+@pytest.fixture(scope="module", params=["IR optimized", *LONG])
+def deployed(request, explorer):
+    return deploy(explorer, request.param)
+
+
+AT = {
+    name: (path, number)
+    for path, text in SOURCES.items()
+    for number, line in enumerate(text.split("\n"), 1)
+    for name in line.partition("// at: ")[2].split(", ")
+}
+
+
+def function_of(path, number):
+    """The function, modifier or the like around a line."""
+    pattern = r"\s*(?:function|modifier) (\w+)|\s*(constructor|receive|fallback)\("
+    matches = (re.match(pattern, line) for line in SOURCES[path].split("\n")[:number])
+    *_, around = filter(None, matches)
+    return around[1] or around[2]
+
+
+def is_right(location, name, called):
+    """Whether a location is the line, or the function that has it or was called."""
+    path, line = AT[name]
+    if location["line"] is None:
+        return location["function"] in (function_of(path, line), called)
+    return (location["file"], location["line"]) == (path, line)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_refusal_has_the_line_of_another(deployed, form):
+    lines, around = [], {"caller": "caller", "proxy": "forwarder"}
+    for case, sent in deployed.refused(form).items():
+        location = deployed.get(sent)["error"]["location"]
+        called = "constructor" if form == "creation" else case.function
+        assert is_right(location, case.name, called), (case.name, location)
+        lines += [case.name] if location["line"] else []
+        outermost, *inside = deployed.get(f"{sent}/trace")["frames"]
+        outer = f"{case.name} outer"
+        if form in around:
+            assert is_right(outermost["error"]["location"], around[form], "fallback"), case.name
+            outermost, *inside = inside
+        if outer in AT and inside:
+            assert is_right(outermost["error"]["location"], outer, called), case.name
+    assert len(lines) == LINES[deployed.way][form == "creation"], lines
+
+
+GENERATED = "narrow notPayable added divided element converted popped noCode decoded".split()
+SAID = "zero customZero asserted bareRevert passedOn child".split()
+
+
+def test_only_checks_that_the_compiler_added_are_generated(deployed):
+    """Where the line is known, beside one of another that only the function is known of."""
+    sent = {case.name: hash_ for case, hash_ in deployed.refused("called").items()}
+    errors = {name: deployed.get(sent[name])["error"] for name in (*GENERATED, *SAID)}
+    known = {n: e["location"]["generated"] for n, e in errors.items() if e["location"]["line"]}
+    assert known == {name: name in GENERATED for name in known}
+    assert len(known) > 12
+
+
+def test_a_simulated_call_and_pages_say_the_same(deployed):
+    sent = {case.name: hash_ for case, hash_ in deployed.refused("called").items()}
+    for name, argument in (("zero", 0), ("twice", 0)):
+        data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
+        body = {"calls": [{"to": deployed.refusals, "data": data}]}
+        [outcome] = deployed.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
+        location = deployed.get(sent[name])["error"]["location"]
+        assert outcome["error"]["location"] == location
+        for tab in ("", "?tab=calls"):
+            page = deployed.explorer.client.get(f"/tx/{sent[name]}{tab}").text
+            is_line = location["line"] is not None
+            assert (f", line {location['line']}" in page) == is_line
+            assert f"{PATHS[0]}</bdi>" in page and f">{name}</code>" in page
+
+
+FUNCTIONS = {
+    "inModifierToo": {"inModifierToo", "sane"},
+    "hooked": {"hooked", "hook"},
+    "customZero": {"customZero", "live"},
+    "internalLibrary": {"internalLibrary", "check"},
+    "free": {"free", "freely"},
+    "passedOn": {"passedOn", "refuse"},
+    "child": {"child", "constructor"},
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gas_is_of_lines_of_functions_that_ran(deployed, name):
+    """None is of a contract's first line, or of a function that refuses or sets alike."""
+    data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{99:064x}"
+    gas = deployed.get(f"{deployed.explorer.send(deployed.refusals, data, gas=900_000)}/gas/lines")
+    assert {line["function"] for line in gas["lines"]} <= FUNCTIONS[name], gas["lines"]
+    parts = ("linesGas", "otherGas", "intrinsicGas")
+    assert sum(int(gas[part]) for part in parts) - int(gas["refundedGas"]) == int(gas["gasUsed"])
+    assert sum(int(line["gas"]) for line in gas["lines"]) == int(gas["linesGas"])
+    assert int(gas["linesGas"]) > int(gas["otherGas"])
+
+
+SMALL = """pragma solidity ^0.8.20;
+contract Small {
+    bool public paused;
+    error Zero();
+    error One(uint256 n);
+    modifier live() { require(!paused, "paused"); _; }
+    function f(uint256 n) external live {
+        require(n != 0, "zero"); // f0
+        require(n != 1, "one"); // f1
+        paused = n == 5;
+    }
+    function g(uint256 n) external live {
+        if (n == 0) revert Zero(); // g0
+        if (n == 1) revert One(n); // g1
+        paused = n == 6;
+    }
+}"""
+POINTER = """pragma solidity ^0.8.20;
+contract Small {
+    function(uint256) internal view run;
+    uint256 kept;
+    constructor() { run = _other; }
+    function _other(uint256 n) private view { require(n > kept + 5, "no"); }
+    function f(uint256 n) external { run(n); require(n != 9, "no"); kept = n; }
+}"""
+ASSEMBLY = """pragma solidity ^0.8.20;
+contract Small {
+    error Bad();
+    function f(uint256 n) external pure {
+        assembly { if iszero(n) { mstore(0, BAD) revert(28, 4) } }
+        if (n == 1) revert Bad();
+    }
+    function g(uint256 n) external pure {
+        assembly {
+            if iszero(n) { mstore(0, BAD) revert(28, 4) } // g0
+        }
+    }
+}""".replace("BAD", f"0x{keccak(text='Bad()')[:4].hex()}")
+STRIPPED = """pragma solidity ^0.8.20;
+contract Small {
+    uint256 kept;
+    function f(uint256 n) external {
+        require(n != 0, "zero");
+        kept = n;
+        require(n != 1);
+    }
+}"""
+NOWHERE = None
+SMALL_CALLS = [
+    (SMALL, "f", 0, "f0"),
+    (SMALL, "f", 1, "f1"),
+    (SMALL, "g", 0, "g0"),
+    (SMALL, "g", 1, "g1"),
+    (POINTER, "f", 0, NOWHERE),
+    (ASSEMBLY, "f", 0, NOWHERE),
+    (ASSEMBLY, "g", 0, "g0"),
+    (STRIPPED, "f", 0, NOWHERE),
+]
+
+
+def location_of_small(explorer, source, settings, function, argument):
+    standard = standard_input({"Small.sol": source}, **settings)
+    address = explorer.verified(standard, "0.8.28", "Small.sol:Small")
+    data = f"0x{keccak(text=f'{function}(uint256)')[:4].hex()}{argument:064x}"
+    sent = explorer.send(address, data, gas=200_000)
+    return explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+
+
+@pytest.mark.parametrize(("source", "function", "argument", "mark"), SMALL_CALLS)
+def test_a_line_needs_one_statement_that_agrees(explorer, source, function, argument, mark):
+    """Else, as where a pointer may be to any function, the function is known alone."""
+    settings = {"optimizer": OPTIMIZED, "viaIR": True}
+    if source == STRIPPED:
+        settings["debug"] = {"revertStrings": "strip"}
+    location = location_of_small(explorer, source, settings, function, argument)
+    line = mark and marked_line(source, f"// {mark}")
+    assert (location["line"], location["function"]) == (line, function), location
+
+
+def test_of_a_source_with_too_many_statements_nothing_is_claimed(explorer, monkeypatch):
+    monkeypatch.setattr(compiler_layouts, "MAX_STATEMENTS", 3)
+    settings = {"optimizer": OPTIMIZED | {"runs": 201}, "viaIR": True}
+    assert location_of_small(explorer, SMALL, settings, "f", 0) is None
