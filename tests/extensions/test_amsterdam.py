@@ -126,9 +126,8 @@ def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
         assert table_digest.digest(url) == table_digest.digest(forked.url)
 
 
+@pytest.mark.parametrize("forked", ["auto"], ids=["traced"], indirect=True)
 def test_a_block_whose_traces_and_logs_differ_has_what_is_logged(forked, plain):
-    if forked.traces == "off":
-        return
     moved = forked.truth.internal_transfers[0]
     number = moved["blockNumber"]
 

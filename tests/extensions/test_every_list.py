@@ -165,11 +165,11 @@ def test_every_page_by_each_filter(listed, entity):
 @pytest.mark.parametrize("entity", COLUMNS)
 def test_lists_begin_with_the_rows_that_are_kept(listed, entity):
     kept = [row for row in listed.rows[entity] if row["blockNumber"] >= FIRST_KEPT]
-    for key, value, matching in by_one_filter(entity, kept):
-        if key not in ("success", "transaction"):
-            expected = [row["transactionHash"] for row in matching]
-            rest = read(listed.kept, entity, len(expected), {key: value}, limit=100)
-            assert rest == (expected, None)
+    uncounted = {"success", "transaction"}
+    for key, value, matching in by_one_filter(entity, kept, left_out=uncounted):
+        expected = [row["transactionHash"] for row in matching]
+        rest = read(listed.kept, entity, len(expected), {key: value}, limit=100)
+        assert rest == (expected, None)
 
 
 @pytest.mark.thorough
@@ -193,9 +193,9 @@ def test_every_page_by_two_filters(listed, entity):
             require_pages(listed.client, entity, filters, matching)
 
 
-def by_one_filter(entity, rows):
+def by_one_filter(entity, rows, left_out=frozenset()):
     """The two values of each filter that most rows have, and these rows."""
-    for key in keys_of(entity):
+    for key in (key for key in keys_of(entity) if key not in left_out):
         lengths = Counter(row[key] for row in rows if row[key] is not None)
         for value in sorted(lengths, key=lengths.__getitem__)[-2:]:
             yield key, value, [row for row in rows if row[key] == value]

@@ -22,23 +22,17 @@ GAS_PRICE = {
 def test_gas_prices_are_objects_for_clients_that_say_so(client):
     """Whichever form is asked for first, and is cached."""
     for _ in range(2):
-        for headers in (WHOLE, {}):
-            stats = client.get("/api/v2/stats", headers=headers).json
-            prices = stats["gas_prices"]
-            assert prices.keys() == SPEEDS
-            if not headers:
-                assert all(isinstance(price, float) for price in prices.values())
-                continue
-            for price in prices.values():
-                assert price.keys() == GAS_PRICE
-                assert int(price["wei"]) >= int(price["priority_fee_wei"])
-                assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
-                total = price["base_fee"] + price["priority_fee"]
-                assert total == pytest.approx(price["price"])
-            blocks = {
-                name: price["time"] / stats["average_block_time"] for name, price in prices.items()
-            }
-            assert blocks == pytest.approx({"slow": 5, "average": 3, "fast": 1}, rel=0.01)
+        stats, plain = (client.get("/api/v2/stats", headers=h).json for h in (WHOLE, {}))
+        prices = stats["gas_prices"]
+        assert prices.keys() == plain["gas_prices"].keys() == SPEEDS
+        assert {*map(type, plain["gas_prices"].values())} == {float}
+        for price in prices.values():
+            assert price.keys() == GAS_PRICE
+            assert int(price["wei"]) >= int(price["priority_fee_wei"])
+            assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
+            assert price["base_fee"] + price["priority_fee"] == pytest.approx(price["price"])
+        blocks = {name: p["time"] / stats["average_block_time"] for name, p in prices.items()}
+        assert blocks == pytest.approx({"slow": 5, "average": 3, "fast": 1}, rel=0.01)
     line = client.get("/stats-service/api/v1/lines/averageGasPrice").json
     assert line["info"]["units"] == "Gwei" and any(float(p["value"]) for p in line["chart"])
 
@@ -197,23 +191,21 @@ def test_every_order_of_the_menus_is_answered(ask, path, most):
 @pytest.mark.thorough
 def test_balances_around_a_transaction_are_those_of_the_node(ask, truth, scenario):
     """A row of a token whose balances are not known is left out: clients subtract them."""
-    compared = 0
-    for sent in {t["transactionHash"]: t for t in truth.token_transfers}.values():
-        for row in ask(f"/transactions/{sent['transactionHash']}/state-changes")["items"]:
-            before, after = int(row["balance_before"]), int(row["balance_after"])
-            if row["type"] == "coin":
-                continue
-            assert after - before == int(row["change"])
-            if row["token_id"] is None:
-                compared += 1
-                holder = row["address"]["hash"]
-                call = {
-                    "to": row["token"]["address_hash"],
-                    "data": f"0x70a08231{holder[2:].lower():0>64}",
-                }
-                answer = scenario.anvil.call("eth_call", call, hex(sent["blockNumber"]))
-                assert int(answer, 16) == after
-    assert compared > 10
+    blocks = {t["transactionHash"]: hex(t["blockNumber"]) for t in truth.token_transfers}
+    rows = [
+        (row, block)
+        for sent, block in blocks.items()
+        for row in ask(f"/transactions/{sent}/state-changes")["items"]
+        if row["type"] != "coin"
+    ]
+    for row, _ in rows:
+        assert int(row["balance_after"]) - int(row["balance_before"]) == int(row["change"])
+    of_amounts = [(row, block) for row, block in rows if row["token_id"] is None]
+    for row, block in of_amounts:
+        data = f"0x70a08231{row['address']['hash'][2:].lower():0>64}"
+        call = {"to": row["token"]["address_hash"], "data": data}
+        assert int(scenario.anvil.call("eth_call", call, block), 16) == int(row["balance_after"])
+    assert len(of_amounts) > 10
 
 
 def test_a_blob_has_the_transactions_that_carried_it(client, truth):

@@ -56,13 +56,6 @@ def test_balances(ask, scenario):
     ]
 
 
-def test_a_balance_at_an_older_block(ask, scenario):
-    person = scenario.stage.people[3]
-    wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
-    for tag in ("0x5", "5"):
-        assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
-
-
 FAULTS = [
     faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
     faulty_node.node_error(-32603, "Internal error"),
@@ -139,6 +132,8 @@ def test_balances_and_supplies_after_a_block(ask, scenario):
     person, block = scenario.stage.people[3], 5
     wei = int(scenario.anvil.call("eth_getBalance", person, hex(block)), 16)
     assert ask.result("account", "balancehistory", address=person, blockno=block) == str(wei)
+    for tag in (hex(block), str(block)):
+        assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
     token = scenario.stage.contracts["harbor"].address
     for module, action, of in (
         ("account", "tokenbalance", {"address": person}),
