@@ -5,11 +5,12 @@ import fcntl
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan.errors import ScanError
 from scan.outbound.allowed_urls import Purpose
-from scan.outbound.http_client import OF_JSON, AttemptTimeouts, HttpClient, NotFetched, tls_context
+from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
@@ -58,7 +59,7 @@ def send(
     timeout_s: float,
     *,
     method: str | None = None,
-    headers: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
     body: object = None,
 ) -> Response:
     """Return the response, of whatever status. The `body` is sent as JSON; without a `method`, a
@@ -67,10 +68,8 @@ def send(
         tls_context(settings.ca_bundle), AttemptTimeouts(timeout_s, timeout_s), Purpose.OPERATOR
     )
     data = None if body is None else json.dumps(body).encode()
-    sent = {**(OF_JSON if data else {}), **(headers or {})}
-    method = method or ("POST" if data else "GET")
     try:
-        with client.open(url, method=method, body=data, headers=sent) as response:
+        with client.open(url, method=method, body=data, headers=headers) as response:
             return Response(response.status, response.headers, response.read(MAX_RESPONSE_BYTES))
     except NotFetched as error:
         raise NoResponse(f"no response from {url}: {error}") from None

@@ -67,11 +67,7 @@ Cells = Mapping[int, tuple[Term, int]]  # bytes of terms by their place
 
 
 def inner_terms(args: Iterable[Any]) -> Iterable[Term]:
-    for arg in args:
-        if isinstance(arg, Term):
-            yield arg
-        elif isinstance(arg, tuple):
-            yield arg[0]
+    return (a[0] if isinstance(a, tuple) else a for a in args if isinstance(a, Term | tuple))
 
 
 def parts_of(data: bytes, cells: Cells, start: int) -> tuple[Part, ...]:

@@ -50,8 +50,7 @@ class Transaction:
     def defer(self, statement: str, **params: object) -> None:
         """Run a statement whose result nobody needs together with the next one, or with the commit:
         each that is sent by itself waits for the server to be scheduled, and back."""
-        text = self._text(statement, params)
-        self._deferred.append(text)
+        self._deferred.append(self._text(statement, params))
 
     def commit(self) -> None:
         self._send(b"COMMIT")

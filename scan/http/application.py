@@ -168,7 +168,7 @@ def handle_errors(app: Flask) -> None:
 
 
 def _answer_error(error: errors.ScanError) -> Response:
-    """In the form of the interface that was asked."""
+    """Answer in the form of the interface that was requested."""
     reader().do_not_cache()
     refusal = request_state.current_request().refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)

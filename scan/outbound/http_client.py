@@ -252,7 +252,7 @@ class HttpClient:
         self,
         url: str,
         *,
-        method: str = "GET",
+        method: str | None = None,
         body: bytes | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
         allowed: Sequence[Network] = (),
@@ -261,8 +261,11 @@ class HttpClient:
     ) -> Iterator[Response]:
         """Send a request, and yield its response, of whatever status; with `redirects`, that of the
         last of so many. Where they lead is checked as what anybody may have written, whatever the
-        purpose and the `allowed` networks of the first URL. Raises NotFetched."""
+        purpose and the `allowed` networks of the first URL. A `body` is JSON, and without a
+        `method` posted. Raises NotFetched."""
         purpose = self._purpose
+        method = method or ("GET" if body is None else "POST")
+        headers = {**HEADERS, **({} if body is None else OF_JSON), **headers}
         with ExitStack() as stack:
             seconds = min(self._outbound.timeouts.total_s, most_s)
             deadline = stack.enter_context(self._outbound.deadlines.deadline(seconds))
@@ -271,7 +274,7 @@ class HttpClient:
                     outbound = self._outbound._replace(allowed=allowed)
                     connection = CheckedConnection(outbound, url, purpose, deadline)
                     stack.callback(connection.close)
-                    sent = {**HEADERS, **connection.authorization, **headers}
+                    sent = {**connection.authorization, **headers}
                     connection.connect()
                     connection.request(method, connection.path, body, sent, preload_content=False)
                     response = connection.getresponse()
@@ -295,13 +298,7 @@ class HttpClient:
         """Return the document at `url`, which may be in `allowed` networks; its redirects may not.
         JSON that is `posted` goes to them, too. Raises NotFetched, at the latest after `most_s`."""
         with self.open(
-            url,
-            method="GET" if posted is None else "POST",
-            body=posted,
-            headers={} if posted is None else OF_JSON,
-            allowed=allowed,
-            redirects=MAX_REDIRECTS,
-            most_s=most_s,
+            url, body=posted, allowed=allowed, redirects=MAX_REDIRECTS, most_s=most_s
         ) as response:
             if response.status != 200:
                 raise NotFetched(

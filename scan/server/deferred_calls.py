@@ -17,7 +17,7 @@ RUN_S = 0.05  # after which it is the turn of the loop's other events
 
 
 class DeferredCalls:
-    """In place of gunicorn's PollableMethodQueue, with the same methods."""
+    """A queue in place of gunicorn's PollableMethodQueue, with the same methods."""
 
     def __init__(self) -> None:
         self._calls: deque[Callable[[], object]] = deque()

@@ -92,7 +92,7 @@ Record = dict[str, Any]
 
 class Order(NamedTuple):
     by_gas: bool  # or by the number of transactions
-    is_ascending: bool
+    is_ascending: bool = False
 
 
 def contracts(
@@ -132,8 +132,7 @@ def largest_by_gas(reader: Reader, limit: int) -> tuple[int, list[Record]]:
     longest of SPANS_S up to the newest block whose transactions are counted, with its seconds."""
     for span_s in SPANS_S:
         with suppress(InvalidParameter):
-            order = Order(by_gas=True, is_ascending=False)
-            return span_s, contracts(reader, span_s, order, None, limit)
+            return span_s, contracts(reader, span_s, Order(by_gas=True), None, limit)
     return SPANS_S[-1], []
 
 
