@@ -82,7 +82,7 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
                 again = deploy(second)
                 assert again != box
                 scan.wait_for_block(3)
-                serving.wait_until(lambda: is_verified(scan, again), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, again))
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
                 serving.wait_until(
@@ -92,6 +92,6 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
                 assert third.head() == 0
                 third.mine(2)
                 assert deploy(third) == box
-                serving.wait_until(lambda: is_verified(scan, box), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, box))
     chains = json.loads((open_folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]

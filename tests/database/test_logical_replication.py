@@ -53,7 +53,7 @@ def wait_for_subscriber(primary, warehouse):
         )
         return bool(copied and confirmed)
 
-    wait_until(has_it, timeout_s=60)
+    wait_until(has_it)
 
 
 def transfer(anvil, token, count):

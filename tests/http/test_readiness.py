@@ -72,10 +72,10 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog, monkey
             assert silent in page and "up to date" not in page
             node.fault = faulty_node.cut_connection
             gone = "the node cannot be reached or cut the connection"
-            serving.wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
+            serving.wait_until(lambda: state(client) == (head + 3, None, None, gone))
             node.fault = None
             goes_on.set()  # the step that waits for an answer yet
-            serving.wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
+            serving.wait_until(lambda: state(client) == (head + 3, head + 3, 0, None))
     lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.progress"]
     for problem in (slow, silent, gone):
         [line] = [line for line in lines if problem in line]

@@ -69,6 +69,7 @@ class Indexing:
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
         self._limits = limits
+        self._apps = []
         self._stop = _Stop()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
@@ -100,14 +101,16 @@ class Indexing:
 
     def client(self, **settings):
         """Return a client of the service over this index, with settings of its own."""
-        return create_app(replace(self.settings, **settings)).test_client()
+        self._apps.append(create_app(replace(self.settings, **settings)))
+        return self._apps[-1].test_client()
 
     def look(self):
         """The node has another block: the follower is not to wait until its next look."""
         self._stop.wake()
 
     def wait_for(self, block_number):
-        """Until the block is indexed, and balances and supplies are those of its state."""
+        """Until the block is indexed, and balances and supplies are those of its state; clients
+        see that: on a busy machine the notification may come after their next request."""
         self._wait_until_head(lambda head: head == block_number, block_number)
 
     def wait_for_at_least(self, block_number):
@@ -122,6 +125,8 @@ class Indexing:
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
             self._stop.waits.wait(0.2)
             self._stop.waits.clear()
+        for app in self._apps:
+            app.wsgi_app.index_version.expire()
 
     def _is_done(self, is_it):
         head = self._database.row("indexer/blocks_get_head")

@@ -114,7 +114,7 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path):
         run(compilers, "", timeout_s=1)
     child = int((tmp_path / "child").read_text())
     status = Path(f"/proc/{child}/stat")
-    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
+    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z")
 
 
 @pytest.mark.parametrize("leave", ["os.setsid()", "os.setpgid(0, 0)"])
@@ -139,7 +139,7 @@ def test_no_process_outlives_its_compilation(tmp_path, leave):
     file.write_text(textwrap.dedent(script))
     assert run(fake(tmp_path, f"{sys.executable} {file}"), "") == {}
     status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
-    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z", timeout_s=5)
+    wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z")
 
 
 MULTIPLIED = ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]

@@ -128,7 +128,7 @@ def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
     stored = explorer.contract(address).json
     assert (stored["match"], stored["creationMatch"]) == ("full", "full")
     # A contract of equal creation code is verified, whatever false source is stored of it.
-    wait_until(lambda: explorer.contract(other).json["verifiedBy"] == address, timeout_s=60.0)
+    wait_until(lambda: explorer.contract(other).json["verifiedBy"] == address)
     assert "source verified" in explorer.client.get(f"/address/{other}?tab=contract").text
 
 

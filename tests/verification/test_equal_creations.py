@@ -54,7 +54,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
 
     others = (alike, unlike, placed)
     compared = (explorer.settings.database_url, COMPARED, verified)
-    wait_until(lambda: len(execute(*compared)) == 2, timeout_s=60.0)
+    wait_until(lambda: len(execute(*compared)) == 2)
     assert told(alike) == ("full", "full", f"0x{7:064x}")
     assert {told(unlike), told(placed)} == {("runtime", None, None)}
     assert [*map(is_called_verified, others)] == [True, False, False]
@@ -65,7 +65,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
     again = explorer.deploy(code.creation, f"{8:064x}")
-    wait_until(lambda: told(again)[0] == "full", timeout_s=60.0)
+    wait_until(lambda: told(again)[0] == "full")
     false = CAPPED.replace("= most;", "= most + 1;")
     assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
     assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
@@ -104,13 +104,13 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
         return rows and rows[0][0] is not None
 
     evil = verified("Evil")
-    wait_until(lambda: is_compared(early) and is_compared(unlike), timeout_s=60.0)
+    wait_until(lambda: is_compared(early) and is_compared(unlike))
     assert {shown(early), shown(unlike)} == {("Evil", "runtime", evil)}
     verified("Long", f"{3:064x}")
     honest = verified("Honest", f"{5:064x}")
     late = explorer.deploy(codes["Honest"], f"{6:064x}")
     expected = ("Honest", "partial", honest)
-    wait_until(lambda: {shown(early), shown(late)} == {expected}, timeout_s=60.0)
+    wait_until(lambda: {shown(early), shown(late)} == {expected})
     assert explorer.contract(late).json["constructorArguments"] == f"0x{6:064x}"
     assert shown(unlike) == ("Evil", "runtime", evil)
     abi = f"/api?module=contract&action=getabi&address={late}"
@@ -139,10 +139,10 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
     address = explorer.deploy(code.creation, f"{7:064x}")
     assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
     assert fork(code.creation, f"{8:064x}") == address
-    wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"), timeout_s=60.0)
+    wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"))
 
     assert fork(with_highest_cap(code.runtime)) == address
-    wait_until(lambda: stored() == ("runtime", False, None), timeout_s=60.0)
+    wait_until(lambda: stored() == ("runtime", False, None))
     [listed, *_] = client.get("/api/v1/contracts?limit=1").json["contracts"]
     assert (listed["address"], listed["match"]) == (address, "runtime")
     copy = explorer.deploy(with_highest_cap(code.runtime))
@@ -152,7 +152,7 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
     assert explorer.contract(copy).json["match"] == "runtime"
 
     assert fork(code.creation, f"{9:064x}") == address
-    wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"), timeout_s=60.0)
+    wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"))
 
 
 def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
@@ -170,7 +170,7 @@ def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer
         assert record["address"] == copy
         return record
 
-    wait_until(lambda: listed()["verified"], timeout_s=60.0)
+    wait_until(lambda: listed()["verified"])
     before = listed()
     stored = explorer.contract(copy).json
     assert (stored["match"], stored["constructorArguments"]) == ("full", f"0x{2:064x}")
