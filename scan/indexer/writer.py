@@ -209,13 +209,13 @@ class Writer:
         are_few = sum(batch.rows) <= FEW_ROWS
         with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:
-                self._plan_for_few_rows(tx, before)
+                self.plan_for_few_rows(tx, before)
             append = Append(tx, head)
             yield append
         metrics.INDEXED_BLOCKS.inc(append.blocks)
         metrics.INDEXED_TRANSACTIONS.inc(append.transactions)
 
-    def _plan_for_few_rows(self, tx: Transaction, written: RowCounts) -> None:
+    def plan_for_few_rows(self, tx: Transaction, written: RowCounts) -> None:
         """Have statements planned for few rows, and those anew that were planned for much smaller
         tables. PostgreSQL does so itself when it has analyzed a table, which may be long after."""
         tx.defer("indexer/planner_plan_for_few_rows")

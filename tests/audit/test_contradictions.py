@@ -1,11 +1,14 @@
 """Rows that contradict each other are found by `scan audit`, and by `scan audit --from --to`."""
 
 from argparse import Namespace
+from contextlib import closing
 
 import psycopg2
 import pytest
 
+from scan.audit.stored_source import StoredComparison
 from scan.commands import audit
+from scan.database.connection import Database
 from scan.database.statements import read_statement
 from scan.errors import SettingError
 from tests.support.auditing import run, spoil
@@ -107,10 +110,11 @@ def test_they_are_not_repaired(copied, capsys):
     assert "  transfers are not numbered in their order: " in capsys.readouterr().out
 
 
-def test_every_range_of_an_exact_index_is_exact(finished, monkeypatch, capsys):
-    monkeypatch.setattr(audit, "RANGE_BLOCKS", 7)
-    monkeypatch.setattr(audit.long_work, "SHOW_EVERY_S", 0.0)
-    assert run(finished, first=0) == audit.EXACT
+def test_every_range_of_an_exact_index_is_exact(finished, capsys):
+    with closing(Database(finished.database_url, statement_timeout_ms=0)) as database:
+        frequent = {"range_blocks": 7, "show_every_s": 0.0}
+        stored = StoredComparison(database)
+        assert audit.audit_blocks(database, stored, 0, None, **frequent) == audit.EXACT
     assert "go on with --from 14" in capsys.readouterr().out
     assert run(finished, first=30, last=33, node=True) == audit.EXACT
     assert "rows of blocks 30 to 33 contradict each other: 0" in capsys.readouterr().out

@@ -5,7 +5,6 @@ import pytest
 from tests.contracts.test_proxy_kinds import SLOTS, expect, word
 from tests.support.explorer import compiled, standard_input
 
-ADMIN = "0x00000000000000000000000000000000000000ad"
 FORWARD = """assembly {
             let at := mload(0x40)
             calldatacopy(at, 0, calldatasize)
@@ -191,8 +190,6 @@ contract P {
         return data;
     }
 }"""
-OZ = "@openzeppelin/contracts/proxy"
-OZ_5 = "openzeppelin-5.0/proxy"
 POLYGON = """pragma solidity ^0.6.12;
 contract P {
     bytes32 constant IMPLEMENTATION_SLOT = keccak256("matic.network.proxy.implementation");

@@ -240,14 +240,23 @@ def test_clones(explorer, many, name):
     expect(explorer, clone, kind, many)
 
 
-@pytest.mark.parametrize("code", [UUPS, UUPS_I, BEACON], ids=["uups", "uups i", "beacon"])
-def test_proxies_of_eip_7760(explorer, many, code):
+@pytest.fixture
+def beacon(explorer, many):
+    return deploy(explorer, PROXY, "Beacon", word(many)[2:])
+
+
+OF_EIP_7760 = [
+    pytest.param(UUPS, IMPLEMENTATION_SLOT, "many", id="uups"),
+    pytest.param(UUPS_I, IMPLEMENTATION_SLOT, "many", id="uups i"),
+    pytest.param(BEACON, BEACON_SLOT, "beacon", id="beacon"),
+]
+
+
+@pytest.mark.parametrize(("code", "slot", "named"), OF_EIP_7760)
+def test_proxies_of_eip_7760(explorer, many, request, code, slot, named):
     proxy = explorer.place(code)
-    slot, value = IMPLEMENTATION_SLOT, many
-    if code == BEACON:
-        slot = BEACON_SLOT
-        value = deploy(explorer, PROXY, "Beacon", word(many)[2:])
-    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(value))
+    value = word(request.getfixturevalue(named))
+    explorer.anvil.call("anvil_setStorageAt", proxy, slot, value)
     expect(explorer, proxy, "eip7760", many)
 
 

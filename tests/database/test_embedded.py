@@ -120,11 +120,35 @@ def test_a_start_that_fails_names_a_full_disk(folder, monkeypatch, free_bytes):
     assert failed.value.message.startswith(is_full) is (free_bytes == 2**20)
 
 
+@pytest.fixture(scope="module")
+def zombie(tmp_path_factory):
+    """A process of the server's name that has ended, and for which nobody has waited."""
+    program = tmp_path_factory.mktemp("bin") / "postgres"
+    program.symlink_to("/bin/true")
+    process = subprocess.Popen([program])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    yield process.pid
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def server_of_another_folder():
+    with data_folder() as path, running_in(path):
+        yield postmaster(path)
+
+
+PID_FILES = ["{another}", "not a number", "", "{zombie}", "{server}", "{none}", "{another}\n" * 8]
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("left", [f"{os.getpid()}\n", "not a number\n"], ids=["another's", "none"])
-def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left):
+@pytest.mark.parametrize("left", PID_FILES)
+def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
+    started, folder, zombie, server_of_another_folder, left
+):
     started.stop()
-    (folder / "postgres" / "postmaster.pid").write_text(left)
+    numbers = {"another": os.getpid(), "server": server_of_another_folder}
+    text = left.format(**numbers, zombie=zombie, none=2**22 + 1)  # more than there may be
+    (folder / "postgres" / "postmaster.pid").write_text(f"{text}\n")
     server = EmbeddedPostgres(folder)
     start(server)
     require_answer(server)
@@ -170,16 +194,18 @@ def as_another_user(server):
     program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")
     return completed(
         [program, "-h", str(socket_folder(server)), "-U", "postgres", "-c", "SELECT 1"],
-        user="nobody" if os.geteuid() == 0 else None,
+        user="nobody",
     )
 
 
+def test_no_rule_lets_everybody_in(started, folder):
+    assert "trust" not in (folder / "postgres" / "pg_hba.conf").read_text()
+
+
 @pytest.mark.thorough
-def test_another_user_is_not_let_in_even_through_an_open_socket(started, folder):
+@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else to be")
+def test_another_user_is_not_let_in_even_through_an_open_socket(started):
     sockets = socket_folder(started)
-    if os.geteuid() != 0:  # nobody else to be: the rules themselves have to do
-        assert "trust" not in (folder / "postgres" / "pg_hba.conf").read_text()
-        return
     assert "Permission denied" in as_another_user(started).stderr
     sockets.chmod(0o755)
     (sockets / ".s.PGSQL.5432").chmod(0o777)

@@ -57,12 +57,13 @@ HEADERS = {
 }
 
 
+def hex_of(value):
+    return hex(value) if isinstance(value, int) else "0x" + value.hex()
+
+
 def struct_of(fields, hash_, **more):
-    values = {
-        name: hex(value) if isinstance(value, int) else "0x" + value.hex()
-        for name, value in fields.items()
-    }
-    header = {"hash": "0x" + hash_.hex(), "transactions": [], **values, **more}
+    values = {name: hex_of(value) for name, value in fields.items()}
+    header = {"hash": hex_of(hash_), "transactions": [], **values, **more}
     return read_json(header, BlockJson, 5)
 
 
@@ -77,13 +78,24 @@ def test_a_hash_covers_each_field_of_its_header(name):
     assert has_its_hash(struct_of(fields, hash_))
     for field, value in fields.items():
         assert not has_its_hash(struct_of(fields | {field: altered(value)}, hash_)), field
-    if name.startswith("ethereum"):  # fields that tell another form of chain are no addition
-        for sign in ({"extDataHash": WORD}, {"blockGasCost": 0}):
-            assert not has_its_hash(struct_of(fields | sign, hash_))
-    if name == "aura by nethermind":  # which writes a number
-        assert has_its_hash(struct_of(fields, hash_, step=fields["step"]))
-    if name == "aura by erigon":  # which has both
-        assert has_its_hash(struct_of(fields | SEAL, hash_))
+
+
+ADDITIONS = [
+    # Fields that tell another form of chain are none.
+    *(
+        (name, added, False)
+        for name in ("ethereum", "ethereum since Prague", "ethereum since Amsterdam")
+        for added in ({"extDataHash": hex_of(WORD)}, {"blockGasCost": "0x0"})
+    ),
+    ("aura by nethermind", {"step": 331_234_567}, True),  # which writes a number
+    ("aura by erigon", {name: hex_of(value) for name, value in SEAL.items()}, True),  # has both
+]
+
+
+@pytest.mark.parametrize(("name", "added", "has_hash"), ADDITIONS)
+def test_a_header_has_its_hash_whatever_else_its_client_writes(name, added, has_hash):
+    hash_ = keccak256(rlp.encode(list(HEADERS[name].values())))
+    assert has_its_hash(struct_of(HEADERS[name], hash_, **added)) is has_hash
 
 
 VANITY, VALIDATORS, SEALS = bytes(32), [ADDRESS, b"\xce" * 20], [SIGNATURE, b"\x5f" * 65]

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 
@@ -105,22 +106,13 @@ def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
         assert opened[before:] == []
 
 
-def test_plans_are_made_anew_once_tables_have_grown(database_url, monkeypatch):
-    discarded = []
-    defer = Transaction.defer
-
-    def note(tx, statement, **params):
-        if statement == "indexer/planner_discard_plans":
-            discarded.append(1)
-        defer(tx, statement, **params)
-
-    monkeypatch.setattr(Transaction, "defer", note)
-    written = writer.Writer(Database(database_url, statement_timeout_ms=0))
+def test_plans_are_made_anew_once_tables_have_grown():
+    tx, written = Mock(Transaction), writer.Writer(Mock(Database))
     for rows in (1000, 1001, 1100, 1126, 1200, 2000):
-        with written._database.transaction(prepared=True) as tx:
-            written._plan_for_few_rows(tx, writer.RowCounts(transactions=rows))
-    written._database.close()
-    assert len(discarded) == 3  # at 1000, 1126, 2000
+        written.plan_for_few_rows(tx, writer.RowCounts(transactions=rows))
+    plan, discard = "indexer/planner_plan_for_few_rows", "indexer/planner_discard_plans"
+    deferred = [name for (name,), _ in tx.defer.call_args_list]
+    assert deferred == [plan, discard, plan, plan, plan, discard, plan, plan, discard]
 
 
 @pytest.mark.parametrize("mined", [0, 1])

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.support import WAIT_S, page_checks, serving
+from tests.support import page_checks
 
 pytestmark = pytest.mark.thorough
 
@@ -136,25 +136,6 @@ def test_a_selected_hash_is_whole(page, over_http):
     hash_ = page.evaluate("document.querySelector('tbody a').getAttribute('href').slice(4)")
     page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody a'))")
     assert page.evaluate("getSelection().toString()").strip() == hash_
-
-
-def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(page, over_http, scenario, tmp_path):
-    """Clicked as people do; the browser gives the file the server's name."""
-    dollar = scenario.stage.contracts["dollar"].address.lower()
-    lists = {"/tokens": "/tokens", f"/token/{dollar}?tab=holders": f"/tokens/{dollar}/holders"}
-    for number, (path, api_path) in enumerate(lists.items()):
-        folder = tmp_path / str(number)
-        page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-        expected = requests.get(f"{over_http}/api/v1{api_path}?format=csv", timeout=WAIT_S)
-        file = folder / expected.headers["Content-Disposition"].split('"')[1]
-        page.open(f"{over_http}{path}")
-        page.click("a.csv")
-        # The browser makes the file before its content.
-        serving.wait_until(lambda: file.exists() and file.stat().st_size >= len(expected.content))  # noqa: B023
-        assert expected.headers["X-Scan-Complete"] == "true"
-        assert file.read_bytes() == expected.content
-        assert len(expected.content.splitlines()) > 2
-        assert urlsplit(page.evaluate("location.href")).path == path.partition("?")[0]
 
 
 def test_ages_and_exact_times_are_exchanged(page, over_http):

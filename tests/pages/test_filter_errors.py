@@ -34,8 +34,8 @@ def test_a_bad_value_is_refused_in_words_and_stays(client, query, words):
     response = client.get("/txs", query_string=query)
     assert response.status_code == 400 and words in unescape(response.text)
     assert "<script>alert" not in response.text
-    if not {"page", "cursor"} & query.keys():  # a place in a list is no filter
-        assert query.items() <= filters_in_form(response.text).items()
+    filters = query.keys() - {"page", "cursor"}  # a place in a list is none
+    assert {(key, query[key]) for key in filters} <= filters_in_form(response.text).items()
 
 
 def filters_in_form(html):
@@ -62,10 +62,6 @@ def test_what_a_page_does_not_know_is_named_in_words(client, path, words):
     response = client.get(path, headers={"Accept": "text/html"})
     assert response.status_code == 400 and response.mimetype == "text/html"
     assert words in unescape(response.text)
-
-
-def test_a_range_that_ends_before_it_begins_is_an_empty_list_of_the_api(client):
-    assert client.get("/api/v1/transactions?blockFrom=4&blockTo=3").json["transactions"] == []
 
 
 def test_an_unusual_type_without_transactions_is_named(client):

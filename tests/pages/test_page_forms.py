@@ -30,6 +30,8 @@ REFUSED_FORMS = [
     ({"function": "divide(uint256)", "argument": "1.5"}, "1.5 has no unit. Write one, such as"),
     ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
     ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
+]
+REFUSED_SOURCES = [
     ({"source": "contract A {}", "compilerVersion": "latest"}, "The compiler version must look"),
     ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
     ({"source": "A", "compilerVersion": "0.8.28", "runs": "many"}, "The number of optimizer runs"),
@@ -37,13 +39,20 @@ REFUSED_FORMS = [
 
 
 @pytest.mark.parametrize(("form", "words"), REFUSED_FORMS)
-def test_forms_have_words_of_their_own_in_errors(explorer, many, form, words):
-    path = f"/address/{many}/call"
-    if "source" in form:
-        path = f"/address/{explorer.place('6001600103')}/verify"
-    answer = explorer.client.post(path, data=form)
+def test_forms_of_calls_have_words_of_their_own_in_errors(explorer, many, form, words):
+    assert problem_of(explorer.client.post(f"/address/{many}/call", data=form)).startswith(words)
+
+
+@pytest.mark.parametrize(("form", "words"), REFUSED_SOURCES)
+def test_forms_of_sources_have_words_of_their_own_in_errors(explorer, form, words):
+    path = f"/address/{explorer.place('6001600103')}/verify"
+    assert problem_of(explorer.client.post(path, data=form)).startswith(words)
+
+
+def problem_of(answer):
     [problem] = re.findall(r'class="problem"[^>]*>([^<]+)<', answer.text)
-    assert answer.status_code == 400 and unescape(problem).startswith(words)
+    assert answer.status_code == 400
+    return unescape(problem)
 
 
 def test_files_of_one_name_are_refused(explorer):

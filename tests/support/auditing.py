@@ -1,12 +1,10 @@
 """`scan audit` run in this process, and statements that spoil what it reads."""
 
 from argparse import Namespace
-from contextlib import closing
 
 import psycopg2
 
 from scan.commands import audit
-from scan.database.connection import Database
 
 EXACT, DIFFERS = audit.EXACT, audit.DIFFERS  # what run() returns
 # By range of balance, as of large tokens.
@@ -21,12 +19,6 @@ def run(settings, **options):
     chosen = {"repair": False, "node": False, "blocks": 0, "digest": False}
     chosen |= {"first": None, "last": None, **options}
     return audit.audit(settings, Namespace(**chosen))
-
-
-def repair_rows(url):
-    """Repair derived tables alone: comparing 50,000 stored transactions takes seconds more."""
-    with closing(Database(url, statement_timeout_ms=0, session=audit.SESSION)) as database:
-        audit._audit_rows(database, repair=True)
 
 
 def spoil(settings, statement):

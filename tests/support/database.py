@@ -292,7 +292,4 @@ def wait_until_none(url, statement):
 def wait_for_problem(url, words):
     """Until the indexer has reported a problem with these words."""
     wanted = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
-    deadline = time.monotonic() + 60
-    while not execute(url, wanted, words):
-        assert time.monotonic() < deadline, execute(url, "SELECT problem FROM indexer_status")
-        time.sleep(0.05)
+    wait_until(lambda: execute(url, wanted, words))

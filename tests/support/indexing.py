@@ -110,7 +110,8 @@ class Indexing:
         self._stop.wake()
 
     def wait_for(self, block_number):
-        """Until the block is indexed, and balances and supplies are those of its state."""
+        """Until the block is indexed, and balances and supplies are those of its state; clients
+        see that: on a busy machine the notification may come after their next request."""
         self._wait_until_head(lambda head: head == block_number, block_number)
 
     def wait_for_at_least(self, block_number):

@@ -169,27 +169,24 @@ ARGUMENTS = {
     "trailing": NAME + "ff" * 32,
     "gapped": "40".zfill(64) + "00" * 32 + NAME[64:],
     "unpadded": NAME[: 2 * 64 + 6],
-    "missing": "",
     "odd": NAME + "c0ffee",
 }
+OF_FILES = [
+    *(pytest.param(PATH, "Kept", data, id=name) for name, data in ARGUMENTS.items()),
+    # Data that are missing only a constructor without arguments accepts.
+    pytest.param("src/Base.sol", "Base", "00", id="missing"),
+]
 
 
-@pytest.mark.parametrize("data", ARGUMENTS)
-def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, data):
+@pytest.mark.parametrize(("path", "name", "data"), OF_FILES)
+def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, path, name, data):
     """The creation code is equal; which arguments the constructor read is not stated."""
     standard = standard_input(files("LF"), optimizer=ON)
-    creation = compiled(VERSION, standard, PATH, "Kept").creation
-    if data == "missing":  # which only a constructor without arguments accepts
-        base = compiled(VERSION, standard, "src/Base.sol", "Base").creation
-        address = explorer.deploy(base, "00")
-        answer = explorer.verify(address, standard, VERSION, contractName="src/Base.sol:Base")
-    else:
-        address = explorer.deploy(creation, ARGUMENTS[data])
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
+    address = explorer.deploy(compiled(VERSION, standard, path, name).creation, data)
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{path}:{name}")
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
     assert (answer.json["creationMatch"], answer.json["constructorArguments"]) == (None, None)
-    size = max(1, len(ARGUMENTS[data]) // 2)
-    assert f"the {size} bytes after it are not the encoding" in answer.json["message"]
+    assert f"the {len(data) // 2} bytes after it are not the encoding" in answer.json["message"]
 
 
 @pytest.mark.thorough

@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from scan.outbound.https_client import AttemptTimeouts
 
 from scan.database import connection
 from scan.outbound import allowed_urls
@@ -26,7 +27,7 @@ def test_a_commit_wakes_the_delivery_without_a_poll(webhooks, receiver):
     with webhooks.delivering(QUICK._replace(poll_s=600.0)):
         for count in range(1, 6):
             webhooks.chain.append([Move(OWNER, OTHER)])
-            receiver.wait_for(count, timeout_s=20)
+            receiver.wait_for(count)
 
 
 def test_two_dispatchers_share_the_work_without_sending_twice(webhooks, receiver):
@@ -52,7 +53,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
     assert webhooks.record(OWNER, hook)["failCount"] == 0
     receiver.behaviour = lambda *_: Answer()
     with webhooks.delivering():
-        first, second = receiver.wait_for(2, timeout_s=10)
+        first, second = receiver.wait_for(2)
         serving.wait_until(lambda: not webhooks.pending())
     assert first.delivery == second.delivery
 
@@ -60,8 +61,9 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
 @pytest.mark.thorough
 def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
-    # Connections wait in its backlog for a handshake that never comes.
-    with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering(HASTY):
+    # Connections wait in its backlog for a handshake that never comes, longer than this test.
+    patient = HASTY._replace(timeouts=AttemptTimeouts(total_s=3600.0, connect_s=3600.0))
+    with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering(patient):
         webhooks.chain.append([Move(OWNER, OTHER)])
         serving.wait_until(lambda: receiver.received and not webhooks.pending())
         for number in range(1, 31):
@@ -70,7 +72,7 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
             webhooks.register(address(url), url, watch_address=OTHER)
         for count in range(2, 7):
             webhooks.chain.append([Move(OWNER, OTHER)])
-            receiver.wait_for(count, timeout_s=8)
+            receiver.wait_for(count)
 
 
 @pytest.mark.thorough

@@ -144,6 +144,8 @@ def test_test_events_have_the_fields_of_their_types(webhooks):
         assert made["data"].pop("test") is True
         assert made["data"].keys() == real["data"].keys() - {"methodId"}
         for name, value in made["data"].items():
-            assert type(value) is type(real["data"][name]), name
-            if str(value).startswith("0x"):
-                assert len(value) == len(real["data"][name]), name
+            assert shape(value) == shape(real["data"][name]), name
+
+
+def shape(value):
+    return type(value), len(value) if str(value).startswith("0x") else None

@@ -59,7 +59,7 @@ def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
         assert api.terminate() == 0
     receiver.behaviour = lambda *_: Answer()
     with Deliverer(webhooks):
-        receiver.wait_for(3, timeout_s=20)
+        receiver.wait_for(3)
         wait_until(lambda: not webhooks.pending())
     first, second, third = receiver.received
     assert first.delivery != second.delivery == third.delivery

@@ -138,30 +138,38 @@ DRIPPED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("at", "noticed_by"),
-    [(at, "timer") for at in ("handshake", *DRIPPED)]
-    + [("handshake", "socket"), ("response", "socket")],
-)
-def test_a_receiver_that_hangs_is_cut_with_one_reason(post, receiver, monkeypatch, at, noticed_by):
-    """Whichever limit notices it: the watcher of deadlines, or the socket's own time-out."""
-    if noticed_by == "socket":
-        monkeypatch.setattr(Deadline, "expire", lambda *_, **__: None)
+TIMER, SOCKET = Deadline.expire, lambda *_, **__: None
 
+
+@pytest.fixture(params=[TIMER, SOCKET], ids=["timer", "socket"])
+def limit(request, monkeypatch):
+    """What notices it: the watcher of deadlines, or the socket's own time-out."""
+    monkeypatch.setattr(Deadline, "expire", request.param)
+
+
+@pytest.mark.usefixtures("limit")
+def test_a_receiver_that_hangs_in_the_handshake_is_cut(post):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        outcome = post(f"https://localhost:{silent.getsockname()[1]}/", timeouts=SHORT)
+    assert outcome[:3] == (None, "no response within 0.6 s", False)
+
+
+HANGING = [*((part, TIMER) for part in DRIPPED), ("response", SOCKET)]
+
+
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize(("at", "limit"), HANGING, indirect=["limit"])
+def test_a_receiver_that_hangs_is_cut_with_the_same_reason(post, receiver, at):
     def drip(handler, _):
-        for byte in itertools.cycle(DRIPPED[at]) if DRIPPED[at] else ():
+        for byte in itertools.cycle(DRIPPED[at]):
             if receiver.closing.wait(0.02):
                 return
             handler.wfile.write(bytes((byte,)))
         receiver.closing.wait()
 
     receiver.behaviour = drip
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        url = f"https://localhost:{port}/" if at == "handshake" else receiver.url()
-        outcome = post(url, timeouts=SHORT)
-    assert (outcome.response_code, outcome.error) == (None, "no response within 0.6 s")
-    assert outcome.sent == (at != "handshake")
+    outcome = post(receiver.url(), timeouts=SHORT)
+    assert outcome[:3] == (None, "no response within 0.6 s", True)
 
 
 def test_a_receiver_that_drips_its_body_is_not_waited_for(post, receiver):
