@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.support import page_checks
+from tests.support import WAIT_S, page_checks
 
 pytestmark = pytest.mark.thorough
 

@@ -158,6 +158,6 @@ def test_other_forms_verify_it(explorer, deployed, running_jobs, send):
     assert sent.status_code in (200, 202), sent.text
     ids = (sent.json.get(name) for name in ("result", "verificationId", "verification_id"))
     path = f"/v2/verify/{next(filter(None, ids))}"
-    wait_until(lambda: explorer.client.get(path).json["isJobCompleted"], timeout_s=60)
+    wait_until(lambda: explorer.client.get(path).json["isJobCompleted"])
     job = explorer.client.get(path).json
     assert job["contract"]["match"] == "exact_match", job

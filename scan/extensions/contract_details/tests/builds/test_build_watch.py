@@ -25,6 +25,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
 )
 from scan.verification import submission_compilations
 from scan.verification.request import parse
+from tests.support import WAIT_S
 from tests.support.anvil import calldata
 from tests.support.vyper import BOX, NEWEST, SEVEN
 from tests.support.vyper import SOURCES as VYPER_SOURCES
@@ -361,7 +362,7 @@ def test_a_vyper_build_with_imports_verifies(running, vyper, tmp_path):
     compiler = vyper.store.directory / f"vyper-{NEWEST}" / f"vyper-{NEWEST}"
     options = ["-p", "src", "--enable-decimals", "-f", "combined_json", "src/Vault.vy"]
     done = subprocess.run(
-        [compiler, *options], cwd=tmp_path, capture_output=True, timeout=120, check=False
+        [compiler, *options], cwd=tmp_path, capture_output=True, timeout=WAIT_S, check=False
     )
     assert done.returncode == 0, done.stderr
     (tmp_path / "out/combined.json").write_bytes(done.stdout)
