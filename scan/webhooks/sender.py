@@ -44,6 +44,11 @@ class Outcome(NamedTuple):
         return self.response_code == GONE
 
 
+def signature_header(secret: str, body: bytes) -> str:
+    """Return the value of X-Scan-Signature."""
+    return f"sha256={hmac.digest(secret.encode(), body, 'sha256').hex()}"
+
+
 class ReceiverConnection:
     """Sends one webhook's deliveries during a lease.
 
@@ -95,15 +100,15 @@ class ReceiverConnection:
         self, connection: CheckedConnection, message: Message, now: datetime
     ) -> tuple[int, str | None]:
         """Send the request, and return the status and Retry-After of the response."""
-        key, timestamp = self._secret.encode(), str(int(now.timestamp()))
+        timestamp = str(int(now.timestamp()))
         signed = f"{message.id}.{timestamp}.".encode() + message.body
-        signature = b64encode(hmac.digest(key, signed, "sha256")).decode()
+        signature = b64encode(hmac.digest(self._secret.encode(), signed, "sha256")).decode()
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
-            "X-Scan-Signature": f"sha256={hmac.digest(key, message.body, 'sha256').hex()}",
+            "X-Scan-Signature": signature_header(self._secret, message.body),
             # The headers of Standard Webhooks 1.0, with the same key.
             "Webhook-Id": str(message.id),
             "Webhook-Timestamp": timestamp,
