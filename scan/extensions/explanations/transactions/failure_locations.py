@@ -388,7 +388,9 @@ def _is_contradicted(place: Place, failure: Failure) -> bool:
     is_text = failure.data.hex().startswith(ERROR)
     if not words or failure.kind != node_errors.REVERT or b"\\" in words:
         return False
-    return words.startswith(b'"') != is_text or words[1:-1] not in failure.data
+    if words.startswith(b'"'):
+        return not is_text or words[1:-1] not in failure.data
+    return is_text
 
 
 def _place(
