@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from scan.outbound.https_client import AttemptTimeouts
+from scan.outbound.http_client import AttemptTimeouts
 
 from scan.database import connection
 from scan.outbound import allowed_urls

@@ -43,7 +43,8 @@ from scan.verification.submission_compilations import Compilations
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI, MSTORE, RETURN, REVERT, RETURNDATACOPY = 0x56, 0x57, 0x52, 0xF3, 0xFD, 0x3E
+JUMP, JUMPI, RETURN, REVERT = 0x56, 0x57, 0xF3, 0xFD
+MSTORE, MCOPY, RETURNDATACOPY = 0x52, 0x5E, 0x3E
 CALLS = (0xF0, 0xF1, 0xF2, 0xF4, 0xF5, 0xFA)  # and creations
 
 _CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")

@@ -21,6 +21,7 @@ from scan.extensions.explanations.transactions.compiler_findings import (
     CALLS,
     JUMP,
     JUMPI,
+    MCOPY,
     MSTORE,
     RETURN,
     RETURNDATACOPY,
@@ -293,11 +294,13 @@ def _located(
 
 def _has_words(code: bytes, steps: Sequence[int], returned: bytes) -> bool:
     """Return whether steps put the selector of an error, or the text, on the stack, also to be
-    shifted."""
+    shifted; not where they copy memory, as a computed text that has these words is."""
     is_text = returned[:4].hex() == ERROR
     words = int.from_bytes(returned[68:100] if is_text else returned[:4])
     operands = (code[step + 1 : step + 1 + operand_size(code, step)] for step in steps)
     numbers = map(int.from_bytes, operands)
+    if any(code[step] == MCOPY for step in steps):
+        return False
     return words > 0 and any(n and words // (words & -words) == n // (n & -n) for n in numbers)
 
 
@@ -385,7 +388,9 @@ def _is_contradicted(place: Place, failure: Failure) -> bool:
     is_text = failure.data.hex().startswith(ERROR)
     if not words or failure.kind != node_errors.REVERT or b"\\" in words:
         return False
-    return words.startswith(b'"') != is_text or words[1:-1] not in failure.data
+    if words.startswith(b'"'):
+        return not is_text or words[1:-1] not in failure.data
+    return is_text
 
 
 def _place(
