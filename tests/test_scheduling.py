@@ -9,7 +9,15 @@ import hypothesis
 import pytest
 
 from tests.support import tiers
-from tests.support.scheduling import SHARED, group_of, is_left_out, placed, shard, shuffled
+from tests.support.scheduling import (
+    SHARED,
+    group_of,
+    is_left_out,
+    own_files,
+    placed,
+    shard,
+    shuffled,
+)
 from tests.support.serving import ROOT
 from tests.support.settings_document import taken_away
 
@@ -34,40 +42,46 @@ def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long()
     assert max(loads) - min(loads) < 1
 
 
-def config_of(worker=None, **options):
+def config_of(worker=None, markexpr="not long", **options):
     worker_input = {"workercount": 3, "workerid": f"gw{worker}"}
     return SimpleNamespace(
         **({} if worker is None else {"workerinput": worker_input}),
         invocation_params=SimpleNamespace(dir=ROOT),
-        args=["tests", "scan/extensions", "tests/api/test_lists.py::test_stats"],
-        option=SimpleNamespace(**{"markexpr": "not long", "shard": None} | options),
+        args=["tests/http", "tests/api/test_lists.py::test_stats"],
+        option=SimpleNamespace(markexpr=markexpr, **{"shard": None} | options),
         stash={},
     )
 
 
-def collected(config):
-    return [file for file in FILES if not is_left_out(ROOT / file, config)]
+def test_each_file_is_collected_by_one_worker():
+    configs = [config_of(worker) for worker in range(3)]
+    for file in [f for f in FILES if f.startswith("tests/http/")] + ["tests/api/test_lists.py"]:
+        if tiers.tiers_of_file(ROOT / file) != {"long"}:
+            assert sum(not is_left_out(ROOT / file, config) for config in configs) == 1
+    assert not is_left_out(ROOT / "tests/http/conftest.py", configs[0])
 
 
 TESTS, REST, ALL = "not thorough and not long", "thorough and not long", "not long"
 
 
 @pytest.mark.parametrize("markexpr", [TESTS, REST, ALL, "long", "check", ""])
-def test_each_file_with_tests_of_the_tier_is_collected_by_one_worker_of_one_shard(markexpr):
-    whole = collected(config_of(markexpr=markexpr))
+def test_files_with_tests_of_a_tier_are_of_one_worker_of_one_shard(markexpr):
+    def of(**options):
+        return own_files(FILES, config_of(markexpr=markexpr, **options))
+
     shards = [shard(f"{number}/4") for number in range(1, 5)]
-    for configs in (
-        [config_of(worker, markexpr=markexpr) for worker in range(3)],
-        [config_of(markexpr=markexpr, shard=part) for part in shards],
-        [config_of(w, markexpr=markexpr, shard=part) for w in range(3) for part in shards],
+    for parts in (
+        [of(worker=worker) for worker in range(3)],
+        [of(shard=part) for part in shards],
+        [of(worker=worker, shard=part) for worker in range(3) for part in shards],
     ):
-        assert sorted(chain.from_iterable(map(collected, configs))) == whole
-    assert not is_left_out(ROOT / "tests/http/conftest.py", config_of(0))
+        assert sorted(chain.from_iterable(parts)) == of()
 
 
 def test_a_run_collects_the_files_with_tests_of_its_tiers():
+    expressions = TESTS, REST, ALL, "long"
     tests, rest, all_, long = (
-        {*collected(config_of(markexpr=m))} for m in (TESTS, REST, ALL, "long")
+        {*own_files(FILES, config_of(markexpr=expression))} for expression in expressions
     )
     assert tests | rest == all_ and all_ | long == {*FILES}
     assert tests - rest and rest - tests and long - all_ and "tests/api/test_lists.py" in tests

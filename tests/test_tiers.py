@@ -95,7 +95,8 @@ def test_what_a_run_records_replaces_what_the_table_said(tmp_path):
     }
 
 
-def test_a_test_is_recorded_with_all_that_it_starts(tmp_path):
+def test_a_test_is_recorded_in_its_file_and_tier(tmp_path, monkeypatch):
+    monkeypatch.setenv(tiers.RECORDED_BY, "")
     recorder, path = tiers.Recorder(tmp_path, has_workers=False), ROOT / "tests/test_tiers.py"
     item = SimpleNamespace(path=path, get_closest_marker=lambda mark: mark == "thorough")
     for following in (item, None):

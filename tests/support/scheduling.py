@@ -49,11 +49,12 @@ def is_left_out(path, config):
         given = {Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.args}
         files = {f for p in given for f in (p.rglob("test_*.py") if p.is_dir() else [p])}
         names = [f.relative_to(ROOT).as_posix() for f in files if "node_modules" not in f.parts]
-        config.stash[OWN_FILES] = {ROOT / name for name in _own(names, config)}
+        config.stash[OWN_FILES] = {ROOT / name for name in own_files(names, config)}
     return path not in config.stash[OWN_FILES]
 
 
-def _own(names, config):
+def own_files(names, config):
+    """Of files, those with tests of the run's tiers, of its shard, and of this worker."""
     seconds = {}
     if chosen := tiers.tiers_of_run(config.option.markexpr):
         names = [name for name in names if tiers.tiers_of_file(ROOT / name) & chosen]

@@ -20,6 +20,7 @@ import threading
 import time
 from collections import Counter, defaultdict, namedtuple
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -35,6 +36,7 @@ RUN = "(workers)"  # the row of what costs a run beside its tests, from its star
 MARK = re.compile(r"\bmark\.(thorough|long)\b")
 MARK_OF_FILE = re.compile(r"^pytestmark = .*\bmark\.(thorough|long)\b", re.M)
 PR_SET_CHILD_SUBREAPER = 36
+RECORDED_BY = "PYTEST_RECORDED_BY"  # in the environment of what a recording process starts
 
 
 class Cost(namedtuple("Cost", "tests seconds processor_seconds")):
@@ -72,6 +74,7 @@ def seconds_by_file(tiers):
     return seconds
 
 
+@cache
 def tiers_of_file(path):
     """The tiers whose tests a file may have, by the marks in its text."""
     text = path.read_text(encoding="utf-8")
@@ -99,12 +102,13 @@ class Recorder:
         Path(folder).mkdir(parents=True, exist_ok=True)
         self.path = Path(folder, f"{os.getpid()}.jsonl")
         self.has_workers, self.start_s = has_workers, time.monotonic()
+        os.environ[RECORDED_BY] = str(os.getpid())
         self.last = None
         self.tests = 0
 
     def pytest_runtest_logstart(self):
         """What outlives its parent is from now on a child of the process that has started workers,
-        and counts there when it has ended."""
+        for which it counts when it has ended."""
         if self.has_workers and not self.tests:
             self.tests = 1
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -148,7 +152,8 @@ def _place(item):
 
 
 def _processor_s():
-    """What this process and all below it have taken, with those that ended."""
+    """What this process, all that it has started and all below these have taken, with those that
+    have ended: of daemons while they live."""
     children, ticks = defaultdict[int, list[int]](list), Counter[int]()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
@@ -156,7 +161,12 @@ def _processor_s():
             pid = int(path.parent.name)
             children[int(fields[1])].append(pid)
             ticks[pid] = sum(map(int, fields[11:15]))
+    mark = f"{RECORDED_BY}={os.getpid()}".encode()
     below, total = [os.getpid()], 0
+    for pid in [*children[1], *children[os.getppid()]]:
+        with suppress(OSError):
+            if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                below.append(pid)
     while below:
         total += ticks[pid := below.pop()]
         below += children[pid]
