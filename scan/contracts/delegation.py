@@ -163,6 +163,7 @@ class Run:
     ) -> None:
         self.ways: dict[Way, None] = {}
         self.own: set[bytes] = set()
+        self.named: dict[bytes, None] = {}  # all with which the code compares that is called
         self._kept: set[bytes] = set()  # functions that do not pass all calls on
         self.end = 0
         self._code, self._steps, self._input, self._selector = code, steps, input_, selector
@@ -569,6 +570,7 @@ class Run:
         for selector in ((number & 0xFFFFFFFF).to_bytes(4), number.to_bytes(32)[:4]):
             if _of_input(selector, 0).number(of) == number:
                 self.own.add(selector)
+                self.named[selector] = None
                 state.is_own, state.selector = True, selector
                 self._own_waiting.append(state)
                 return False

@@ -57,7 +57,7 @@ BLOCK_STEPS = 4 * BUDGET  # of the codes that are indexed at once; the others ar
 REQUEST_STEPS, STEPS_OF_READ = 3 * BUDGET, 5
 # For the functions of routers among the codes that are indexed at once, and for one of these.
 ROUTE_STEPS, STEPS_OF_ROUTE = 10 * BUDGET, 1_000
-MAX_ROUTES, TRIED_ROUTES, STEPS_OF_TRY = 400, 6, 450
+TRIED_ROUTES, STEPS_OF_TRY = 6, 700
 MAX_TEXT = 4 * 1024  # of a stored delegation; those of compilers have 1,000 characters
 SIZES_OF_ROUTES = 36, 100  # of call data, with which routers are run
 CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
@@ -236,7 +236,7 @@ def delegation_of(code: bytes, steps: Steps, route_steps: Steps | None = None) -
         return None
     passed_on = [way for way in run.ways if way.ending == FORWARDED and not way.is_own]
     if not passed_on:
-        return _routed(code, route_steps or Steps(ROUTE_STEPS))
+        return _routed(code, [*run.named], route_steps or Steps(ROUTE_STEPS))
     ways, constant = tuple(run.ways), _constant_target(tuple(run.ways))
     if 8 * len(run.own) + len(orjson.dumps(to_text(ways))) > MAX_TEXT:
         return Delegation("other", None, (Way(FORWARDED, targets=(0,)), Way(UNFOLLOWED)))
@@ -252,19 +252,17 @@ def delegation_of(code: bytes, steps: Steps, route_steps: Steps | None = None) -
     return Delegation(kind, None, ways, frozenset(run.own))
 
 
-def _routed(code: bytes, steps: Steps) -> Delegation | None:
+def _routed(code: bytes, named: Sequence[bytes], steps: Steps) -> Delegation | None:
     """Return to which contracts, whose addresses it has, code passes on each of the functions that
     it names; as delegation_of() does. Of most codes a few functions show that it does not."""
-    constants = [push[0][1:] for push in _PUSHED.finditer(code) if len(push[0]) > 20]
-    if not any(_is_address(constant[-20:]) and not any(constant[:-20]) for constant in constants):
+    constants = (push[0][1:] for push in _PUSHED.finditer(code) if len(push[0]) > ADDRESS_BYTES)
+    if not named or not any(map(_is_address, constants)):
         return NOT_DELEGATING
-    named = (push[0] for push in _PUSHED.finditer(code) if push[0][:1] in b"\x63\x7f")
-    selectors = [*dict.fromkeys(push[1:5] for push in named if not any(push[5:]))][:MAX_ROUTES]
     most = steps.left
-    tried = selectors[:: -(-len(selectors) // TRIED_ROUTES) or 1]
+    tried = named[:: -(-len(named) // TRIED_ROUTES)]
     routes = _routes(code, tried, steps, STEPS_OF_TRY)
     if routes:
-        routes = _routes(code, selectors, steps, STEPS_OF_ROUTE)
+        routes = _routes(code, named, steps, STEPS_OF_ROUTE)
     if steps.left < 0 and most < ROUTE_STEPS:
         return None
     return _router(routes) if routes else NOT_DELEGATING
@@ -289,8 +287,9 @@ def _routes(
 
 
 def _is_address(constant: bytes) -> bool:
-    """Return whether bytes may be the address of a contract: not a small number or a mask."""
-    return len(constant) == 20 and any(constant[:8]) and len({*constant}) > 4
+    """Return whether a constant may be the address of a contract: not a small number or a mask."""
+    address = constant[-ADDRESS_BYTES:]
+    return not any(constant[:-ADDRESS_BYTES]) and any(address[:8]) and len({*address}) > 4
 
 
 def _handwritten(code: bytes, run: Run) -> tuple[int, bool]:

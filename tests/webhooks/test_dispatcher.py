@@ -5,10 +5,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from scan.outbound.http_client import AttemptTimeouts
 
 from scan.database import connection
 from scan.outbound import allowed_urls
+from scan.outbound.http_client import AttemptTimeouts
 from scan.webhooks import sender
 from scan.webhooks.queues import FinishedAttempt, now
 from tests.support import WAIT_S, serving
