@@ -90,6 +90,13 @@ def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
     return contract._replace(abis=tuple(lent))
 
 
+def running(codes: Sequence[Contract]) -> Contract:
+    """Return the last of contracts while the code of the first ran for the others: with the ABIs of
+    all."""
+    abis = tuple(abi for code in codes for abi in code.abis)
+    return codes[-1]._replace(abis=abis) if codes else NO_CONTRACT
+
+
 _ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
 NOW = Block(2**43 - 1, "the head")  # the largest number that the database has ordinals for

@@ -1,13 +1,15 @@
 """The details of a transaction: its input, method and logs, decoded."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import Decoded, DecodingBudget
+from scan.contracts.abi_decoding import AbiIndex, Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import Receipt, TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, decoding
@@ -79,15 +81,29 @@ class TransactionDetails(NamedTuple):
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 
 
-class TracedImplementations:
-    """The implementations of proxies in a transaction, by its trace: they may have had others
-    before it or after it in its block. Without an extension that reads traces, none."""
+Code = tuple[bytes, ...]  # addresses of contracts, of which the first ran
 
-    def of(
-        self, reader: Reader, sent: IndexedTransaction, *, may_read: bool
-    ) -> Mapping[bytes, tuple[bytes, ...]]:
-        """Return the implementations by proxy; `may_read`: also of a trace not known yet."""
-        return {}
+
+def content_of(log: TransactionLog) -> tuple[object, ...]:
+    """Return what a log has in receipts and in traces."""
+    return log.address, log.topics, log.data
+
+
+class RanCode(NamedTuple):
+    """The code that a transaction ran, by its trace: contracts to which the called one passed the
+    call on, and by the content of logs those that emitted them."""
+
+    called: Code
+    emitting: Mapping[tuple[object, ...], Collection[Code]]
+
+
+class TracedCode:
+    """The code that a transaction ran: its state before and after the block does not say which
+    implementation a proxy had in between. Without an extension that reads traces, none."""
+
+    def of(self, reader: Reader, node: NodeSession, sent: IndexedTransaction) -> RanCode | None:
+        """Return the code; None where the node has no trace."""
+        return None
 
 
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
@@ -112,12 +128,20 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     logs_in_window = window.of(logs or ())
     addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=False)
-    contracts = abis.find_at_or_now([*addresses][:MAX_CONTRACTS], block, node, budget, ran)
-    if any(contract.readings for contract in contracts.values()):
-        ran = reader.sources.get(TracedImplementations).of(reader, sent, may_read=True)
-        of_trace = [address for address, contract in contracts.items() if contract.readings]
-        contracts |= abis.find_at_or_now(of_trace, block, node, budget, ran)
+    contracts = {
+        emitter.address: contract
+        for emitter, contract in abis.contracts(
+            {contract_abis.Emitter(a, block) for a in [*addresses][:MAX_CONTRACTS]}, budget
+        ).items()
+    }
+    by_state = {address for address, contract in contracts.items() if contract.delegates}
+    ran = (by_state and reader.sources.get(TracedCode).of(reader, node, sent)) or RanCode((), {})
+    lent, emitting = _traced(ran, abis, block, budget)
+    untraced = {a for a in by_state if a == called and not ran.called}
+    untraced |= by_state & {
+        log.address for log in logs_in_window if content_of(log) not in emitting
+    }
+    contracts |= abis.find_at_or_now(untraced, block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
     contract = contracts.get(called or b"", contract_abis.NO_CONTRACT)
@@ -126,17 +150,18 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     is_call = called is not None and (has_logs or contract.has_code is not False)
     if is_call and called is not None:
         ran_there = (
-            contract
-            if called in ran
+            contract._replace(abis=(*lent, *contract.abis))
+            if ran.called
             else abis.of_call(
                 contract, contract_abis.Emitter(called, block), calldata, node, budget
             )
         )
         method = decoding.method_of(calldata, ran_there, imported, budget)
-    decoded = [
-        DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
-        for log in logs_in_window
-    ]
+    decoded = []
+    for log in logs_in_window:
+        emitter = contracts.get(log.address, contract_abis.NO_CONTRACT)
+        emitter = emitter._replace(readings=tuple(emitting.get(content_of(log), emitter.readings)))
+        decoded.append(DecodedLog(log, decoding.event_of(log, emitter, imported, budget)))
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if any(contract.is_of_now for contract in contracts.values()):
         unavailable = unavailable or IMPLEMENTATIONS_OF_NOW
@@ -153,20 +178,44 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         TOO_MANY_LOGS if logs is None else unavailable,
         decoded,
         is_call,
-        [*_unproven(receipt, contract, (contracts.get(log.address) for log in logs_in_window))],
+        [
+            *_unproven(
+                receipt,
+                is_method_of_node=contract.delegates or bool(ran.called),
+                is_event_of_node=bool(by_state & {log.address for log in logs_in_window}),
+            )
+        ],
     )
 
 
+def _traced(
+    ran: RanCode,
+    abis: contract_abis.ContractAbis,
+    block: contract_abis.Block,
+    budget: DecodingBudget,
+) -> tuple[Sequence[AbiIndex], Mapping[tuple[object, ...], Sequence[contract_abis.Contract]]]:
+    """Return the ABIs of what the called contract passed the call on to, and the contracts that
+    emitted logs, by their content."""
+    codes = dict.fromkeys(
+        chain(ran.called, *(c for of_log in ran.emitting.values() for c in of_log))
+    )
+    emitters = {contract_abis.Emitter(code, block) for code in [*codes][:MAX_CONTRACTS]}
+    of = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
+    called = contract_abis.running([of[code] for code in ran.called if code in of])
+    return called.abis, {
+        content: [contract_abis.running([of[c] for c in code if c in of]) for code in of_log]
+        for content, of_log in ran.emitting.items()
+    }
+
+
 def _unproven(
-    receipt: Receipt,
-    called: contract_abis.Contract,
-    emitters: Iterable[contract_abis.Contract | None],
+    receipt: Receipt, *, is_method_of_node: bool, is_event_of_node: bool
 ) -> Iterator[str]:
-    if called.delegates:
+    if is_method_of_node:
         yield "method"
     if not receipt.is_proven:
         yield from ("logs", "logCount")
-    elif any(emitter is not None and emitter.delegates for emitter in emitters):
+    elif is_event_of_node:
         yield "logs.event"
 
 

@@ -28,6 +28,8 @@ MAX_FRAMES = 1000
 MAX_LOGS = 1000
 MAX_DATA_BYTES = 1024 * 1024  # of all inputs, outputs and logs together
 MAX_TYPE = 20
+MAX_CODES = 8  # that are told to have done what a call did
+DELEGATING = ("DELEGATECALL", "CALLCODE")
 MAX_UINT64 = 2**64 - 1  # of gas (EIP-1985)
 CACHE_BYTES = 32 * 1024 * 1024
 FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
@@ -103,7 +105,7 @@ def passed_on(frames: Sequence[TraceFrame]) -> dict[tuple[int, ...], dict[bytes,
     by_place = {frame.trace_address: frame for frame in frames}
     targets: dict[tuple[int, ...], dict[bytes, None]] = {}
     for frame in frames:
-        if frame.type in ("DELEGATECALL", "CALLCODE") and frame.to_address and frame.trace_address:
+        if frame.type in DELEGATING and frame.to_address and frame.trace_address:
             caller = by_place[frame.trace_address[:-1]]
             if (frame.input, frame.input_size) == (caller.input, caller.input_size):
                 targets.setdefault(caller.trace_address, {})[frame.to_address] = None
@@ -118,6 +120,29 @@ def implementations_in(frames: Sequence[TraceFrame]) -> dict[bytes, tuple[bytes,
         if (proxy := called[place]) is not None:
             targets.setdefault(proxy, {}).update(implementations)
     return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
+
+
+def passed_on_to(frames: Sequence[TraceFrame]) -> tuple[bytes, ...]:
+    """Return the contracts to which the outermost call was passed on, the innermost first."""
+    own, *others = frames
+    passing, codes = {own.trace_address}, dict[bytes, None]()
+    for frame in others:
+        is_same = (frame.input, frame.input_size) == (own.input, own.input_size)
+        if is_same and frame.type in DELEGATING and frame.trace_address[:-1] in passing:
+            passing.add(frame.trace_address)
+            codes |= {frame.to_address: None} if frame.to_address else {}
+    return tuple(reversed(codes))[:MAX_CODES]
+
+
+def codes_in(frames: Sequence[TraceFrame]) -> dict[tuple[int, ...], tuple[bytes, ...]]:
+    """Return the contracts whose code may have done what a call did, by its place: its own code,
+    and of a DELEGATECALL those for which it ran, at most MAX_CODES of them."""
+    codes: dict[tuple[int, ...], tuple[bytes, ...]] = {}
+    for frame in frames:
+        place, own = frame.trace_address, filter(None, [frame.to_address])
+        outer = codes[place[:-1]] if place and frame.type in DELEGATING else ()
+        codes[place] = (*own, *outer)[:MAX_CODES]
+    return codes
 
 
 class TraceKind(NamedTuple):
@@ -157,12 +182,6 @@ class TransactionTraces:
         of it, UpstreamFailed where it may have one later, and the errors of NodeSession."""
         trace: TransactionTrace = self.read(node, indexed, CALL_TRACE)
         return trace
-
-    def known_calls(self, indexed: IndexedTransaction) -> TransactionTrace | None:
-        """Return the calls of a transaction if they have been read."""
-        cache = self._caches.get(CALL_TRACE.name)
-        trace = cache and cache.get((indexed.hash, indexed.block_hash))
-        return trace if isinstance(trace, TransactionTrace) else None
 
     def read(self, node: NodeSession, indexed: IndexedTransaction, kind: TraceKind) -> Any:
         """Return a trace of a kind. Raises as calls() does."""

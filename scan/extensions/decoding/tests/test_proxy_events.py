@@ -72,7 +72,7 @@ def is_old_state(call):
 
 def test_where_the_node_has_only_present_implementations_it_is_said(work):
     sent = work.send(proxy_to(work, work.worker), WORK)
-    with behind(work.explorer.settings) as (client, node):
+    with behind(replace(work.explorer.settings, traces="off")) as (client, node):
         node.fault = faulty_node.refuse(is_old_state, -32000, "missing trie node")
         _, details = work.get(sent, client)
         assert details["unavailable"] in client.get(f"/tx/{sent}").text

@@ -295,7 +295,7 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
     monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
     sent = [work.send(work.worker, WORK) for _ in FAULTS]
     proxied = work.send(proxy_to(work, work.worker), WORK)
-    with behind(work.explorer.settings) as (client, node):
+    with behind(replace(work.explorer.settings, traces="off")) as (client, node):
         for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
             node.fault = fault
             status, found = work.get(transaction, client)

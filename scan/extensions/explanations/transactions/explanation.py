@@ -1,20 +1,29 @@
 """The sentence about a transaction and why it failed, in its record and on its page."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.decoding.details import TracedImplementations, TransactionDetails
+from scan.extensions.decoding.details import (
+    Code,
+    RanCode,
+    TracedCode,
+    TransactionDetails,
+    content_of,
+)
 from scan.extensions.decoding.hooks import Explanation
 from scan.extensions.explanations.transactions import queries
-from scan.extensions.traces.transaction_traces import TransactionTraces, implementations_in
+from scan.extensions.traces.transaction_traces import TransactionTraces, codes_in, passed_on_to
 from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
 from scan.queries.reader import Reader
 
+TIMEOUT_S = 2.0  # of a trace that says which code ran
 # Of a sentence: what hashes prove.
 PROVEN_PARTS = {None, "coin", "address"}
 
@@ -43,18 +52,21 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     return Shown({"sentence": summary.parts, "failure": failure}, addresses)
 
 
-class ImplementationsInTraces(TracedImplementations):
-    def of(
-        self, reader: Reader, sent: IndexedTransaction, *, may_read: bool
-    ) -> Mapping[bytes, tuple[bytes, ...]]:
-        traces = reader.sources.get(TransactionTraces)
+class CodeInTraces(TracedCode):
+    def of(self, reader: Reader, node: NodeSession, sent: IndexedTransaction) -> RanCode | None:
         try:
-            trace = traces.calls(reader.node, sent) if may_read else traces.known_calls(sent)
+            at = node.within(TIMEOUT_S)
+            frames = reader.sources.get(TransactionTraces).calls(at, sent).frames
         except (TracesUnavailable, UpstreamFailed, Unavailable):
             if reader.has_node_failed:
                 reader.do_not_cache()
-            return {}
-        return {} if trace is None else implementations_in(trace.frames)
+            return None
+        codes = codes_in(frames)
+        emitting: defaultdict[tuple[object, ...], dict[Code, None]] = defaultdict(dict)
+        for frame in frames:
+            for log in () if frame.is_undone else frame.logs or ():
+                emitting[content_of(log)][codes[frame.trace_address]] = None
+        return RanCode(passed_on_to(frames), emitting)
 
 
 HOOKS = Explanation(fields=fields, head=head)

@@ -70,8 +70,18 @@ def decode_trace(
     contracts = abis.find_at_or_now(first, block, node, budget, seen)
     imported = abis.imported_if_needed(_selectors(trace.frames))
     targets = transaction_traces.passed_on(trace.frames)
+    # Those that logged are in the trace, and not of what proxies have at the block.
+    emitters = {contract_abis.Emitter(address, block) for address in first}
+    own = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
+    codes = transaction_traces.codes_in(trace.frames)
     frames = [
-        _decoded(frame, _of_call(frame, contracts, targets), contracts, imported, budget)
+        _decoded(
+            frame,
+            _of_call(frame, contracts, targets),
+            [own[code] for code in codes[frame.trace_address] if code in own],
+            imported,
+            budget,
+        )
         for frame in trace.frames
     ]
     if not implementations:
@@ -158,7 +168,7 @@ def _contradiction(
 def _decoded(
     frame: transaction_traces.TraceFrame,
     contract: contract_abis.Contract,
-    contracts: Mapping[bytes, contract_abis.Contract],
+    codes: Sequence[contract_abis.Contract],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
@@ -174,27 +184,9 @@ def _decoded(
         functions = (e for e in entries if (e.signature, e.source) == declared)
         if (entry := next(functions, None)) is not None:
             result = decoding.decode_result(entry, frame.output, budget)
-    logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
+    emitting = contract_abis.running(codes)
+    logs = [(log, decoding.event_of(log, emitting, imported, budget)) for log in frame.logs or ()]
     return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
-
-
-def _event(
-    log: TransactionLog,
-    contracts: Mapping[bytes, contract_abis.Contract],
-    ran: contract_abis.Contract,
-    imported: Mapping[bytes, Sequence[str]],
-    budget: abi_decoding.DecodingBudget,
-) -> abi_decoding.Decoded | None:
-    """Return a log's event by the contract's ABIs, or by those of the code that ran where they do
-    not say which it is, or else by imported signatures."""
-    event = decoding.decode_event(log, contracts.get(log.address), budget)
-    if event is not None and not event.alternatives:
-        return event
-    return (
-        decoding.decode_event(log, ran, budget)
-        or event
-        or decoding.event_of(log, None, imported, budget)
-    )
 
 
 def _selectors(frames: Sequence[transaction_traces.TraceFrame]) -> Iterator[bytes]:

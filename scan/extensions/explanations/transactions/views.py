@@ -14,10 +14,10 @@ from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.extensions.decoding.details import TracedImplementations
+from scan.extensions.decoding.details import TracedCode
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.extensions.explanations.transactions import state_changes, transaction_failures
-from scan.extensions.explanations.transactions.explanation import ImplementationsInTraces
+from scan.extensions.explanations.transactions.explanation import CodeInTraces
 from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TransactionTrace
@@ -190,7 +190,7 @@ _state = partial(_shown, lambda sent: shown_accounts(explanations.state_changes(
 HOOKS = (
     Api(blueprints=(blueprint,)),
     Service(make=lambda core: transaction_failures.TransactionFailures(core.writes)),
-    Service(make=lambda core: ImplementationsInTraces(), base=TracedImplementations),
+    Service(make=lambda core: CodeInTraces(), base=TracedCode),
     Pages(
         sections=(Section({"transaction_facts": "transaction_reason.html"}),),
         add_to_transactions=transaction_failures.add_reasons,

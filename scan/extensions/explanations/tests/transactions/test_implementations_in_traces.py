@@ -24,6 +24,12 @@ contract V2 {{
     uint256 public n; event Done(uint256 newNumber);
     function act(uint256 second) external {{ n = second; emit Done(second); }}
 }}
+contract Both {{
+    function run(P proxy, address other, address first) external {{
+        V1(address(proxy)).act(1); proxy.upgradeTo(other);
+        V1(address(proxy)).act(2); proxy.upgradeTo(first);
+    }}
+}}
 contract P {{
     constructor(address i) {{ upgradeTo(i); }}
     function upgradeTo(address i) public {{ assembly {{ sstore({IMPLEMENTATION_SLOT}, i) }} }}
@@ -91,14 +97,33 @@ def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(
     proxy = explorer.deploy(creation, word(first)[2:])
     calls = upgrade(second), act(1), upgrade(first), act(2)
     _, other, _, same = in_one_block(explorer, proxy, *calls)
+    assert decoded(explorer.client, other) == ("second", "newNumber", 0, 0)
+    assert decoded(explorer.client, same) == ("first", "oldNumber", 0, 0)
     frames = explorer.client.get(f"/api/v1/transactions/{other}/trace").json["frames"]
     assert frames[0]["function"]["arguments"][0]["name"] == "second"
     assert first in frames[0]["contradiction"] and second in frames[0]["contradiction"]
     page = explorer.client.get(f"/tx/{other}?tab=calls").text
     assert "The implementation of this proxy is" in page and "passed on to" in page
-    assert decoded(explorer.client, other)[:2] == ("second", "newNumber")
     frames = explorer.client.get(f"/api/v1/transactions/{same}/trace").json["frames"]
     assert [frame["contradiction"] for frame in frames] == [None, None]
+
+
+def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_both(
+    explorer, versions
+):
+    """By no event, and only inside of the transaction: the state of its block does not show it."""
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+    standard = standard_input({"P.sol": SOURCE})
+    both = explorer.deploy(compiled(VERSION, standard, "P.sol", "Both").creation)
+    sent = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
+    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+    frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    for logs in (record["logs"], [log for frame in frames for log in frame["logs"]]):
+        names = [log["event"]["arguments"][0]["name"] for log in logs]
+        assert names == ["oldNumber", "newNumber"]
+        assert not any("alternatives" in log["event"] for log in logs)
+    assert "logs.event" in record["unproven"]
 
 
 def test_a_proxy_that_depends_on_the_caller_has_no_implementation_anywhere(explorer, versions):
@@ -108,9 +133,11 @@ def test_a_proxy_that_depends_on_the_caller_has_no_implementation_anywhere(explo
         explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(to))
     sent = explorer.send(proxy, act(1))
     client = explorer.client
-    record = client.get(f"/api/v1/transactions/{sent}").json
+    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    record = untraced.get(f"/api/v1/transactions/{sent}").json
     assert record["method"] is None or record["method"]["source"] != "verified"
     assert record["logs"][0]["event"] is None
+    assert decoded(client, sent) == ("second", "newNumber", 0, 0)  # that call's, by its trace
     assert explorer.call(proxy, "act(uint256)", 5).status_code == 404
     for path in (f"/address/{proxy}", f"/address/{proxy}?tab=contract&view=write"):
         page = client.get(path).text
