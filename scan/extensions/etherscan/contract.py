@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from flask import request
 
 from scan.contracts.proxy_contracts import delegating_account
 from scan.errors import NotFound, TracesUnavailable
@@ -178,9 +179,9 @@ VYPER_JSON = "vyper-json"
 VYPER_PREFIX = "vyper:"  # of a compiler's version; then a single file is Vyper, too
 PENDING = "Pending in queue"
 VERIFIED = "Pass - Verified"
-FAILED = "Fail - Unable to verify. "
+REFUSED = "Fail - Unable to verify"
 WRONG_ARGUMENTS = (
-    FAILED + "These are not the correct constructor arguments."
+    "These are not the correct constructor arguments."
     " The contract is verified with those of the creating transaction."
 )
 UNKNOWN = "Unknown UID"
@@ -211,19 +212,25 @@ def verify_source(parameters: Parameters) -> Reply:
 
 
 def verification_status(parameters: Parameters) -> Reply:
-    """Return the result of a job after waiting for its end. A failure has status 0: with 1 some
-    clients report success. As with Etherscan, a match of the runtime code alone is a failure, too,
-    although it is stored."""
+    """Return the result of a job after waiting for its end. As with Etherscan, a match of the
+    runtime code alone is a failure, too, although it is stored."""
     job = services().sources.get(VerificationJobs).wait(parameters.text("guid"), WAIT_FOR_JOB_S)
     if job is None:
         raise Failure(UNKNOWN)
     if not job.is_over:
         raise Failure(PENDING)
     if job.status == "failed" or job.match == RUNTIME:
-        raise Failure(FAILED + (job.message or ""))
-    if job.warning:
-        raise Failure(WRONG_ARGUMENTS)
-    return Reply(VERIFIED)
+        return _refused(parameters, job.message)
+    return _refused(parameters, WRONG_ARGUMENTS) if job.warning else Reply(VERIFIED)
+
+
+def _refused(parameters: Parameters, details: str | None) -> Reply:
+    """Return the refusal of a source. Etherscan's requests name the chain, and forge posts its own:
+    it takes status 1 for success. Others are in Blockscout's form, whose status is 1 as a job was
+    found: Hardhat's class for it compares the text only then."""
+    is_blockscouts = request.method == "GET" and not parameters.text("chainid")
+    status, message = ("1", "OK") if is_blockscouts else ("0", "NOTOK")
+    return Reply(REFUSED, status, message, details=details)
 
 
 def verify_proxy(parameters: Parameters) -> Reply:

@@ -36,7 +36,8 @@ RATE_LIMITED = "Max rate limit reached. "
 
 class Reply(NamedTuple):
     """A response; `result` is serialized by orjson; `total` is the number of rows of a list on
-    all pages, `kept_from` the oldest block whose rows are kept, None where all are.
+    all pages, `kept_from` the oldest block whose rows are kept, None where all are; `details` are
+    what a `result` that clients compare does not say.
     """
 
     result: object
@@ -44,9 +45,11 @@ class Reply(NamedTuple):
     message: str = "OK"
     total: int | None = None
     kept_from: int | None = None
+    details: str | None = None
 
     def body(self) -> bytes:
-        return orjson.dumps({"status": self.status, "message": self.message, "result": self.result})
+        body = {"status": self.status, "message": self.message, "result": self.result}
+        return orjson.dumps(body | ({"details": self.details} if self.details else {}))
 
 
 class RpcReply(NamedTuple):

@@ -216,7 +216,11 @@ def refuse(error: ScanError) -> WsgiResponse:
 
 SOURCIFY = Interface(
     refuse,
-    prefixes=("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/", "/server/"),
+    paths=frozenset({"/server"}),
+    prefixes=(
+        *("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/"),
+        *("/server/v2/", "/server/chains/"),
+    ),
     catalogued="/v2",
 )
 

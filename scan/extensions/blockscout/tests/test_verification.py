@@ -29,17 +29,17 @@ def placed(explorer):
 
 
 def outcome(explorer, response):
-    """What Etherscan's interface says of a submission, once it has ended."""
+    """What Etherscan's interface says of a submission, once it has ended, with details."""
     assert response.status_code == 200, response.text
     guid = response.json["verification_id"]
     query = {"module": "contract", "action": "checkverifystatus", "guid": guid}
 
-    def result():
-        return explorer.client.get("/api", query_string=query).json["result"]
+    def answer():
+        return explorer.client.get("/api", query_string=query).json
 
     with explorer.running_jobs():
-        wait_until(lambda: result() != "Pending in queue", timeout_s=120)
-    return result()
+        wait_until(lambda: answer()["result"] != "Pending in queue", timeout_s=120)
+    return " ".join([answer()["result"], *filter(None, [answer().get("details")])])
 
 
 def test_a_standard_json_input_is_verified(explorer):
@@ -145,7 +145,7 @@ def test_the_id_tells_why_a_verification_failed(explorer):
     submitted = submit(
         explorer, address, "flattened-code", compiler_version="v0.8.28", source_code=source
     )
-    assert outcome(explorer, submitted).startswith("Fail - Unable to verify")
+    assert outcome(explorer, submitted).startswith("Fail - Unable to verify No match")
 
 
 VERSION = {"compiler_version": "v0.8.28"}

@@ -54,6 +54,26 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     assert set(job) == expected
 
 
+@pytest.mark.parametrize("server", ["", "/server"])
+def test_the_page_that_hardhat_prints_after_a_verification(explorer, stored, server):
+    browser = {"Accept": "text/html"}
+
+    def shown(chain, address):
+        path = f"{server}/repo-ui/{chain}/{address}"
+        return explorer.client.get(path, headers=browser)
+
+    verified = shown(CHAIN, stored)
+    assert (verified.status_code, verified.location) == (303, f"/address/{stored}?tab=contract")
+    for answer, status, text in (
+        (shown(CHAIN, "0x" + "9d" * 20), 404, "not verified"),
+        (shown("1", stored), 404, "chain 1"),
+        (shown(CHAIN, "0x9d"), 400, "Not an address"),
+        (shown("x", stored), 400, "chainId"),
+    ):
+        assert (answer.status_code, answer.mimetype) == (status, "text/html")
+        assert text in answer.text
+
+
 def checksummed(given, address):
     assert given != address and given.lower() == address
     return given
