@@ -29,6 +29,8 @@ TOO_DEEP = "the types are nested too deeply"
 SIGNED_PREFIX = b"\x19\x01"
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
+# Wallets take such names of structures, too: HyperliquidTransaction:UsdSend.
+_STRUCTURE = re.compile(rf"{_NAME.pattern}(:{_NAME.pattern})*", re.ASCII)
 _ARRAY = re.compile(r"(.+)\[([0-9]{0,9})\]", re.ASCII)
 
 Members = Sequence[tuple[str, str]]  # names with types
@@ -153,7 +155,7 @@ def members_by_name(types: object, domain: Mapping[str, Any]) -> dict[str, Membe
 
 def _members(name: str, listed: object) -> Members:
     at = f"types.{name[:60]}"
-    if not _NAME.fullmatch(name) or len(name) > MAX_NAME:
+    if not _STRUCTURE.fullmatch(name) or len(name) > MAX_NAME:
         raise _invalid(f"{at}: the name is no identifier, or longer than {MAX_NAME} characters")
     if _is_elementary(name):
         raise _invalid(f"{at}: the name is that of an elementary type")

@@ -102,6 +102,19 @@ def test_the_type_of_a_domain_may_be_left_out(domain):
 
 
 @pytest.mark.check
+def test_a_structure_may_have_a_colon_in_its_name():
+    """As those that wallets sign for Hyperliquid."""
+    name = "HyperliquidTransaction:UsdSend"
+    members = [{"name": "destination", "type": "string"}, {"name": "asset", "type": "x:Asset"}]
+    types = {"EIP712Domain": DOMAIN, name: members, "x:Asset": ASSET}
+    message = {"destination": ANN, "asset": {"token": BOB, "amount": 1}}
+    data = with_(types=types, primaryType=name, message=message)
+    parsed = parse(data)
+    assert parsed.signed == signable(data)
+    assert parsed.encoded_type.startswith(f"{name}(string destination,x:Asset asset)x:Asset(")
+
+
+@pytest.mark.check
 @pytest.mark.parametrize("seed", range(3))
 def test_random_messages_are_hashed_as_by_eth_account(seed):
     randomly = random.Random(seed)
@@ -168,6 +181,7 @@ BAD = {
     "a member with more": (of_types(A=[{**NAMES, "x": 1}]), "not of a name and a type"),
     "a name that is none": (of_types(A=[{**NAMES, "name": "a b"}]), "no identifier"),
     "a structure's name": (of_types(**{"A(": [NAMES]}), "no identifier"),
+    "a name that ends with a colon": (of_types(**{"A:": [NAMES]}), "no identifier"),
     "the name of an elementary type": (
         of_types({"a": {"b": ""}}, A=[{"name": "a", "type": "address"}], address=[NAMES]),
         "that of an elementary type",
