@@ -66,6 +66,7 @@ class StorageType(NamedTuple):
     key: str = ""
     length: int = 0
     members: Sequence[Variable] = ()
+    names: Sequence[str] = ()  # of an enum's members, where a layout has them
 
     @property
     def slots(self) -> int:
@@ -88,6 +89,15 @@ class Layout(NamedTuple):
     def entries(self) -> int:
         """Return how many variables and types it has."""
         return len(self.variables) + len(self.types)
+
+    def key_type(self, mapping: StorageType) -> StorageType | None:
+        """Return the type of a mapping's keys, with the names of an enum's members; of one that the
+        source declares over another type, that one."""
+        type_ = self.types.get(mapping.key)
+        meaning = self.declared.get(type_.label, ()) if type_ else ()
+        if type_ is None or isinstance(meaning, str):
+            return type_ and type_._replace(label=str(meaning))
+        return type_._replace(names=meaning)
 
     def per_slot(self, type_: StorageType) -> int:
         """Return how many elements of a type share a slot."""

@@ -89,7 +89,7 @@ class Candidates:
         if type_.kind not in ("value", "unknown"):
             return
         if label == "bool" or label.startswith("enum "):
-            first = map(_word, range(2 if label == "bool" else 8))
+            first = map(_word, range(2 if label == "bool" else len(type_.names) or 8))
             words = [*dict.fromkeys([*first, *self._words])]
         elif slots.is_number(label) or label == "decimal":
             words = sorted(self._words, key=lambda word: any(word[:24]))
@@ -114,8 +114,8 @@ def _fits(type_: StorageType, word: bytes) -> bool:
         rest = WORD - size
         is_negative = word[:rest] == b"\xff" * rest and word[rest] >= 0x80
         return not any(word[:rest]) or not any(word[size:]) or is_negative
-    if label == "bool":
-        return int.from_bytes(word) < 2
+    if label == "bool" or type_.names:
+        return int.from_bytes(word) < (len(type_.names) or 2)
     if slots.is_fixed_bytes(label):
         return not any(word[int(label.removeprefix("bytes")) :])
     if slots.is_address(label):
@@ -132,6 +132,8 @@ def _fits(type_: StorageType, word: bytes) -> bool:
 def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
     if _is_declared(type_):
         return to_hex(word)  # as a request has to name it
+    if type_.names:
+        return type_.names[int.from_bytes(word)]
     size = min(type_.size, WORD)
     value = word[:size] if slots.is_fixed_bytes(type_.label) else word[WORD - size :]
     decoded = slots.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
@@ -209,10 +211,12 @@ def _encoded(type_: StorageType, text: str) -> bytes:
     label = type_.label
     if _is_declared(type_):
         return data(text, WORD)
+    if text in type_.names:
+        return _word(type_.names.index(text))
     if slots.is_address(label):
         return data(text, ADDRESS_BYTES).rjust(WORD, b"\0")
     if slots.is_fixed_bytes(label) or text.startswith("0x"):
-        raw = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
+        raw = data(text if len(text) % 2 == 0 or text[:2] != "0x" else f"0x0{text[2:]}")
         size = int(label.removeprefix("bytes")) if slots.is_fixed_bytes(label) else WORD
         if len(raw) > size:
             raise ValueError

@@ -138,7 +138,7 @@ def _values(
     budget: Budget,
     most: int,
 ) -> Iterator[Root]:
-    key_type = layout.types.get(type_.key)
+    key_type = layout.key_type(type_)
     if key_type is None:
         return
     keys = candidates.of(key_type, is_vyper=layout.is_vyper)

@@ -100,7 +100,7 @@ def _no_part(place: slots.Place, text: str) -> InvalidParameter:
 
 def _element(layout: Layout, place: slots.Place, type_: StorageType, text: str) -> slots.Place:
     """Return the value of a mapping, or the element of an array."""
-    key_type = layout.types.get(type_.key)
+    key_type = layout.key_type(type_)
     if type_.kind == "mapping" and key_type is not None:
         slot = slot_of(layout, place.slot, key_type, key_of(key_type, text))
         return slots.Place(f"{place.path}[{text}]", type_.base, slot)

@@ -11,6 +11,9 @@ contract Declared {
     mapping(int7 => uint256) public byOddName;
     mapping(Mark => mapping(Depth => uint256)) public both;
     type Switch is bool;
+    enum State { Idle, Busy, Gone }
+    mapping(State => uint256) public byState;
+    mapping(Switch => mapping(State => uint256)) public bySwitch;
     Mark public mark = Mark.wrap(0x01020304);
     Count public count = Count.wrap(7);
     Depth[2] public depths = [Depth.wrap(-5), Depth.wrap(6)];
@@ -22,6 +25,8 @@ contract Declared {
         byCount[Count.wrap(count)] = 2;
         byDepth[Depth.wrap(depth)] = 3;
         byOddName[int7.wrap(mark)] = 4;
+        byState[State.Busy] = 6;
+        bySwitch[Switch.wrap(true)][State.Gone] = 7;
         depthOf[5] = Depth.wrap(depth);
         both[Mark.wrap(mark)][Depth.wrap(depth)] = 5;
     }
