@@ -288,6 +288,8 @@ def _unpack(abi_type: AbiType, word: bytes) -> Any:
     if abi_type.kind == "address":
         return word[12:]
     if abi_type.kind == "bool":
+        if any(word[:-1]) or word[-1] > 1:
+            raise AbiError("a bool is neither 0 nor 1")
         return any(word)
     width = (abi_type.size or 256) // 8
     return int.from_bytes(word[WORD - width :], "big", signed=abi_type.kind == "int")
