@@ -32,6 +32,9 @@ _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": T
 Parser = Callable[[Any, str], Any]
 
 
+COMMIT = "+commit."  # in a compiler's version
+
+
 class Submission(NamedTuple):
     """A parsed request. `settings` are the submitted compiler settings; a search finds missing
     ones.
@@ -53,6 +56,7 @@ class Submission(NamedTuple):
     license: str | None
     language: solidity.Language = solidity.SOLIDITY
     selection: solidity.Selection | None = None
+    commit: str = ""  # of the compiler, as submitted: releases are chosen by their numbers
 
 
 class _Source(NamedTuple):
@@ -92,6 +96,7 @@ def parse(body: Mapping[str, Any]) -> Submission:
         constructor_arguments=fields.get("constructorArguments"),
         license=fields.get("license", "").strip() or None,
         language=language,
+        commit=fields["compilerVersion"].partition(COMMIT)[2].partition(".")[0],
     )
 
 

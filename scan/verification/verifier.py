@@ -23,7 +23,7 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layo
 from scan.verification.creations import CreationReader
 from scan.verification.match_search import MatchSearch, metadata_setting
 from scan.verification.metadata_request import variation_of
-from scan.verification.request import Submission
+from scan.verification.request import COMMIT, Submission
 from scan.verification.settings_search import dotted
 from scan.verification.submission_compilations import Compilations, Outputs
 
@@ -81,6 +81,7 @@ NOT_COMPARED = (
     "The creation bytecode was not compared, since it is not known: the constructor or initial"
     " values may differ."
 )
+OTHER_COMMIT = "The compiler is {}, not of the submitted commit {}."
 KEPT = "An equal or better verification was already stored and is kept."
 NO_ARGUMENTS = (
     "The creation bytecode is equal, but the {} bytes after it are not the encoding of the"
@@ -310,13 +311,16 @@ def _json(value: object) -> str:
 
 
 def message(verified: Verified) -> str:
-    creation = verified.creation
+    creation, commit = verified.creation, verified.submission.commit
+    own = verified.compiler_version.partition(COMMIT)[2].partition(".")[0]
+    is_other = own and commit and own[: len(commit)] != commit[: len(own)]
     sentences = (
         MESSAGES[verified.match],
         verified.fitted,
         NOT_COMPARED if creation.is_same is None else None,
         None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
         verified.warning,
+        OTHER_COMMIT.format(verified.compiler_version, commit) if is_other else None,
         verified.left_out,
         None if verified.stored else KEPT,
     )

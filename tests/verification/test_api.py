@@ -186,6 +186,16 @@ def test_settings_that_the_compiler_refuses_are_told(explorer, many):
         assert error in answer.json["error"]
 
 
+def test_the_commit_of_another_compiler_is_told(explorer):
+    source = "pragma solidity ^0.8.0; contract Committed { uint256 public x = 79; }"
+    address = deploy(explorer, source, "Committed")
+    for commit, is_told in (("deadbeef", True), ("7893614a", False), ("7893614a31", False)):
+        answer = explorer.verify(address, source, f"v{VERSION}+commit.{commit}").json
+        assert answer["compilerVersion"] == f"{VERSION}+commit.7893614a"
+        told = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit {commit}."
+        assert (told in answer["message"]) is is_told
+
+
 def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many):
     given = standard_input(
         {"Many.sol": MANY},
