@@ -245,16 +245,20 @@ class DecodingBudget:
 
 class Argument(NamedTuple):
     """An argument, with its value as JSON. `hashed`: it is indexed and of a dynamic or composite
-    type, of which the topic contains only the hash."""
+    type, of which the topic contains only the hash. `errors` are those in its bytes, which a
+    contract passed on, each with its place in the value."""
 
     name: str
     type: str
     value: Any
     hashed: bool = False
     indexed: bool = False  # a topic of the event has it
+    errors: Sequence[tuple[str, "Decoded"]] = ()
 
     def record(self) -> dict[str, Any]:
         argument = {"name": self.name, "type": self.type, "value": self.value}
+        if self.errors:
+            argument["errors"] = [{"place": at, **error.record()} for at, error in self.errors]
         return {**argument, "hashed": True} if self.hashed else argument
 
 
@@ -302,14 +306,18 @@ def one_of(readings: Sequence[Decoded]) -> Decoded:
 
 
 def decode_error(
-    data: bytes, abis: Sequence[AbiIndex] = (), *, budget: DecodingBudget | None = None
+    data: bytes,
+    abis: Sequence[AbiIndex] = (),
+    *,
+    budget: DecodingBudget | None = None,
+    strict: bool = False,
 ) -> Decoded | None:
     """Return the custom error that a contract reverted with, as decode_call() does."""
     if len(data) < 4:
         return None
     entries = [entry for abi in abis for entry in abi.errors.get(data[:4], ())]
     entries += standard_abis().errors.get(data[:4], ())
-    fitting = (values_of_call(data, entry, budget) for entry in entries)
+    fitting = (values_of_call(data, entry, budget, strict=strict) for entry in entries)
     return next((fit.decoded() for fit in fitting if fit is not None), None)
 
 

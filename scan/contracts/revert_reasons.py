@@ -1,19 +1,26 @@
-"""Why a call failed: a sentence, and the decoded error that the contract reverted with."""
+"""Why a call failed: a sentence, and the decoded error that the contract reverted with; and errors
+that others carry in their bytes, as the reason of a call inside."""
 
 import codecs
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.contracts import abi_decoding
+from scan.contracts.abi import AbiError, AbiType, parse_signature, parse_types
 from scan.ethereum.node_errors import KINDS, OTHER, REVERT, CallFailure
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 
 MAX_SENTENCE = 1000
 MAX_ARGUMENT = 200
+MAX_INNER = 32  # errors inside of an error, an event or a result, at all levels
+MAX_INNER_DEPTH = 4
+MAX_INNER_BYTES = 16 * 1024
 
 # Kinds of reasons by the data that a contract returned as it reverted.
 ERROR, PANICKED, CUSTOM = "error", "panic", "custom"
@@ -35,6 +42,7 @@ _PANICS: Mapping[str, str] = _TABLE["panics"]
 _REVERTED = "The call reverted: "  # the contract's own words follow
 _ERROR_SELECTOR = bytes.fromhex("08c379a0")
 _BUILT_IN_KINDS = {"Error(string)": ERROR, "Panic(uint256)": PANICKED}
+_BYTES = re.compile(r"\bbytes\b")  # in the names of types
 _BUILT_IN = abi_decoding.index_abi(
     abi_decoding.entries_of("error", ("Error(string message)", "Panic(uint256 code)")), "standard"
 )
@@ -70,9 +78,17 @@ class Reason(NamedTuple):
 
 
 def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
-    """Return the selectors of the failures' custom errors, which imported signatures may decode."""
+    """Return the selectors of the failures' custom errors, which imported signatures may decode,
+    and of those that may be inside of them."""
     selectors = {failure.data[:4] for failure in failures if len(failure.data) >= 4}
+    selectors |= {inner for f in failures for inner in inner_selectors(f.data[4:])}
     return selectors - _BUILT_IN.errors.keys()
+
+
+def inner_selectors(encoded: bytes) -> Iterator[bytes]:
+    """Yield the selectors that errors in encoded arguments may have: words begin with them."""
+    words = (encoded[at : at + 4] for at in range(0, min(len(encoded), MAX_INNER_BYTES), 32))
+    yield from islice((word for word in words if len(word) == 4 and any(word)), MAX_INNER)
 
 
 def decode_reason(
@@ -80,15 +96,18 @@ def decode_reason(
     abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
+    others: Sequence[abi_decoding.AbiIndex] = (),
 ) -> Reason:
     """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
-    signatures by selector."""
+    signatures by selector, `others` the ABIs of contracts whose errors this one may pass on."""
     if failure.kind != REVERT:
         words = f"Reported by the node: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
     if not failure.data:
         return Reason(NO_REASON, _SENTENCES[NO_REASON])
     kind, decoded = _decoded(failure.data, abis, imported, budget)
+    if decoded is not None:
+        decoded = with_inner_errors(decoded, [*abis, *others], imported, budget)
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:
@@ -110,18 +129,90 @@ def _cut_text(returned: bytes) -> str | None:
     return codecs.getincrementaldecoder("utf-8")("replace").decode(text) + "…"
 
 
+def with_inner_errors(
+    decoded: abi_decoding.Decoded,
+    abis: Sequence[abi_decoding.AbiIndex],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: abi_decoding.DecodingBudget,
+) -> abi_decoding.Decoded:
+    """Return an error or an event with the errors in its arguments; see inner_errors()."""
+    arguments = inner_errors(decoded.arguments, abis, imported, budget)
+    return decoded._replace(arguments=arguments)
+
+
+def inner_errors(
+    arguments: Iterable[abi_decoding.Argument],
+    abis: Sequence[abi_decoding.AbiIndex],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: abi_decoding.DecodingBudget,
+) -> list[abi_decoding.Argument]:
+    """Return arguments with the errors in them: where bytes, also in arrays and tuples, are exactly
+    the encoding of an error that is known, up to MAX_INNER in all, inside of each other, too."""
+    numbers = count()
+
+    def with_errors(argument: abi_decoding.Argument, depth: int) -> abi_decoding.Argument:
+        if argument.hashed or depth == MAX_INNER_DEPTH or not _BYTES.search(argument.type):
+            return argument
+        errors = []
+        for place, content in islice(_bytes_in(argument), MAX_INNER):
+            if next(numbers) >= MAX_INNER:
+                break
+            _, error = _decoded(content, abis, imported, budget, strict=True)
+            if error is not None:
+                inside = [with_errors(inner, depth + 1) for inner in error.arguments]
+                errors.append((place, error._replace(arguments=inside)))
+        return argument._replace(errors=errors)
+
+    return [with_errors(argument, 0) for argument in arguments]
+
+
+def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
+    """Return whether an argument may be an error of which no ABI is known yet."""
+    return any(
+        any(may_pass_on(error) for _, error in argument.errors)
+        or (argument.type == "bytes" and not argument.errors and [*_bytes_in(argument)] != [])
+        for argument in decoded.arguments
+        if not argument.hashed
+    )
+
+
+def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
+    """Yield what may be errors in an argument, each with its place there."""
+    try:
+        [type_] = parse_types(parse_signature(f"f({argument.type})")["inputs"])
+    except AbiError:
+        return
+    waiting: list[tuple[AbiType, str, Any]] = [(type_, "", argument.value)]
+    while waiting:
+        type_, place, value = waiting.pop()
+        if type_.kind == "bytes" and isinstance(value, str):
+            size = len(value) // 2 - 1
+            if size % 32 == 4 and size <= MAX_INNER_BYTES:
+                yield place, data(value)
+        elif type_.kind in ("array", "tuple") and _BYTES.search(type_.name):
+            is_named = isinstance(value, dict)
+            values = [*value.values()] if is_named else value or ()
+            names = [f".{name}" for name in value] if is_named else ()
+            places = names or [f"[{n}]" for n in range(len(values))]
+            types = type_.items if type_.kind == "tuple" else type_.items * len(values)
+            inside = zip(types, places, values, strict=True)
+            waiting += reversed([(each, place + at, member) for each, at, member in inside])
+
+
 def _decoded(
     returned: bytes,
     abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
+    *,
+    strict: bool = False,
 ) -> tuple[str, abi_decoding.Decoded | None]:
     selector = returned[:4]
     if selector in _BUILT_IN.errors:  # one value, which needs no budget
-        decoded = abi_decoding.decode_error(returned, [_BUILT_IN])
+        decoded = abi_decoding.decode_error(returned, [_BUILT_IN], strict=strict)
     else:
         signatures = imported.get(selector, ())
-        decoded = abi_decoding.decode_error(returned, abis, budget=budget)
+        decoded = abi_decoding.decode_error(returned, abis, budget=budget, strict=strict)
         decoded = decoded or abi_decoding.decode_call_by(returned, signatures, budget=budget)
     if decoded is None:
         return UNKNOWN_DATA, None
@@ -146,7 +237,11 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
 
 def _labelled(argument: abi_decoding.Argument) -> str:
     value = argument.value
-    if not isinstance(value, str):
+    if argument.errors and not argument.errors[0][0]:  # it is one
+        inner = argument.errors[0][1]
+        kind = _BUILT_IN_KINDS.get(inner.signature, CUSTOM)
+        value = _sentence(kind, inner).removeprefix(_REVERTED)
+    elif not isinstance(value, str):
         value = orjson.dumps(value).decode()
     value = value if len(value) <= MAX_ARGUMENT else f"{value[:MAX_ARGUMENT]}…"
     return f"{argument.name}={value}" if argument.name else value

@@ -21,7 +21,7 @@ from scan.contracts.abi_decoding import (
     decode_call_by,
     decode_error,
 )
-from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
+from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason, with_inner_errors
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
 from scan.extensions.decoder import nested_calls, typed_data
@@ -169,7 +169,8 @@ class _Decoder:
         topics, data = encoded.topics, encoded.data
         selector = topics[0][:4] if topics else b""
         [declared] = self._known([(encoded.address, selector)])
-        candidates = self._distinct(EVENT, len(data), self._events(topics, data, declared))
+        events = self._with_inner_errors(self._events(topics, data, declared), declared)
+        candidates = self._distinct(EVENT, len(data), events)
         return Decoding(candidates, incomplete=self._incomplete())
 
     def call_or_error(self, encoded: Encoded) -> Decoding:
@@ -181,6 +182,7 @@ class _Decoder:
         if encoded.kind != CALL:
             reason = self._reason(encoded.data, declared)
             decoded = self._errors(encoded.data, declared, reason, is_error=encoded.kind == ERROR)
+            decoded = self._with_inner_errors(decoded, declared)
             errors = self._distinct(ERROR, len(encoded.data), decoded)
         nested = self._nested(nested_calls.NestedCall(encoded.address, 0, encoded.data), calls)
         is_error = encoded.kind == ERROR or (errors and not calls)
@@ -303,6 +305,13 @@ class _Decoder:
         yield decode_log(topics, data, (), token_type, budget=budget)
         for text in declared.imported:
             yield decode_log_by(topics, data, [text], budget=budget)
+
+    def _with_inner_errors(
+        self, decodings: Iterable[Decoded | None], declared: _Known
+    ) -> Iterator[Decoded | None]:
+        abis = [abi for abi, _ in declared.abis]
+        for decoded in decodings:
+            yield decoded and with_inner_errors(decoded, abis, {}, self._budget)
 
     def _distinct(
         self, kind: str, size: int, decodings: Iterable[Decoded | None]

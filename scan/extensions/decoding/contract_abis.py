@@ -90,10 +90,19 @@ def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
     return contract._replace(abis=tuple(lent))
 
 
-def running(codes: Sequence[Contract]) -> Contract:
-    """Return the last of contracts while the code of the first ran for the others: with the ABIs of
-    all."""
-    abis = tuple(abi for code in codes for abi in code.abis)
+def runs_several(contract: Contract) -> bool:
+    """Return whether a trace knows more of the code that a contract ran than its own code does."""
+    return contract.delegates or contract.delegation.kind == "router"
+
+
+def emitting(codes: Sequence[Contract], topics: Sequence[bytes]) -> Contract:
+    """Return the last of contracts while the code of the first ran for the others, with the ABIs of
+    the first that declares the event of a log, or of all."""
+    declaring = (
+        code for code in codes if topics and any(topics[0] in abi.events for abi in code.abis)
+    )
+    first = next(declaring, None)
+    abis = first.abis if first else tuple(abi for code in codes for abi in code.abis)
     return codes[-1]._replace(abis=abis) if codes else NO_CONTRACT
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 
 from scan.api.renamed_fields import recording
-from scan.contracts import abi_decoding, abi_json
+from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
@@ -30,6 +30,7 @@ from scan.queries.transactions import indexed
 
 recorded = recording(__file__)
 
+LEAST_ERROR_BYTES = 96  # of a log's data that has an error: a place, a size and a selector
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
 
@@ -80,13 +81,17 @@ def event_of(
     contract: Contract | None,
     imported: Mapping[bytes, Sequence[str]],
     budget: DecodingBudget,
+    others: Sequence[abi_decoding.AbiIndex] = (),
 ) -> abi_decoding.Decoded | None:
-    """Return a log's event, as method_of() does."""
+    """Return a log's event, as method_of() does, with the errors in its bytes by the ABIs of the
+    contract and of `others` that took part."""
     event = decode_event(log, contract, budget)
-    if event is not None or not log.topics:
+    if event is None and log.topics and (texts := imported.get(log.topics[0][:4], ())):
+        event = decode_log_by(log.topics, log.data, texts, budget=budget)
+    if event is None or len(log.data) < LEAST_ERROR_BYTES:
         return event
-    texts = imported.get(log.topics[0][:4], ())
-    return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
+    abis = [*(contract or NO_CONTRACT).abis, *others]
+    return revert_reasons.with_inner_errors(event, abis, imported, budget)
 
 
 def decode_event(

@@ -1,5 +1,6 @@
 """The details of a transaction: its input, method and logs, decoded."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -7,6 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import AbiIndex, Decoded, DecodingBudget
+from scan.contracts.revert_reasons import inner_selectors, may_pass_on, with_inner_errors
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
 from scan.ethereum.request_node import NodeSession
@@ -84,17 +86,30 @@ MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 Code = tuple[bytes, ...]  # addresses of contracts, of which the first ran
 
 
-def content_of(log: TransactionLog) -> tuple[object, ...]:
-    """Return what a log has in receipts and in traces."""
-    return log.address, log.topics, log.data
+class Content(NamedTuple):
+    """What a log has in receipts and in traces."""
+
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+
+
+def content_of(log: TransactionLog) -> Content:
+    return Content(log.address, log.topics, log.data)
 
 
 class RanCode(NamedTuple):
     """The code that a transaction ran, by its trace: contracts to which the called one passed the
-    call on, and by the content of logs those that emitted them."""
+    call on, by the content of logs those that emitted them, and all."""
 
     called: Code
-    emitting: Mapping[tuple[object, ...], Collection[Code]]
+    emitting: Mapping[Content, Collection[Code]]
+    all: Collection[bytes]
+
+
+NO_TRACE = RanCode((), {}, ())
+# Names of arguments of events by which contracts pass on why a call inside failed.
+_REASONS = re.compile(r"reason|revert|error|return|result|fail", re.IGNORECASE)
 
 
 class TracedCode:
@@ -134,13 +149,12 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             {contract_abis.Emitter(a, block) for a in [*addresses][:MAX_CONTRACTS]}, budget
         ).items()
     }
-    by_state = {address for address, contract in contracts.items() if contract.delegates}
-    ran = (by_state and reader.sources.get(TracedCode).of(reader, node, sent)) or RanCode((), {})
+    running = {a for a, contract in contracts.items() if contract_abis.runs_several(contract)}
+    traced = reader.sources.get(TracedCode)
+    ran = (traced.of(reader, node, sent) if running else None) or NO_TRACE
     lent, emitting = _traced(ran, abis, block, budget)
-    untraced = {a for a in by_state if a == called and not ran.called}
-    untraced |= by_state & {
-        log.address for log in logs_in_window if content_of(log) not in emitting
-    }
+    untraced = {a for a in running if a == called and not ran.called}
+    untraced |= running & {log.address for log in logs_in_window if content_of(log) not in emitting}
     contracts |= abis.find_at_or_now(untraced, block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
     imported, method = abis.imported_if_needed(selectors), None
@@ -162,6 +176,16 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         emitter = contracts.get(log.address, contract_abis.NO_CONTRACT)
         emitter = emitter._replace(readings=tuple(emitting.get(content_of(log), emitter.readings)))
         decoded.append(DecodedLog(log, decoding.event_of(log, emitter, imported, budget)))
+    if any(event and _passes_on(event) for _, event in decoded):
+        ran = ran if running else traced.of(reader, node, sent) or NO_TRACE
+        took_part = {contract_abis.Emitter(code, block) for code in [*ran.all][:MAX_CONTRACTS]}
+        others = [abi for of in abis.contracts(took_part, budget).values() for abi in of.abis]
+        passed_on = {inner for log, _ in decoded for inner in inner_selectors(log.data)}
+        imported = abis.imported_if_needed(passed_on)
+        decoded = [
+            DecodedLog(log, event and with_inner_errors(event, others, imported, budget))
+            for log, event in decoded
+        ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if any(contract.is_of_now for contract in contracts.values()):
         unavailable = unavailable or IMPLEMENTATIONS_OF_NOW
@@ -182,10 +206,13 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             *_unproven(
                 receipt,
                 is_method_of_node=contract.delegates or bool(ran.called),
-                is_event_of_node=bool(by_state & {log.address for log in logs_in_window}),
+                is_event_of_node=bool(running & {log.address for log in logs_in_window}),
             )
         ],
     )
+
+
+Emitting = Mapping[Content, Sequence[contract_abis.Contract]]
 
 
 def _traced(
@@ -193,19 +220,28 @@ def _traced(
     abis: contract_abis.ContractAbis,
     block: contract_abis.Block,
     budget: DecodingBudget,
-) -> tuple[Sequence[AbiIndex], Mapping[tuple[object, ...], Sequence[contract_abis.Contract]]]:
+) -> tuple[Sequence[AbiIndex], Emitting]:
     """Return the ABIs of what the called contract passed the call on to, and the contracts that
     emitted logs, by their content."""
-    codes = dict.fromkeys(
-        chain(ran.called, *(c for of_log in ran.emitting.values() for c in of_log))
-    )
-    emitters = {contract_abis.Emitter(code, block) for code in [*codes][:MAX_CONTRACTS]}
-    of = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
-    called = contract_abis.running([of[code] for code in ran.called if code in of])
-    return called.abis, {
-        content: [contract_abis.running([of[c] for c in code if c in of]) for code in of_log]
-        for content, of_log in ran.emitting.items()
+    of_logs = [code for codes in ran.emitting.values() for code in codes]
+    emitters = {
+        contract_abis.Emitter(code, block)
+        for code in [*dict.fromkeys(chain(ran.called, *of_logs))][:MAX_CONTRACTS]
     }
+    of = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
+
+    def contracts(code: Code) -> list[contract_abis.Contract]:
+        return [of[address] for address in code if address in of]
+
+    return [abi for contract in contracts(ran.called) for abi in contract.abis], {
+        content: [contract_abis.emitting(contracts(code), content.topics) for code in codes]
+        for content, codes in ran.emitting.items()
+    }
+
+
+def _passes_on(event: Decoded) -> bool:
+    """Return whether an event may have the error of a contract that emitted nothing."""
+    return may_pass_on(event) and any(_REASONS.search(a.name) for a in event.arguments)
 
 
 def _unproven(

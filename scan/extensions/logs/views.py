@@ -96,9 +96,15 @@ def _decode(logs: list[Record]) -> list[str]:
 
 
 def _decoded(record: Record) -> Decoded:
+    record = {name: value for name, value in record.items() if name != "place"}
     lists = [record["arguments"], *record.get("alternatives", ())]
-    arguments, *alternatives = ([Argument(**argument) for argument in list_] for list_ in lists)
+    arguments, *alternatives = ([*map(_argument, list_)] for list_ in lists)
     return Decoded(**{**record, "arguments": arguments, "alternatives": alternatives})
+
+
+def _argument(record: Record) -> Argument:
+    errors = [(error["place"], _decoded(error)) for error in record.get("errors", ())]
+    return Argument(**{**record, "errors": errors})
 
 
 HOOKS = (

@@ -50,7 +50,7 @@ def test_an_indexed_string_is_shown_as_its_hash():
         }
     ]
     decoded = decode_log([keccak(text="Named(string)"), TRANSFER], b"", [index_abi(abi)])
-    assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True, True)
+    assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True, True, ())
 
 
 def test_data_that_lies_is_not_decoded():
@@ -125,8 +125,10 @@ def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_wid
     calldata = encoded_call("transfer(address,uint256)", HOLDER, 7)
     assert values(decode_call(calldata + b"\x62\x30")) == [ADDRESS, "7"]
     abi = index_abi([function("g", {"name": "", "type": "uint8"}, {"name": "", "type": "bool"})])
-    dirty = keccak(text="g(uint8,bool)")[:4] + b"\x01" * 31 + b"\x09" + SEVEN
-    assert values(decode_call(dirty, [abi])) == ["9", True]
+    dirty = keccak(text="g(uint8,bool)")[:4] + b"\x01" * 31 + b"\x09"
+    assert values(decode_call(dirty + (1).to_bytes(32), [abi])) == ["9", True]
+    for no_bool in (SEVEN, (2).to_bytes(32), (1 << 255 | 1).to_bytes(32)):
+        assert decode_call(dirty + no_bool, [abi]) is None
 
 
 def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():

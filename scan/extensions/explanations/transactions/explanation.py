@@ -9,6 +9,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding.details import (
     Code,
+    Content,
     RanCode,
     TracedCode,
     TransactionDetails,
@@ -23,7 +24,6 @@ from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
 from scan.queries.reader import Reader
 
-TIMEOUT_S = 2.0  # of a trace that says which code ran
 # Of a sentence: what hashes prove.
 PROVEN_PARTS = {None, "coin", "address"}
 
@@ -55,18 +55,18 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
 class CodeInTraces(TracedCode):
     def of(self, reader: Reader, node: NodeSession, sent: IndexedTransaction) -> RanCode | None:
         try:
-            at = node.within(TIMEOUT_S)
-            frames = reader.sources.get(TransactionTraces).calls(at, sent).frames
+            frames = reader.sources.get(TransactionTraces).calls(node, sent).frames
         except (TracesUnavailable, UpstreamFailed, Unavailable):
             if reader.has_node_failed:
                 reader.do_not_cache()
             return None
         codes = codes_in(frames)
-        emitting: defaultdict[tuple[object, ...], dict[Code, None]] = defaultdict(dict)
+        emitting: defaultdict[Content, dict[Code, None]] = defaultdict(dict)
         for frame in frames:
             for log in () if frame.is_undone else frame.logs or ():
                 emitting[content_of(log)][codes[frame.trace_address]] = None
-        return RanCode(passed_on_to(frames), emitting)
+        ran = dict.fromkeys(frame.to_address for frame in frames if frame.to_address)
+        return RanCode(passed_on_to(frames), emitting, ran)
 
 
 HOOKS = Explanation(fields=fields, head=head)

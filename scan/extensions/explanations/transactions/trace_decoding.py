@@ -74,11 +74,13 @@ def decode_trace(
     emitters = {contract_abis.Emitter(address, block) for address in first}
     own = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
     codes = transaction_traces.codes_in(trace.frames)
+    others = [abi for contract in own.values() for abi in contract.abis]
     frames = [
         _decoded(
             frame,
             _of_call(frame, contracts, targets),
             [own[code] for code in codes[frame.trace_address] if code in own],
+            others,
             imported,
             budget,
         )
@@ -169,6 +171,7 @@ def _decoded(
     frame: transaction_traces.TraceFrame,
     contract: contract_abis.Contract,
     codes: Sequence[contract_abis.Contract],
+    others: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
@@ -177,15 +180,20 @@ def _decoded(
     if is_function_call(frame) and not is_data:
         function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
-        reason = revert_reasons.decode_reason(frame.failure, contract.abis, imported, budget)
+        reason = revert_reasons.decode_reason(
+            frame.failure, contract.abis, imported, budget, others
+        )
     elif function is not None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         declared = function.signature, function.source
         functions = (e for e in entries if (e.signature, e.source) == declared)
         if (entry := next(functions, None)) is not None:
             result = decoding.decode_result(entry, frame.output, budget)
-    emitting = contract_abis.running(codes)
-    logs = [(log, decoding.event_of(log, emitting, imported, budget)) for log in frame.logs or ()]
+            result = result and revert_reasons.inner_errors(result, others, imported, budget)
+    logs = []
+    for log in frame.logs or ():
+        emitting = contract_abis.emitting(codes, log.topics)
+        logs.append((log, decoding.event_of(log, emitting, imported, budget, others)))
     return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
 
 

@@ -8,6 +8,7 @@ changed what the call reads.
 """
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ import orjson
 
 from scan.api.renamed_fields import recording
 from scan.cached_values import SizedCache
-from scan.contracts.abi_decoding import DecodingBudget
+from scan.contracts import revert_reasons
+from scan.contracts.abi_decoding import AbiIndex, DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database import connection, errors
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -25,6 +27,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis
+from scan.extensions.decoding.details import MAX_CONTRACTS
 from scan.extensions.explanations.transactions import failure_locations
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.hex import data, to_hex
@@ -218,6 +221,8 @@ def _decoded(
     imported = abis.imported(selectors_of([failure]))
     declared = [abi for code in codes if code in contracts for abi in contracts[code].abis]
     reason = decode_reason(failure, declared, imported, budget)
+    if not is_approximate and _is_of_inner_call(reason):
+        reason = _with_inner_call(sources, node, record, failure, declared, budget) or reason
     contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
     function = abis.function_text(failure.selector, contract)
     if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
@@ -230,6 +235,54 @@ def _decoded(
             sentence = "A call inside the transaction ran out of gas."
         reason = reason._replace(sentence=sentence)
     return TransactionFailure(reason, failure, function, is_approximate)
+
+
+# Words of a contract whose call inside failed, by which it does not pass on why.
+_OF_INNER_CALL = re.compile(
+    r"GS013|(call|execut|transaction).*(fail|revert)|(fail|revert).*(call|execut|transaction)", re.I
+)
+
+
+def _is_of_inner_call(reason: Reason) -> bool:
+    """Return whether a trace may tell why a call inside failed, which the reason does not."""
+    may_pass_on = reason.decoded is not None and revert_reasons.may_pass_on(reason.decoded)
+    return may_pass_on or _OF_INNER_CALL.search(reason.phrase) is not None
+
+
+def _with_inner_call(
+    sources: Sources,
+    node: NodeSession,
+    record: Mapping[str, Any],
+    failure: CallFailure,
+    declared: Sequence[AbiIndex],
+    budget: DecodingBudget,
+) -> Reason | None:
+    """Return the reason by the ABIs of all contracts in the trace, with why the last call inside
+    failed; None where the node gives no trace."""
+    abis, block = sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
+    try:
+        trace = sources.get(TransactionTraces).calls(node, transactions.indexed(record))
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, Unavailable) and not node.failed:
+            raise  # the database is unavailable
+        return None
+    codes = dict.fromkeys(frame.to_address for frame in trace.frames if frame.to_address)
+    emitters = {contract_abis.Emitter(code, block) for code in [*codes][:MAX_CONTRACTS]}
+    contracts = abis.contracts(emitters, budget)
+    others = [abi for contract in contracts.values() for abi in contract.abis]
+    inside = [f for f in trace.frames if f.trace_address[:-1] == failure.trace_address]
+    *_, last = [None, *(frame for frame in inside if frame.trace_address)]
+    cause = last.failure if last else None
+    failures = [failure, *([cause] if cause else [])]
+    imported = abis.imported(selectors_of(failures))
+    reason = decode_reason(failure, declared, imported, budget, others)
+    is_passed_on = reason.decoded is not None and any(a.errors for a in reason.decoded.arguments)
+    if last is None or cause is None or cause.data == failure.data or is_passed_on:
+        return reason
+    of = contracts.get(contract_abis.Emitter(last.to_address or b"", block))
+    inner = decode_reason(cause, [*(of.abis if of else ()), *others], imported, budget)
+    sentence = f"{reason.sentence.removesuffix('.')}. A call inside of it failed: {inner.phrase}."
+    return reason._replace(sentence=sentence)
 
 
 def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:

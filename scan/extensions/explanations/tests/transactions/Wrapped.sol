@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+contract Target {
+    error TooLow(uint256 least, address who);
+    function pay(uint256 amount) external view { if (amount < 5) revert TooLow(5, msg.sender); }
+    function say() external pure { revert("not now"); }
+    function overflow(uint8 n) external pure returns (uint8) { return n + 255; }
+}
+
+contract Wrapper {
+    struct Result { bool success; bytes returnData; }
+    error Failed(uint256 index, bytes reason);
+    error Outer(bytes inner);
+    event Failure(address indexed target, bytes reason);
+    function wrapped(address to, bytes calldata data) public {
+        (bool success, bytes memory reason) = to.call(data);
+        if (!success) revert Failed(1, reason);
+    }
+    function twice(address to, bytes calldata data) external {
+        try this.wrapped(to, data) {} catch (bytes memory reason) { revert Outer(reason); }
+    }
+    function logged(address to, bytes calldata data) external {
+        (, bytes memory reason) = to.call(data);
+        emit Failure(to, reason);
+    }
+    function all(address to, bytes[] calldata calls) external returns (Result[] memory results) {
+        results = new Result[](calls.length);
+        for (uint256 i; i < calls.length; i++)
+            (results[i].success, results[i].returnData) = to.call(calls[i]);
+    }
+    function aggregate(address to, bytes calldata data) external {
+        (bool success, ) = to.call(data);
+        require(success, "Multicall3: call failed");
+    }
+}
+
+contract Payer {
+    struct Packed {
+        address sender; uint256 nonce; bytes initCode; bytes callData; bytes32 accountGasLimits;
+        uint256 preVerificationGas; bytes32 gasFees; bytes paymasterAndData; bytes signature;
+    }
+    error Refused(uint256 code);
+    function validatePaymasterUserOp(Packed calldata, bytes32, uint256)
+        external pure returns (bytes memory, uint256) { return ("context", 0); }
+    function postOp(uint8, bytes calldata, uint256, uint256) external pure { revert Refused(2); }
+    function validateUserOp(Packed calldata, bytes32, uint256) external pure returns (uint256) {
+        revert Refused(1);
+    }
+}
