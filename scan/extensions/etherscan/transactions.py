@@ -39,6 +39,8 @@ from scan.parameters import unix_seconds
 from scan.queries import blocks, transactions
 
 LONGEST = 1000
+MOST_PROXIES = 50  # of a page, whose implementations the node has
+PROXIES_TIMEOUT_S = 2.0
 PROCESSOR_S = 2.0  # for reading the ABIs of a page of 10,000 rows
 _TUPLE = re.compile(r"\(.*\)")
 
@@ -74,7 +76,7 @@ TRANSFERS = {
 
 def _function_names(rows: Sequence[Row], key: str) -> list[str]:
     """Return the names of the functions that transactions called at the addresses `key`, from the
-    verified ABIs of what ran there, or of clones' implementations."""
+    verified ABIs of what ran there, or of proxies' implementations."""
     calls = [
         (
             Emitter(
@@ -87,7 +89,34 @@ def _function_names(rows: Sequence[Row], key: str) -> list[str]:
     ]
     abis, budget = reader().sources.get(ContractAbis), DecodingBudget(processor_s=PROCESSOR_S)
     contracts = abis.contracts({emitter for emitter, selector in calls if selector}, budget)
-    return [_function_name(contracts.get(e, NO_CONTRACT), selector) for e, selector in calls]
+    proxies = _proxies({e for e, contract in contracts.items() if contract.delegates}, budget)
+    names = []
+    for emitter, selector in calls:
+        possible = proxies.get(emitter.address) or [contracts.get(emitter, NO_CONTRACT)]
+        texts = {_function_name(contract, selector) for contract in possible}
+        names.append(texts.pop() if len(texts) == 1 else "")
+    return names
+
+
+def _proxies(called: Collection[Emitter], budget: DecodingBudget) -> dict[bytes, list[Contract]]:
+    """Return proxies as they were at the first and at the last of these blocks, for the first
+    MOST_PROXIES: of calls in between, what both have alike."""
+    by_address: dict[bytes, list[Emitter]] = {}
+    for emitter in sorted(called, key=lambda e: (e.block.number, e.block.transaction_index)):
+        by_address.setdefault(emitter.address, []).append(emitter)
+    first = [*by_address.items()][:MOST_PROXIES]
+    ends = {address: {emitters[0], emitters[-1]} for address, emitters in first}
+    try:
+        node = reader().node.within(PROXIES_TIMEOUT_S)
+        abis = reader().sources.get(ContractAbis)
+        read = abis.find_at({e for both in ends.values() for e in both}, node, budget)
+    except (UpstreamFailed, Unavailable):
+        reader().do_not_cache()
+        return {}
+    return {
+        address: [one for e in both for one in (read[e].readings or (read[e],))]
+        for address, both in ends.items()
+    }
 
 
 def _function_name(contract: Contract, selector: bytes) -> str:

@@ -208,3 +208,24 @@ def test_many_codes_that_take_all_steps_are_followed_beside_the_blocks(explorer,
     assert clone["proxy"] == {"type": "eip1167", "implementation": first}
     known = "SELECT count(*) FROM codes WHERE delegation = ''"
     assert explorer.execute(known)[0][0] >= count
+
+
+def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer, versions):
+    """What it had at both ends of the page, and nothing where these differ."""
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+
+    def names(client=explorer.client, **window):
+        query = {"module": "account", "action": "txlist", "address": proxy, **window}
+        return [
+            row["functionName"] for row in client.get("/api", query_string=query).json["result"]
+        ]
+
+    in_one_block(explorer, proxy, act(1))
+    assert names() == ["", "act(uint256 first)"]  # after the creation
+    in_one_block(explorer, proxy, upgrade(second))
+    in_one_block(explorer, proxy, act(2))
+    assert names(startblock=explorer.anvil.head()) == ["act(uint256 second)"]
+    assert names() == [""] * 4
+    settings = replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))
+    assert names(create_app(settings).test_client()) == [""] * 4
