@@ -149,18 +149,25 @@ class _State:
 
 class Run:
     """A run of code, for calls of functions that it does not have itself, with data of the first of
-    `sizes` and of others of these that it tells apart; or, with an `input_`, for its answer to
-    that, which may not write. `ways` are those that do not fail, `own` the selectors of functions
-    that it has and may not pass on; `end` is where the code ends that ran."""
+    `sizes` and of others of these that it tells apart; or, with a `selector`, for calls of that
+    function; or, with an `input_`, for its answer to that, which may not write. `ways` are those
+    that do not fail, `own` the selectors of functions that it has and may not pass on; `end` is
+    where the code ends that ran."""
 
     def __init__(
-        self, code: bytes, steps: Steps, input_: bytes | None = None, sizes: tuple[int, ...] = SIZES
+        self,
+        code: bytes,
+        steps: Steps,
+        input_: bytes | None = None,
+        sizes: tuple[int, ...] = SIZES,
+        selector: bytes = b"",
     ) -> None:
         self.ways: dict[Way, None] = {}
         self.own: set[bytes] = set()
+        self.named: dict[bytes, None] = {}  # all with which the code compares that is called
         self._kept: set[bytes] = set()  # functions that do not pass all calls on
         self.end = 0
-        self._code, self._steps, self._input = code, steps, input_
+        self._code, self._steps, self._input, self._selector = code, steps, input_, selector
         self._terms: dict[Any, Term] = {}
         self._destinations: bytes | None = None
         self._outcomes: dict[Term, Mapping[int, bool]] = {}
@@ -174,9 +181,21 @@ class Run:
         except OutOfSteps:
             self.ways[Way(UNFOLLOWED)] = None
 
+    def passes_all_on_to(self) -> int | None:
+        """Return the only place to which a run for a selector passes calls on, whatever they have;
+        None where it may do something else."""
+        places = {way.targets for way in self.ways}
+        endings = {way.ending for way in self.ways}
+        if self._kept or len(places) != 1 or endings != {FORWARDED}:
+            return None
+        first, *others = places.pop()
+        return first if isinstance(first, int) and not others else None
+
     def _follow_all(self) -> None:
         for size in self._sizes:  # ways find more of them
             self._waiting = [_State(size, self._all_sizes)]
+            if self._selector:
+                self._waiting[0].is_own, self._waiting[0].selector = True, self._selector
             while self._waiting:
                 self._follow(self._waiting.pop())
             if len(self._sizes) > MAX_SIZES:
@@ -554,6 +573,7 @@ class Run:
         for selector in ((number & 0xFFFFFFFF).to_bytes(4), number.to_bytes(32)[:4]):
             if _of_input(selector, 0).number(of) == number:
                 self.own.add(selector)
+                self.named[selector] = None
                 state.is_own, state.selector = True, selector
                 self._own_waiting.append(state)
                 return False

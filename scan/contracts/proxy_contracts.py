@@ -9,6 +9,7 @@ or what other contracts do decide, no implementation is named.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 import orjson
@@ -53,7 +54,11 @@ REQUESTS = 8  # to the node for a lookup
 BLOCK_STEPS = 4 * BUDGET  # of the codes that are indexed at once; the others are followed later
 # For all proxies of a request: the codes of those that they ask, and what is read of the chain.
 REQUEST_STEPS, STEPS_OF_READ = 3 * BUDGET, 5
+# For the functions of routers among the codes that are indexed at once, and for one of these.
+ROUTE_STEPS, STEPS_OF_ROUTE = 10 * BUDGET, 1_000
+TRIED_ROUTES, STEPS_OF_TRY = 6, 700
 MAX_TEXT = 4 * 1024  # of a stored delegation; those of compilers have 1,000 characters
+SIZES_OF_ROUTES = 36, 100  # of call data, with which routers are run
 CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
 
 # keccak256("eip1967.proxy.implementation") - 1, and so on
@@ -84,10 +89,10 @@ _COMPTROLLER = data("0x63bb82aa5e")  # PUSH4 comptrollerImplementation()
 _EIP897 = data("0x635c60da1b"), data("0x634555d5c9")  # implementation(), proxyType()
 
 CLONES = frozenset({"eip1167", "immutable-args-clone"})
-IN_CODE = CLONES | {"eip7702", "immutable"}  # whose code has the implementation
+IN_CODE = CLONES | {"eip7702", "immutable", "router"}  # whose code has the implementation
 KINDS = (
     *("eip1167", "immutable-args-clone", "eip7702", "immutable", "eip7760", "eip1967", "eip1822"),
-    *("openzeppelin", "safe", "comptroller", "eip897", "beacon", "eip2535", "other"),
+    *("openzeppelin", "safe", "comptroller", "eip897", "beacon", "eip2535", "router", "other"),
 )
 # A sequence of instructions that ends in DELEGATECALL or CALLCODE, without the data of PUSH1 to 32.
 _DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + PUSH + b")*+[\xf2\xf4]", re.DOTALL)
@@ -96,9 +101,10 @@ _DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + PUSH + b")*+[\xf2\xf4]", 
 class Proxy(NamedTuple):
     """A proxy and its implementation, which is empty where something else than the chain's state
     decides: `depends_on` names that in words; `own` are the selectors of functions that its code
-    has itself, as far as it compares them. `others` are the further implementations of a
-    diamond, `unused` is an address in a slot of EIP-1967 to which the code passes nothing on.
-    `is_of_now`: it was to be read at a block of which the node has no state."""
+    has itself, as far as it compares them. `others` are the further implementations of a diamond or
+    a router, which passes the functions of `routes` on to each. `unused` is an address in a slot of
+    EIP-1967 to which the code passes nothing on. `is_of_now`: it was to be read at a block of which
+    the node has no state."""
 
     kind: str
     implementation: bytes
@@ -107,10 +113,16 @@ class Proxy(NamedTuple):
     is_of_now: bool = False
     depends_on: tuple[str, ...] = ()
     own: frozenset[bytes] = frozenset()
+    routes: Mapping[bytes, frozenset[bytes]] = MappingProxyType({})
 
     @property
     def implementations(self) -> tuple[bytes, ...]:
         return (self.implementation, *self.others) if self.implementation else ()
+
+    @property
+    def is_by_function(self) -> bool:
+        """Whether the state has the implementation of a function, but does not list them."""
+        return bool(self.depends_on) and {*self.depends_on} <= _BY_FUNCTION
 
     @property
     def warning(self) -> str | None:
@@ -161,7 +173,10 @@ class Delegation(NamedTuple):
             return ""
         constant = self.proxy.implementation.hex() if self.proxy else ""
         own = sorted(selector.hex() for selector in self.own)
-        return orjson.dumps([self.kind, constant, own, *to_text(self.ways)]).decode()
+        routes = self.proxy.routes.items() if self.proxy else ()
+        by_target = {at.hex(): b"".join(sorted(selectors)).hex() for at, selectors in routes}
+        text = [self.kind, constant, own, *to_text(self.ways), *([by_target] if by_target else [])]
+        return orjson.dumps(text).decode()
 
 
 NOT_DELEGATING = Delegation()
@@ -172,17 +187,32 @@ def stored_delegation(text: str | None) -> Delegation:
     """Return a delegation by its text, None of a code that has not been followed yet."""
     if not text:
         return NOT_KNOWN if text is None else NOT_DELEGATING
-    kind, constant, own, *ways = orjson.loads(text)
+    kind, constant, own, terms, rows, *by_target = orjson.loads(text)
     selectors = frozenset(map(bytes.fromhex, own))
     proxy = Proxy(kind, bytes.fromhex(constant), own=selectors) if constant else None
-    return Delegation(kind, proxy, from_text(ways), selectors)
+    if by_target:
+        return _router(
+            {
+                bytes.fromhex(at): frozenset(
+                    bytes.fromhex(of[n : n + 8]) for n in range(0, len(of), 8)
+                )
+                for at, of in by_target[0].items()
+            }
+        )
+    return Delegation(kind, proxy, from_text([terms, rows]), selectors)
+
+
+def _router(routes: Mapping[bytes, frozenset[bytes]]) -> Delegation:
+    first, *others = routes
+    return Delegation("router", Proxy("router", first, tuple(others), routes=routes))
 
 
 def delegations_of(codes: Iterable[bytes]) -> list[str | None]:
     """Return the delegations of codes as they are stored; None of those for which the steps of all
     together do not suffice."""
-    steps = Steps(BLOCK_STEPS)
-    return [None if d is None else d.text for d in (delegation_of(code, steps) for code in codes)]
+    steps, route_steps = Steps(BLOCK_STEPS), Steps(ROUTE_STEPS)
+    delegations = (delegation_of(code, steps, route_steps) for code in codes)
+    return [None if delegation is None else delegation.text for delegation in delegations]
 
 
 def account_delegation(code: bytes) -> Proxy | None:
@@ -192,9 +222,10 @@ def account_delegation(code: bytes) -> Proxy | None:
     return None
 
 
-def delegation_of(code: bytes, steps: Steps) -> Delegation | None:
-    """Return how code passes on calls of functions that it does not have itself; None where these
-    steps do not suffice to tell, but those of a code by itself might."""
+def delegation_of(code: bytes, steps: Steps, route_steps: Steps | None = None) -> Delegation | None:
+    """Return how code passes on calls of functions that it does not have itself, or else of those
+    that it names; None where these steps do not suffice to tell, but those of a code by itself
+    might."""
     try:
         steps.take(len(code) // 256)
     except OutOfSteps:
@@ -209,7 +240,7 @@ def delegation_of(code: bytes, steps: Steps) -> Delegation | None:
         return None
     passed_on = [way for way in run.ways if way.ending == FORWARDED and not way.is_own]
     if not passed_on:
-        return NOT_DELEGATING
+        return _routed(code, [*run.named], route_steps or Steps(ROUTE_STEPS))
     ways, constant = tuple(run.ways), _constant_target(tuple(run.ways))
     if 8 * len(run.own) + len(orjson.dumps(to_text(ways))) > MAX_TEXT:
         return Delegation("other", None, (Way(FORWARDED, targets=(0,)), Way(UNFOLLOWED)))
@@ -223,6 +254,46 @@ def delegation_of(code: bytes, steps: Steps) -> Delegation | None:
     kind = "immutable" if target and isinstance(target, int) else ""
     kind = kind or _kind(code, target, is_handwritten=is_handwritten)
     return Delegation(kind, None, ways, frozenset(run.own))
+
+
+def _routed(code: bytes, named: Sequence[bytes], steps: Steps) -> Delegation | None:
+    """Return to which contracts, whose addresses it has, code passes on each of the functions that
+    it names; as delegation_of() does. Of most codes a few functions show that it does not."""
+    constants = (push[0][1:] for push in _PUSHED.finditer(code) if len(push[0]) > ADDRESS_BYTES)
+    if not named or not any(map(_is_address, constants)):
+        return NOT_DELEGATING
+    most = steps.left
+    tried = named[:: -(-len(named) // TRIED_ROUTES)]
+    routes = _routes(code, tried, steps, STEPS_OF_TRY)
+    if routes:
+        routes = _routes(code, named, steps, STEPS_OF_ROUTE)
+    if steps.left < 0 and most < ROUTE_STEPS:
+        return None
+    return _router(routes) if routes else NOT_DELEGATING
+
+
+def _routes(
+    code: bytes, selectors: Sequence[bytes], steps: Steps, most: int
+) -> dict[bytes, frozenset[bytes]]:
+    """Return the functions that code passes on, by the contract, until the steps are spent."""
+    routes: dict[bytes, set[bytes]] = {}
+    for selector in selectors:
+        own_steps = Steps(min(most, max(steps.left, 0)))
+        given = own_steps.left
+        run = Run(code, own_steps, sizes=SIZES_OF_ROUTES, selector=selector)
+        steps.left -= given - own_steps.left
+        place = run.passes_all_on_to()
+        if place and (len(routes) < MAX_FACETS or place.to_bytes(20) in routes):
+            routes.setdefault(place.to_bytes(20), set()).add(selector)
+        if steps.left < 0:
+            break
+    return {at: frozenset(of) for at, of in routes.items()}
+
+
+def _is_address(constant: bytes) -> bool:
+    """Return whether a constant may be the address of a contract: not a small number or a mask."""
+    address = constant[-ADDRESS_BYTES:]
+    return not any(constant[:-ADDRESS_BYTES]) and any(address[:8]) and len({*address}) > 4
 
 
 def _handwritten(code: bytes, run: Run) -> tuple[int, bool]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, abi_json, revert_reasons
-from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
+from scan.contracts.abi import MAX_VALUES, AbiError, canonical, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import (
     MAX_TARGETS,
     Proxy,
@@ -20,6 +20,7 @@ from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.node_errors import CallFailure, reverted_with
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
@@ -68,6 +69,7 @@ def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> Prepar
 
 
 GAS = 30_000_000
+MAX_HEAD = 132  # bytes of call data with which a router is asked for its implementation
 OWN_FUNCTION = "the contract has this function itself, and is not verified"
 OTHER_FACET = "the contract passes this function on to another one than its facet that has it"
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
@@ -125,7 +127,10 @@ class ReadCalls:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
                 if proxy is not None and call.function.selector in proxy.own:
                     raise abi_json.NoSuchFunction(OWN_FUNCTION)
-                if proxy is not None and proxy.kind == "eip2535":
+                if proxy is not None and proxy.routes:
+                    if call.function.selector not in proxy.routes[proxy.implementation]:
+                        raise abi_json.NoSuchFunction(OTHER_FACET)
+                elif proxy is not None and proxy.kind == "eip2535":
                     ran = self._proxy_at(node, address, address, block, call.calldata)
                     if ran is None or proxy.implementation not in ran.implementations:
                         raise abi_json.NoSuchFunction(OTHER_FACET)
@@ -150,9 +155,16 @@ class ReadCalls:
             for implementation in proxy.implementations:
                 delegated = self._function(implementation, function, block.number)
                 if delegated is not None:
-                    yield delegated, Proxy(proxy.kind, implementation, own=proxy.own)
+                    yield delegated, proxy._replace(implementation=implementation, others=())
                     if time.monotonic() > ends_at:
                         return
+        if "(" in function and (selector := _selector_of(function)):
+            # Of a router that does not list what it passes functions on to.
+            routed = self._proxy_at(node, address, address, block, selector.ljust(MAX_HEAD, b"\0"))
+            if routed is not None and routed.implementation and routed.kind != "eip2535":
+                delegated = self._function(routed.implementation, function, block.number)
+                if delegated is not None:
+                    yield delegated, routed
 
     def proxies(self, node: NodeSession, address: bytes, block: BlockId) -> Iterator[Proxy]:
         """Yield the proxy at an address after a block, and that which its implementation's code is
@@ -163,6 +175,8 @@ class ReadCalls:
             if proxy is None or not proxy.implementation:
                 return
             yield proxy
+            if proxy.routes:
+                return
             code_address = proxy.implementation
 
     def _proxy_at(
@@ -236,6 +250,13 @@ class ReadCalls:
         if error.is_refusal:
             return CallReverted(f"The call failed in the contract: {reason}")
         return UpstreamFailed(f"The node rejected the call: {reason}")
+
+
+def _selector_of(signature: str) -> bytes | None:
+    try:
+        return keccak256(canonical(signature).encode())[:4]
+    except AbiError:
+        return None
 
 
 def abis_of(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:

@@ -110,7 +110,8 @@ def _extended(n: int, a: int) -> int:
     return (a & (1 << bits) - 1) - (1 << bits) if a >> bits - 1 & 1 else a & (1 << bits) - 1
 
 
-LT, GT, EQ, ISZERO, AND, XOR, SUB, MOD, EXP = 0x10, 0x11, 0x14, 0x15, 0x16, 0x18, 0x03, 0x06, 0x0A
+ADD, LT, GT, EQ, ISZERO, AND, XOR, SUB = 0x01, 0x10, 0x11, 0x14, 0x15, 0x16, 0x18, 0x03
+MOD, EXP = 0x06, 0x0A
 # What opcodes compute of numbers, the top of the stack first, modulo 2^256.
 OPERATIONS: dict[int, Callable[..., int]] = {
     0x01: lambda a, b: a + b,
@@ -178,10 +179,11 @@ def bare(condition: Term) -> tuple[Term, bool]:
 def equality(condition: Term) -> tuple[Term, int, bool] | None:
     """Return what a bare condition compares with which number, and whether the condition is true
     where they are equal; None where it does not."""
-    if condition.op in (EQ, XOR, SUB):
+    if condition.op in (EQ, XOR, SUB, ADD):
         a, b = condition.args
         if isinstance(a, int) != isinstance(b, int):
-            return (b, a, condition.op == EQ) if isinstance(a, int) else (a, b, condition.op == EQ)
+            of, number = (b, a) if isinstance(a, int) else (a, b)
+            return of, -number % 2**256 if condition.op == ADD else number, condition.op == EQ
     return None
 
 

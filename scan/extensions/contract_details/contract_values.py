@@ -87,7 +87,16 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
             break
         if text is not None:
             entries = json.loads(text)
-            abis.append([e for e in entries if not (proxy.own and _selector(e) in proxy.own)])
+            others, its = proxy.own, proxy.routes.get(address)
+            if others or its is not None:
+                selectors = [_selector(entry) for entry in entries]
+                entries = [
+                    entry
+                    for entry, selector in zip(entries, selectors, strict=True)
+                    if selector is None
+                    or (selector not in others and (its is None or selector in its))
+                ]
+            abis.append(entries)
     return abis
 
 

@@ -77,6 +77,17 @@ class Contract(NamedTuple):
         return bool(delegation.kind) and delegation.proxy is None
 
 
+# Code that runs for a contract, with the functions that a router passes on to it.
+_Codes = dict["Emitter", frozenset[bytes] | None]
+
+
+def _having(abi: AbiIndex, functions: frozenset[bytes] | None) -> AbiIndex:
+    """Return an ABI with these functions alone; with all where they are None."""
+    if functions is None:
+        return abi
+    return abi._replace(functions={s: of for s, of in abi.functions.items() if s in functions})
+
+
 def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
     """Return a contract with the ABIs of its implementation, too, without the functions that its
     own code has."""
@@ -152,28 +163,33 @@ class ContractAbis:
         proxy by state is also what passes all calls on to the code of one.
         """
         contracts: dict[Emitter, Contract] = {}
-        codes = {emitter: emitter for emitter in emitters}
+        codes: dict[Emitter, _Codes] = {emitter: {emitter: None} for emitter in emitters}
         for step in range(proxy_contracts.MAX_TARGETS):
-            rows = self._rows({*codes.values()})
+            rows = self._rows({code for lending in codes.values() for code in lending})
             delegations, abis = self._delegations(rows), self._abis_of(rows, budget)
-            targets = {}
-            for emitter, code in codes.items():
-                if code not in rows:
-                    continue
-                token_type = rows[code]["tokenType"] if code == emitter else None
-                contract = contracts.get(emitter) or Contract((), token_type, has_code=True)
-                own = [abis[code]] if code in abis else ()
-                contracts[emitter] = _with_lent(contract, own)._replace(
-                    delegation=delegations[code]
-                )
-                if proxy := delegations[code].proxy:
-                    targets[emitter] = Emitter(proxy.implementation, emitter.block)
+            targets: dict[Emitter, _Codes] = {}
+            for emitter, lending in codes.items():
+                for code, functions in lending.items():
+                    if code not in rows:
+                        continue
+                    token_type = rows[code]["tokenType"] if code == emitter else None
+                    contract = contracts.get(emitter) or Contract((), token_type, has_code=True)
+                    own = [_having(abis[code], functions)] if code in abis else ()
+                    contracts[emitter] = contract = _with_lent(contract, own)
+                    if functions is not None:
+                        continue
+                    contracts[emitter] = contract._replace(delegation=delegations[code])
+                    if proxy := delegations[code].proxy:
+                        targets[emitter] = {
+                            Emitter(address, emitter.block): proxy.routes.get(address)
+                            for address in proxy.implementations
+                        }
             if step == 0:
                 for e, (has_code, delegate) in self._ran(
                     [e for e in codes if e not in rows]
                 ).items():
                     contracts[e] = Contract(has_code=has_code)
-                    targets |= {} if delegate is None else {e: delegate}
+                    targets |= {} if delegate is None else {e: {delegate: None}}
             codes = targets
         coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
         if coin and self._database.value("contracts/coin_logs_exist"):
@@ -233,7 +249,7 @@ class ContractAbis:
             both = [proxies[e] for e in (emitter.after, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
             is_of_now = any(proxy.is_of_now for proxy in both)
-            is_diamond = any(proxy.kind == "eip2535" for proxy in both)
+            is_diamond = any(p.kind == "eip2535" or p.is_by_function for p in both)
             contracts[emitter] = contracts[emitter]._replace(
                 is_of_now=is_of_now, is_diamond=is_diamond
             )
