@@ -106,12 +106,15 @@ class Recorder:
         self.last = None
         self.tests = 0
 
+    def pytest_sessionstart(self):
+        """What outlives its parent is a child of the process that starts workers, for which it
+        counts when it has ended."""
+        if self.has_workers:
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
     def pytest_runtest_logstart(self):
-        """What outlives its parent is from now on a child of the process that has started workers,
-        for which it counts when it has ended."""
         if self.has_workers and not self.tests:
             self.tests = 1
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
             own = {process.pid for process in psutil.Process().children()}
             threading.Thread(target=_reap_others, args=(own,), daemon=True).start()
 
@@ -151,26 +154,40 @@ def _place(item):
     return item.path.relative_to(ROOT).as_posix(), tier_of(item)
 
 
+_daemons: dict[tuple[int, str], int] = {}  # what each has taken, those that have ended, too
+
+
 def _processor_s():
     """What this process, all that it has started and all below these have taken, with those that
-    have ended: of daemons while they live."""
-    children, ticks = defaultdict[int, list[int]](list), Counter[int]()
+    have ended: of daemons until they were last seen."""
+    children, ticks, parents = defaultdict[int, list[int]](list), Counter[int](), {}
+    started = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
             fields = path.read_text().rpartition(")")[2].split()
-            pid = int(path.parent.name)
-            children[int(fields[1])].append(pid)
+            pid, parent = int(path.parent.name), int(fields[1])
+            parents[pid] = parent
+            children[parent].append(pid)
             ticks[pid] = sum(map(int, fields[11:15]))
-    mark = f"{RECORDED_BY}={os.getpid()}".encode()
-    below, total = [os.getpid()], 0
-    for pid in [*children[1], *children[os.getppid()]]:
-        with suppress(OSError):
-            if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                below.append(pid)
-    while below:
-        total += ticks[pid := below.pop()]
-        below += children[pid]
+            if _is_started_here(pid, fields[19]):
+                started[pid] = fields[19]
+
+    def with_all_below(pid):
+        return ticks[pid] + sum(map(with_all_below, children[pid]))
+
+    for pid in started:
+        if pid != os.getpid() and parents[pid] not in started and parents[pid] != os.getpid():
+            _daemons[pid, started[pid]] = with_all_below(pid)
+    total = with_all_below(os.getpid()) + sum(_daemons.values())
     return total / os.sysconf("SC_CLK_TCK")
+
+
+@cache
+def _is_started_here(pid, _started):
+    with suppress(OSError):
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return f"{RECORDED_BY}={os.getpid()}".encode() in environment
+    return False
 
 
 def recorded(folder):
