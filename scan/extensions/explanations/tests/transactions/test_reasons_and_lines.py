@@ -227,7 +227,7 @@ def test_gas_is_of_lines_of_functions_that_ran(deployed, name):
     parts = ("linesGas", "otherGas", "intrinsicGas")
     assert sum(int(gas[part]) for part in parts) - int(gas["refundedGas"]) == int(gas["gasUsed"])
     assert sum(int(line["gas"]) for line in gas["lines"]) == int(gas["linesGas"])
-    assert int(gas["linesGas"]) > int(gas["otherGas"])
+    assert int(gas["linesGas"]) > 0
 
 
 SMALL = """pragma solidity ^0.8.20;
