@@ -283,7 +283,8 @@ def combined_settings(built: BuiltContract) -> dict[str, Any]:
     """Return the settings of a contract in combined JSON as standard JSON has them; none of a
     release that does not give them. Raises OSError, and what MALFORMED lists."""
     members = json_decoder(dict[str, msgspec.Raw]).decode(read_json(built.file))
-    settings = json_decoder(_Combined).decode(members[built.path]).settings_dict or {}
+    contract = json_decoder(_Combined).decode(members.get(built.path, b"{}"))
+    settings = contract.settings_dict or {}
     names = {"evm_version": "evmVersion", "experimental_codegen": "experimentalCodegen"}
     return {names.get(name, name): value for name, value in settings.items()}
 
