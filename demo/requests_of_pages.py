@@ -60,7 +60,9 @@ def recorded(row: dict[str, Any], verified: set[str], called: dict[str, str]) ->
     if options == gas_of_steps.TRACER:
         result, codes = row["result"], row["result"]["codes"]
         kept = {
-            key: by_offset for key, by_offset in codes.items() if (key or called[hash_]) in verified
+            key: by_offset
+            for key, by_offset in codes.items()
+            if (key[: gas_of_steps.ADDRESS_CHARACTERS] or called[hash_]) in verified
         }
         left = sum(sum(codes[key].values()) for key in codes.keys() - kept)
         row["result"] = {**result, "codes": kept, "other": result["other"] + left}

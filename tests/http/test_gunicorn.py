@@ -7,9 +7,11 @@ import re
 import runpy
 import select
 import signal
+import socket
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
@@ -19,10 +21,12 @@ from unittest.mock import Mock
 
 import pytest
 import requests
+from gunicorn.config import Config
 
 from scan.api.openapi.document import document
 from scan.http.background_threads import WorkerThread
 from scan.processor_affinity import ALLOWED
+from scan.server import connection
 from scan.verification.sandbox import Program
 from tests.http.conftest import workers
 from tests.support import POLL_S, WAIT_S, serving
@@ -168,8 +172,8 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""
     slow = [serving.connect(shared_server) for _ in range(200)]
-    for number, connection in enumerate(slow):
-        connection.sendall(UNFINISHED[number % len(UNFINISHED)])
+    for number, client in enumerate(slow):
+        client.sendall(UNFINISHED[number % len(UNFINISHED)])
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
         assert requests.get(shared_server + path, timeout=WAIT_S).status_code == 200
     assert select.select(slow, [], [], 0)[0] == []
@@ -272,3 +276,26 @@ def test_a_compiler_may_use_all(tmp_path):
     finally:
         os.sched_setaffinity(0, ALLOWED)
     assert finished.output.decode().strip() == str(sorted(ALLOWED))
+
+
+SIZE = 5 * 1024 * 1024
+
+
+def test_a_body_that_nobody_has_read_is_dropped_in_one_piece():
+    """gunicorn reads it by the kilobyte, and copies what is left of it each time: 5 MiB held the
+    worker's loop, and with it every other client, for 16 s."""
+    client, server = socket.socketpair()
+    with client, server, ThreadPoolExecutor(1) as pool:
+        server.setblocking(False)
+        conn = connection.Connection(Config(), server, ("127.0.0.1", 1), ("127.0.0.1", 80))
+        head = b"POST /api/v1/blocks HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (SIZE)
+        sent = pool.submit(client.sendall, head + b" " * (SIZE) + b"GET / HTTP/1.1\r\n")
+        wait_until(lambda: conn.receive() and conn.parse_head())
+        wait_until(lambda: conn.receive() is None and conn.is_whole() and sent.done())
+        pieces, read = [], conn.received.read
+        conn.received.read = lambda *sizes, **options: (
+            pieces.append(sizes) or read(*sizes, **options)
+        )
+        conn.end_request()
+        assert len(pieces) == 1
+        assert bytes(conn.received.data) == b"GET / HTTP/1.1\r\n"

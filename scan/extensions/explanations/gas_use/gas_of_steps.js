@@ -1,7 +1,8 @@
 {
     calls: [], now: null, codes: {}, count: 0, first: -1, other: 0, places: {},
     setup: function(config) {
-        this.places = (typeof config === 'string' ? JSON.parse(config) : config).places;
+        var options = typeof config === 'string' && config ? JSON.parse(config) : config;
+        this.places = Object(options).places || {};
     },
     frame: function(path, key) {
         var code = this.codes[key], places = this.places[key] || "";
