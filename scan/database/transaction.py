@@ -50,7 +50,8 @@ class Transaction:
     def defer(self, statement: str, **params: object) -> None:
         """Run a statement whose result nobody needs together with the next one, or with the commit:
         each that is sent by itself waits for the server to be scheduled, and back."""
-        self._deferred.append(self._text(statement, params))
+        text = self._text(statement, params)  # which may send, and so begin another list
+        self._deferred.append(text)
 
     def commit(self) -> None:
         self._send(b"COMMIT")

@@ -33,6 +33,8 @@ OTHER = {  # answers of the pages' interface that are no pages
     "/nft/pictures/<digest>/<address>/<token_id>",
     "/nft/<address>/<token_id>/picture",
     "/nft/<address>",  # of a form, which leads to an item
+    "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
+    "/server/repo-ui/<chain_id>/<address>",
 }
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 # Columns whose decimal points are not below each other, by their heads.

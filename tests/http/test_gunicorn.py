@@ -177,8 +177,8 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
         assert requests.get(shared_server + path, timeout=WAIT_S).status_code == 200
     assert select.select(slow, [], [], 0)[0] == []
-    for connection in slow:
-        connection.close()
+    for client in slow:
+        client.close()
 
 
 def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):

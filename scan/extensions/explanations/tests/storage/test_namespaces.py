@@ -35,7 +35,7 @@ def test_changes_have_the_names_of_members_at_namespaces(token):
         f"{TOKEN}.nested.before": ("Draft", "Open"),
         f"{TOKEN}.nested.count": ("0", "3"),
         "plain": ("Draft", "Open"),
-        "following[1]": ("Draft", "Closed"),
+        "following[Open]": ("Draft", "Closed"),
         "erc7201:example.storage.Counting.high": ("0", "9"),
     }
     expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
