@@ -5,6 +5,8 @@ import pytest
 from tests.contracts.test_proxy_kinds import SLOTS, expect, word
 from tests.support.explorer import compiled, standard_input
 
+pytestmark = pytest.mark.thorough
+
 FORWARD = """assembly {
             let at := mload(0x40)
             calldatacopy(at, 0, calldatasize)

@@ -12,6 +12,8 @@ from scan.verification.submission_compilations import Compilations
 from tests.support.serving import wait_until
 from tests.support.vyper import NEWEST, SOURCES
 
+pytestmark = pytest.mark.thorough
+
 FULL_VERSION = f"v{NEWEST}+commit.bff19ea2"
 FOLDER = SOURCES / "vault"
 FILES = {str(f.relative_to(SOURCES)): f.read_text() for f in sorted(FOLDER.rglob("*.vy*"))}

@@ -9,6 +9,8 @@ from eth_utils import keccak
 from scan.extensions.explanations.tests.transactions.test_reasons_and_lines import WAYS
 from tests.support.explorer import standard_input
 
+pytestmark = pytest.mark.thorough
+
 FUNCTIONS, STATEMENTS = 10, 5
 KINDS = (
     'require(n != {n}, "{text}");',

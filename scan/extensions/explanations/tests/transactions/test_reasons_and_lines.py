@@ -12,6 +12,8 @@ from scan.extensions.explanations.storage import compiler_layouts
 from tests.support.explorer import compiled, linked, standard_input
 from tests.support.solidity import marked_line
 
+pytestmark = pytest.mark.thorough
+
 FOLDER = Path(__file__).parent
 PATHS = ("src/Refusals.sol", "src/Shared.sol")
 SOURCES = {path: FOLDER.joinpath(Path(path).name).read_text() for path in PATHS}
