@@ -62,7 +62,9 @@ class Compilations:
     """One file's part of a compilation of all, and compilations with more files."""
 
     def __init__(self, output, path):
-        self.submission = SimpleNamespace(sources={path: FILES[path]}, language=SOLIDITY)
+        self.submission = SimpleNamespace(
+            sources={path: FILES[path]}, language=SOLIDITY, version=(0, 8, 28)
+        )
         self._trees = {"sources": {path: output["sources"][path]}}
 
     def trees(self, _settings):
