@@ -286,6 +286,7 @@ def _functions(
         for base in (*(node.get("baseFunctions") or ()), *(node.get("baseModifiers") or ())):
             overriding[base].append(key)
     references: dict[object, list[int]] = {}
+    creations: dict[object, list[int]] = {}
     left = MAX_REFERENCES
 
     def created(contract: Node) -> list[Any]:
@@ -308,7 +309,9 @@ def _functions(
     def inside(run: Sequence[Any]) -> list[Any]:
         waiting, ids = [*run], dict[int, None]()
         for key in waiting:
-            for id in created_in(nodes[key][1]):
+            if key not in creations:
+                creations[key] = [*dict.fromkeys(created_in(nodes[key][1]))]
+            for id in creations[key]:
                 if id in contracts and id not in ids:
                     ids[id] = None
                     waiting += run_by(created(contracts[id]))

@@ -190,7 +190,7 @@ _MAPPING = re.compile(
     r"HashMap\[((?:(?:contract|flag) )?[A-Za-z0-9_]+(?:\[[0-9]{1,78}\])?), (.+)\]\Z", re.DOTALL
 )
 _BYTES = re.compile(r"(?:String|Bytes)\[([0-9]{1,78})\]\Z")
-_INTERFACE = re.compile(r"(?:[^\[\], ]+/)?([A-Za-z_]\w*)\.vyi?")  # by its file
+_INTERFACE = re.compile(r"(?<![^\[\], ])(?:[^\[\], ]*/)?([A-Za-z_]\w*)\.vyi?")  # by its file
 NOT_DECODED = " (not decoded)"
 _VALUE = re.compile(
     r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal|(?:contract|flag) \w+)\Z"

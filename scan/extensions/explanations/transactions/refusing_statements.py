@@ -379,7 +379,9 @@ def _agrees(refusal: Refusal, failure: Failure, *, is_first: bool) -> tuple[bool
     if kind == ENTERED:
         return (True, True) if is_first and not data and _refuses_entry(pattern, failure) else None
     is_whole = kind == COMPUTED and pattern.startswith("?")
-    digits = data.hex() if is_whole else data.hex()[: len(pattern)]
+    if is_whole and 2 * len(data) != len(pattern):
+        return None
+    digits = data[:MAX_PATTERN].hex()[: len(pattern)]
     is_like = len(digits) == len(pattern) and all(
         "?" in (a, b) or a == b for a, b in zip(pattern, digits, strict=True)
     )

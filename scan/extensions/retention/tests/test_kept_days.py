@@ -173,6 +173,19 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
     assert auditing.run(followed.settings) == EXACT
 
 
+def test_a_fork_takes_back_where_one_was_seen_who_has_acted_in_removed_rows_alone(followed):
+    url, chain = followed.settings.database_url, followed.chain
+    before, head = table_digest.digest(url), chain.number
+    for _ in range(3):
+        chain.append(miner=CARL, timestamp_s=int(time.time()))
+    chain.unwind(head + 1)
+    seen = "SELECT last_acted::int, last_seen::int FROM addresses WHERE address = %s"
+    assert execute(url, seen, CARL) == [(3, head + 1)]
+    chain.unwind(head)
+    assert execute(url, seen, CARL) == [(3, 3)]
+    assert table_digest.digest(url) == before
+
+
 def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
     number, url = followed.chain.number, followed.settings.database_url
     source = block_source.BlockSource(Node([NOWHERE]))

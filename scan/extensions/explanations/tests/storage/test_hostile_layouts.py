@@ -12,6 +12,7 @@ from scan.extensions.explanations.storage.compiler_layouts import MAX_LAYOUT_BYT
 from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
     MAX_MEMBERS,
+    MAX_TYPE,
     MAX_VARIABLES,
     read_solidity,
     read_vyper,
@@ -95,6 +96,18 @@ MALFORMED_OF_VYPER = [
 def test_malformed_layouts_of_vyper_are_refused(text):
     with pytest.raises(MALFORMED_LAYOUT):
         read_vyper(text)
+
+
+def test_interfaces_are_read_beside_long_names():
+    """Of 2,000 such types a search from each character took 30 s."""
+    long = "A" * (MAX_TYPE - 60)
+    declared = {
+        f"v{n}": {"slot": n, "type": f"HashMap[{path}IErc.vyi, {long}]"}
+        for n, path in enumerate(["", "/", "../a/", "a.b/c/"] * (MAX_VARIABLES // 4))
+    }
+    own = read_vyper(json.dumps(declared))
+    keys = {own.types[own.types[v.type].key].label for v in own.variables}
+    assert keys == {"contract IErc"}
 
 
 def test_modules_in_modules_are_followed_to_a_bound():
