@@ -72,26 +72,20 @@ class ContractInspector:
 
     def _between_changes(self, batch: Batch) -> Iterator[Batch]:
         """Yield the blocks of a batch up to each one that may change what a token is, and alone
-        those in which so many contracts are unknown that they share what is asked of the node."""
-        first, emitters = 0, set[bytes]()
+        those in which so many contracts are unknown that they share what is asked of the node.
+
+        A token that is in question in one of the blocks that are yielded together emits in no other
+        of them: what is tried, and when, does not depend on how blocks come in batches."""
+        first, emitters, in_question = 0, set[bytes](), set[bytes]()
         was_crowded = False
         for index, block in enumerate(batch):
             tokens = {log.token for log in block.transfer_logs}
-            logs = block.transfer_logs
-            unknown = {
-                (log.token, log.shape in events.CLAIMS) for log in logs if self._is_open(log)
-            }
-            doubtful = {
-                log.token
-                for log in logs
-                if self._may_be_retyped(log, block.number)
-                and self._begin_try("type", {}, log.token, block.number)
-            }
-            pools = {s.pool for s, _ in block.swap_logs if self._contracts[s.pool].pool is None}
-            is_crowded = max(len(unknown), len(doubtful), len(pools)) > state.CROWD
+            questions, is_crowded = self._questions(block)
             if index > first and (
                 is_crowded
                 or was_crowded
+                or not emitters.isdisjoint(questions)
+                or not in_question.isdisjoint(tokens)
                 or any(
                     address in emitters or self._contracts[address].token_type
                     for address in block.changed | block.created
@@ -99,10 +93,38 @@ class ContractInspector:
                 or any(self._is_late(address, block.number) for address in tokens)
             ):
                 yield batch[first:index]
-                first = index
+                first, emitters, in_question = index, set(), set()
+                questions, is_crowded = self._questions(block)  # as is known by now
             was_crowded = is_crowded
             emitters |= tokens
+            in_question |= questions
         yield batch[first:]
+
+    def _questions(self, block: BlockContracts) -> tuple[set[bytes], bool]:
+        """Return the tokens that a block's events may have read, and whether there are so many of
+        them, or of pools, that they share what is asked of the node."""
+        number, logs = block.number, block.transfer_logs
+        unknown = {
+            (log.token, log.shape in events.CLAIMS)
+            for log in logs
+            if log.token in block.changed
+            or log.token in block.created
+            or (
+                self._is_open(log)
+                and (
+                    log.shape not in events.CLAIMS
+                    or self._begin_try("token", {}, log.token, number)
+                )
+            )
+        }
+        doubtful = {
+            log.token
+            for log in logs
+            if self._may_be_retyped(log, number) and self._begin_try("type", {}, log.token, number)
+        }
+        pools = {s.pool for s, _ in block.swap_logs if self._contracts[s.pool].pool is None}
+        is_crowded = max(len(unknown), len(doubtful), len(pools)) > state.CROWD
+        return doubtful.union(token for token, _ in unknown), is_crowded
 
     def _is_late(self, address: bytes, number: int) -> bool:
         """Return whether a token that was not read when it should be is now, as it emits."""

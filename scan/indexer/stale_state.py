@@ -186,9 +186,10 @@ class ReadingTimes:
 
     def record(self, group: Sequence[bytes], calls: int, took_s: float) -> None:
         requests = -(-calls // state_reader.CHUNK_CALLS)
+        self._request_s = self._request_s or took_s / requests  # or a far node would have slow ones
         is_slow = took_s > 2 * self._request_s * requests + CALL_S * calls + SPARE_S
         if not is_slow:
-            self._request_s = min(took_s / requests, 1.01 * self._request_s or took_s)
+            self._request_s = min(took_s / requests, 1.01 * self._request_s)
         if len(self._quick) > MAX_REMEMBERED:
             self._quick.clear()
         for address in group:

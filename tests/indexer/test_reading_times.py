@@ -1,4 +1,5 @@
-"""How long contracts took to be read is remembered of a bounded number."""
+"""How long contracts took to be read is remembered of a bounded number, and compared with what a
+request takes."""
 
 import pytest
 
@@ -21,3 +22,12 @@ def test_of_slow_contracts_those_read_longest_ago_are_forgotten():
     assert times.slow(alone=True) == [*contracts[3:MAX_SLOW], contracts[0], *contracts[MAX_SLOW:]]
     assert times.slow(alone=False) == []
     assert times.together(contracts[1]) == FIRST_TOGETHER
+
+
+def test_contracts_of_a_far_node_are_not_slow():
+    times, contracts = ReadingTimes(), [bytes([number]) * 20 for number in range(3)]
+    for contract in contracts:
+        times.record([contract], CALLS, SLOW_S / 50)
+    assert times.slow(alone=True) == times.slow(alone=False) == []
+    times.record(contracts[:1], CALLS, SLOW_S)
+    assert times.slow(alone=True) == contracts[:1]

@@ -10,13 +10,16 @@ from collections import namedtuple
 import pytest
 
 from scan.ethereum.client import Node
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
 from scan.indexer.prefetch import CATCH_UP
 from tests.commands.test_command import scan
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
+from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scenario.hostile_tokens import ERC1155
 
 PROCESS = {"process_blocks": 1}  # a second one, also for few blocks
 TOGETHER = {"commit_share": 1}  # batches in one transaction
@@ -112,6 +115,34 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
         Indexing(database_url, node.url, limits=way.limits).run_until(scenario.anvil.head())
     assert getattr(fault, "is_met", True)
     assert table_digest.digest(database_url) == table_digest.digest(honest)
+
+
+def test_what_is_tried_of_a_token_does_not_depend_on_batches(
+    anvil, database_url, postgres, template
+):
+    # An event of another type makes the next ones doubtful, and a Deposit of items wraps nothing.
+    one, two = anvil.accounts[:2]
+    shifter = anvil.deploy(one, "ShapeShifter", ERC1155, False)
+    raw = anvil.deploy(one, "RawLogs")
+    zero = "0x" + 40 * "0"
+    words = [int(value, 16).to_bytes(32) for value in (one, zero, two)]
+    single = keccak256(b"TransferSingle(address,address,address,uint256,uint256)")
+    deposit = [keccak256(b"Deposit(address,uint256)"), words[0]]
+    value = (7).to_bytes(32)
+    for call, topics, data in (
+        (("single", zero, two, 1, 74), [single, *words], 2 * value),
+        (("fourTopics", zero, two, 8), deposit, value),
+        (("single", zero, two, 1, 5), deposit, value),
+    ):
+        anvil.transact(one, shifter, *call)
+        anvil.transact(one, raw, "log", topics, data)
+        anvil.mine()
+    head = anvil.head()
+    Indexing(database_url, anvil.url).run_until(head)
+    tried = execute(database_url, "SELECT claim, block_number FROM rejected_emitters ORDER BY 2")
+    assert tried == [("type", head - 1), ("type", head)]
+    by_block = table_digest.fresh_digest(postgres, template, anvil, limits=batches(1))
+    assert table_digest.digest(database_url) == by_block
 
 
 def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
