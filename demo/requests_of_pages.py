@@ -50,8 +50,8 @@ def ask_for_traces(node: Node, anvil: Anvil, first_with_steps: int) -> None:
 
 
 def recorded(row: dict[str, Any], verified: set[str], called: dict[str, str]) -> dict[str, Any]:
-    """Return a row as the file has it: tracers by their names, and the gas of steps in the code that
-    a transaction calls, if that is verified: with those of calls inside the file would be a sixth
+    """Return a row as the file has it: tracers by their names, and the gas of steps in the code
+    that a transaction calls, if it is verified: with that of calls inside the file would be a sixth
     larger. `called` are contracts by the hashes of the transactions that call them."""
     if row["method"] != "debug_traceTransaction":
         return row

@@ -9,7 +9,7 @@ interpreter.
 import importlib.util
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from scan.verification import sandbox
 TIMEOUT_S = 1.5  # for all; again for the selectors alone, which take 0.05 s
 MOST_FUNCTIONS = 300
 CACHE_BYTES = 4 * 1024 * 1024
+MOST_INPUTS = 1_000  # characters
 FUNCTION_BYTES = 300
 NOT_HERE = "Functions cannot be inferred on this machine: evmole has no build for it."
 BUSY = "Functions of too many contracts are being inferred; try again shortly."
@@ -48,17 +49,19 @@ class FunctionInference:
 
     def __init__(self) -> None:
         self._python = sandbox.Program(Path(sys.executable), "")
-        self._places = ConcurrencyLimit(1, busy=BUSY)
+        self._places = ConcurrencyLimit(1, busy=BUSY, pause_factor=1.0)
         self._cache: SizedCache[Sequence[InferredFunction]] = SizedCache(CACHE_BYTES)
 
-    def functions(self, code: bytes, code_hash: bytes) -> Sequence[InferredFunction]:
+    def functions(
+        self, client: Hashable, code: bytes, code_hash: bytes
+    ) -> Sequence[InferredFunction]:
         """Return the functions in the order of their selectors, without candidates. Raises
         Unavailable."""
         functions = self._cache.get(code_hash)
         if functions is None:
             if importlib.util.find_spec("evmole") is None:
                 raise Unavailable(NOT_HERE)
-            with self._places.place(wait_s=PLACE_WAIT_S):
+            with self._places.place(client, wait_s=PLACE_WAIT_S):
                 functions = self._inferred(code)
             self._cache.store(code_hash, functions, FUNCTION_BYTES * (1 + len(functions)))
         return functions
@@ -73,15 +76,17 @@ class FunctionInference:
                 except (sandbox.TimedOut, sandbox.TooManyProcesses):
                     continue
             if finished.status == 0:
-                listed = orjson.loads(finished.output)[:MOST_FUNCTIONS]
-                return sorted(InferredFunction(f"0x{first}", *more) for first, *more in listed)
+                return sorted(
+                    InferredFunction(f"0x{selector}", inputs and inputs[:MOST_INPUTS], mutability)
+                    for selector, inputs, mutability in orjson.loads(finished.output)
+                )[:MOST_FUNCTIONS]
         return ()
 
 
 def get(reader: Reader, code: bytes, code_hash: bytes) -> Sequence[InferredFunction]:
     """Return the inferred functions of a code with the signatures that operators imported and
     verified contracts have. Raises Unavailable."""
-    functions = reader.sources.get(FunctionInference).functions(code, code_hash)
+    functions = reader.sources.get(FunctionInference).functions(reader.client, code, code_hash)
     abis = reader.sources.get(ContractAbis)
     selectors = [data(function.selector) for function in functions]
     known = (abis.of_verified_contracts(selectors), abis.imported(selectors))

@@ -37,7 +37,8 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 class Job(NamedTuple):
     """A verification job. `status` is pending, running, done or failed; `match` and
-    `creation_match` are full, partial or None. A failed job has one of the error codes below.
+    `creation_match` are full, partial or None. A failed job has one of the error codes below, or
+    `refused`.
 
     `warning` is set if the submitted constructor arguments differ from those of the creation.
     """
