@@ -555,6 +555,8 @@ class ContractInspector:
         self, address: bytes, claim: str, number: int, findings: state.ContractFindings
     ) -> None:
         tries = self._contracts[address].rejected.get(claim, state.Tries(number, number, 0))
+        if tries.times and tries.last == number:
+            return  # a late token that begins to wrap is rejected in two ways, and has one row
         self._contracts[address].rejected[claim] = state.Tries(tries.first, number, tries.times + 1)
         findings.rejections.append(state.RejectedEmitter(address, claim, number))
 
