@@ -1,5 +1,5 @@
 """tests/tiers.csv says what the tests of each file cost, in the tiers of their marks, and those of
-`make test` stay within five minutes of two processors: see tests/support/tiers.py."""
+`make test` stay within ten minutes of a processor: see tests/support/tiers.py."""
 
 import json
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from tests.support.tiers import RUN, Cost
 pytestmark = pytest.mark.check
 
 TABLE = tiers.table()
-WORKERS, SECONDS, PROCESSOR_S = 4, 300, 600  # on two processors that do nothing else
+PROCESSOR_S = 600
 
 
 def test_the_table_is_of_the_files_that_are_there_and_of_the_tiers_of_their_marks():
@@ -29,12 +29,12 @@ def test_the_table_is_of_the_files_that_are_there_and_of_the_tiers_of_their_mark
 
 
 def test_what_make_test_costs_stays_within_its_bounds():
-    """With what is taken of files that are not in the table."""
+    """With what is taken of files that are not in the table. Seconds that pass are those of the
+    machine of the day, and of what else it did; the processor's are of the tests."""
     costs = [cost for (_, tier), cost in TABLE.items() if tier == "test"]
     others = {*tiers.test_files()} - {file for file, _ in TABLE}
     assumed_s = len(others) * tiers.OTHERS_S
     assert (RUN, "test") in TABLE and len(others) < 50
-    assert (sum(cost.seconds for cost in costs) + assumed_s) / WORKERS <= SECONDS
     assert sum(cost.processor_seconds for cost in costs) + assumed_s <= PROCESSOR_S
 
 

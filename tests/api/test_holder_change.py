@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
+
 from scan.queries import tokens
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
+
+pytestmark = pytest.mark.thorough
 
 DAY_S = 86_400
 

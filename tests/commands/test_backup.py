@@ -30,6 +30,8 @@ from tests.support import (
 )
 from tests.support.scan_run import scan_run
 
+pytestmark = pytest.mark.thorough
+
 NAME = "scan_1337_00000000"
 SCAN = (sys.executable, "-m", "scan")
 LEAST_BYTES = 4096  # for what fills up in the middle of a dump
@@ -131,7 +133,6 @@ def test_nobody_else_can_read_a_backup_which_holds_secrets(backup):
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
 
 
-@pytest.mark.thorough
 def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     """As docs/operation.md has it: the role owns its empty database, and nothing else."""
     database.execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
@@ -152,7 +153,6 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
 PARTS = [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("parts", PARTS)
 def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts):
     whole, cut, folder = backup.read_bytes(), top / "cut.backup", top / f"cut-{len(parts)}"
@@ -168,7 +168,6 @@ def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts)
         assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
-@pytest.mark.thorough
 def test_another_file_is_refused(top, own_postgres):
     with folders.temporary_folder("scan-other-") as folder:
         own_postgres.give(folder)
@@ -190,7 +189,6 @@ def test_a_database_that_is_there_is_never_overwritten(original, backup):
         assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
-@pytest.mark.thorough
 def test_a_backup_that_fails_leaves_the_older_file(original, backup):
     before = backup.read_bytes()
     with in_use(original.folder):
@@ -216,7 +214,6 @@ def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres)
     assert not (top / "mistyped").exists()
 
 
-@pytest.mark.thorough
 def test_of_several_chains_the_one_of_the_node_is_backed_up(top):
     folder, (other, chosen) = top / "several", ("scan_1_11111111", "scan_5_55555555")
     with running_in(folder) as server:

@@ -19,6 +19,8 @@ from tests.support.faulty_node import FaultyNode, refuse_method
 from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 NOBODY = "http://127.0.0.1:9"
 THREADS = 4
 PATIENCE_S = 10.0
@@ -94,7 +96,6 @@ def test_while_the_database_is_down_data_are_unavailable(own_postgres, served):
     wait_until(lambda: served.get("/readyz").status_code == 200)  # cached for a second
 
 
-@pytest.mark.thorough
 def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgres, served):
     """Each thread has a connection, and each has died."""
     requests = asked(served)
@@ -169,7 +170,6 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         assert client.get("/readyz").status_code == 200
 
 
-@pytest.mark.thorough
 def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_url):
     """Of a node that gives blocks, and no state in time: the page was 500, the block null."""
     with Anvil() as anvil, FaultyNode(anvil.url) as node:

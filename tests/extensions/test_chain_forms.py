@@ -23,6 +23,8 @@ from tests.support import auditing, database, faulty_node, table_digest
 from tests.support.chain_forms import accounts, forms, others
 from tests.support.indexing import Indexing, settings_for
 
+pytestmark = pytest.mark.thorough
+
 # What the log says cannot be compared: types of transactions that no root is made of, hashes.
 UNCHECKED = {
     "arbitrum": {"type 106", "type 100", "type 101", "type 104", "type 105"},

@@ -14,6 +14,8 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.thorough
+
 FAILURE = {"code": -32000, "message": "execution timeout"}
 BLOCK = ("debug_traceBlockByHash", "trace_block")
 PAID = STRANGERS[2]

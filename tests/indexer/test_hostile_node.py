@@ -11,6 +11,8 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.memory import PeakMemory
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.thorough
+
 MOST_MEBIBYTES = 400
 TIMEOUT_S = 0.3
 MEBIBYTE = b" " * 2**20

@@ -19,6 +19,8 @@ from tests.support.serving import wait_until
 from tests.support.storm import Storm
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.thorough
+
 ROWS = 40
 PARTS = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = to_regclass(%s)"
 SMALL = """
@@ -89,7 +91,6 @@ def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenar
     assert cursors > 100
 
 
-@pytest.mark.thorough
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
     settings = settings_for(parted, scenario.anvil.url, logs="all")
     assert run(settings, node=True) == EXACT

@@ -24,6 +24,8 @@ from tests.support.scenario import contracts, tokens
 from tests.support.scenario.stage import Stage
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.thorough
+
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
 SEED = int(os.environ.get("BULK_SEED", "24"))
 DEPTH = 4
@@ -72,7 +74,6 @@ def stage(anvil):
     return stage
 
 
-@pytest.mark.thorough
 def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, database_url, stage):
     """The fork replaces blocks whose traces were read, before they are written; what was derived
     again from blocks without traces is derived anew."""
@@ -171,7 +172,6 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
     assert auditing.run(settings) == audit.EXACT
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("count", [1, 4])
 def test_blocks_that_the_node_refuses_keep_no_others_from_their_traces(
     postgres, template, database_url, stage, count

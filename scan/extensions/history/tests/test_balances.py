@@ -17,6 +17,8 @@ from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.watched_database import watched
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("most", [10_000, 9])
 @pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])

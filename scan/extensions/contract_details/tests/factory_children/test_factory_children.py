@@ -13,6 +13,8 @@ from tests.support import database, serving
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 
+pytestmark = pytest.mark.thorough
+
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
 NUMBERS = itertools.count(1)
 UNFINISHED = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
@@ -162,7 +164,6 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project):
     assert len([address for address in submitted if address in own]) == 1
 
 
-@pytest.mark.thorough
 def test_code_or_a_constructor_of_other_sources_verifies_nothing(explorer, project):
     project.verify()
     arguments = encode(["uint256", "string"], [1, ""]).hex()

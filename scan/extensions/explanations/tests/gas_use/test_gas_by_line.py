@@ -15,6 +15,8 @@ from scan.extensions.traces.transaction_traces import TraceFrame
 from tests.support import anvil, faulty_node, lists, solidity
 from tests.support.explorer import behind, compiled, linked, standard_input
 
+pytestmark = pytest.mark.thorough
+
 VERSION, PATH = "0.8.28", "src/Costly.sol"
 SOURCE = Path(__file__).with_name("Spending.sol").read_text()
 
@@ -180,7 +182,6 @@ def test_the_tab_shows_lines_where_they_are_requested(deployed):
 STEPS = Path(__file__).with_name("steps.js").read_text()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "transaction",
     [t for t in TRANSACTIONS if t.function in ("write", "loop", "delegate", "itself", "waste")],

@@ -24,6 +24,8 @@ from tests.support.scenario.everyday import everyday
 from tests.support.truth import read_truth
 from tests.support.watched_database import watched
 
+pytestmark = pytest.mark.thorough
+
 # Where sums of an entity are, below those of an address.
 PATHS = {
     "transactions": "transactions",
@@ -296,7 +298,6 @@ def test_an_index_that_changes_in_between_is_read_again(chain, most, status):
         assert client.get(path).status_code == status
 
 
-@pytest.mark.thorough
 def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         client = service.client
