@@ -115,14 +115,19 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
         assert statuses() == {200}
 
 
+def insist(request):
+    """A machine that is busy may need more than 100 ms for a statement, and less the next time."""
+    wait_until(lambda: request().status_code == 200)
+
+
 def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
     settings = settings_for(url, NOBODY)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
-    assert hasty.get("/api/v1/blocks").status_code == 200
+    insist(lambda: hasty.get("/api/v1/blocks"))
     monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)
     client = create_app(settings).test_client()
-    assert client.get("/api/v1/blocks").status_code == 200
+    insist(lambda: client.get("/api/v1/blocks"))
     locker = psycopg2.connect(url)
     with locker.cursor() as cursor:
         cursor.execute("LOCK TABLE transactions IN ACCESS EXCLUSIVE MODE")
@@ -134,7 +139,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     assert "lock" in locked.json["error"]
     require_unavailable(answer)
     assert ADVICE in answer.json["error"]
-    assert client.post("/api/v1/query", json=body).status_code == 200
+    insist(lambda: client.post("/api/v1/query", json=body))
 
 
 def test_a_database_without_the_schema_is_unavailable(own_postgres):
