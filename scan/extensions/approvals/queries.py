@@ -239,7 +239,6 @@ class Approvals:
         records = [_record(*row, head_s) for row in rows]
         if self._events.source != "index":
             self._reader.reported |= {"approvals", "total"}
-            self._reader.reported.discard("logs")  # which this answer does not have
         return ApprovalPage(
             orjson.dumps(records).decode(),
             len(records),

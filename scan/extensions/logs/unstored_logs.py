@@ -275,6 +275,8 @@ def _logs_in(
             late = error if isinstance(error, NodeTimedOut) else late
             count = most = count // 2
             continue
+        if is_of_node:
+            reader.reported.add("logs")
         batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
         start, count = start + count, min(2 * count, most if is_of_node else MOST_STORED_AT_ONCE)
@@ -307,7 +309,6 @@ def read_blocks(
         if size > most_bytes and len(numbers) > 1:
             raise too_large(most_bytes)
     if missing:
-        reader.reported.add("logs")
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
     return logs, bool(missing)
 
