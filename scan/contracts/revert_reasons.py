@@ -196,7 +196,7 @@ def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
             places = names or [f"[{n}]" for n in range(len(values))]
             types = type_.items if type_.kind == "tuple" else type_.items * len(values)
             inside = zip(types, places, values, strict=True)
-            waiting += reversed([(each, place + at, member) for each, at, member in inside])
+            waiting += reversed([(inner, place + at, member) for inner, at, member in inside])
 
 
 def _decoded(

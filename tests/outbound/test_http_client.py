@@ -31,13 +31,6 @@ def operators_client(authority):
     return HttpClient(tls_context(str(authority.bundle)), SHORT, Purpose.OPERATOR)
 
 
-@pytest.fixture(autouse=True)
-def quiet(receiver):
-    receiver.received.clear()
-    yield
-    receiver.behaviour = lambda *_: Answer()
-
-
 def test_a_document_is_read(client, receiver):
     receiver.behaviour = lambda *_: Answer(200, (), b"content")
     assert client.get(receiver.url("/1"), 7, LOOPBACK) == b"content"

@@ -32,11 +32,8 @@ def says(address):
 
 
 @pytest.fixture(autouse=True)
-def quiet(receiver, monkeypatch):
+def patient(monkeypatch):
     monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
-    receiver.received.clear()
-    yield
-    receiver.behaviour = lambda *_: Answer()
 
 
 @pytest.fixture(params=[*name_services.Interface])

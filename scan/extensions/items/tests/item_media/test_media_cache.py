@@ -1,7 +1,6 @@
 """Items' media from documents at URLs that anybody may have written."""
 
 import ipaddress
-import time
 
 import pytest
 
@@ -9,6 +8,7 @@ from scan.extensions.items import item_metadata, media_cache
 from scan.outbound import http_client
 from tests.support import WAIT_S
 from tests.support.receiver import Answer
+from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
@@ -23,19 +23,10 @@ def fetcher(authority):
     return http_client.HttpClient(http_client.tls_context(str(authority.bundle)), SHORT)
 
 
-@pytest.fixture(autouse=True)
-def quiet(receiver):
-    receiver.received.clear()
-    yield
-    receiver.behaviour = lambda *_: Answer()
-
-
 def read(media, uri):
     """What there is once nothing is pending any more."""
-    until = time.monotonic() + 60
-    while (found := media.of(uri, 7)).is_pending and time.monotonic() < until:
-        time.sleep(0.02)
-    return found
+    wait_until(lambda: not media.of(uri, 7).is_pending)
+    return media.of(uri, 7)
 
 
 def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
