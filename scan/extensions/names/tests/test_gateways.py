@@ -32,7 +32,7 @@ def says(address):
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
+def long_attempts(monkeypatch):
     monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
 
 

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.extensions.names import primary_names
-from scan.extensions.names.tests.test_gateways import asking, quiet, says
+from scan.extensions.names.tests.test_gateways import asking, long_attempts, says
 from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
-__all__ = ["asking", "quiet"]
+__all__ = ["asking", "long_attempts"]
 
 
 @pytest.fixture(autouse=True)
