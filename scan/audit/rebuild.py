@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from scan.audit import block_comparison, derived_tables, stored_source
 from scan.database import connection, transaction
 from scan.errors import ScanError
+from scan.ethereum import sparse_tables
 from scan.ethereum.stored_blocks import DamagedBody
 from scan.indexer import block_rows, partitions
 
@@ -59,6 +60,12 @@ class Step(NamedTuple):
     next: int
     selection: str | None  # of logs
     is_to_begin: bool  # for the first time, or anew after a fork
+
+
+def _followed_tables() -> list[str]:
+    """Return the tables of chosen emitters' logs, which lack what the table of logs has."""
+    tables = block_rows.WRITTEN.items()
+    return [name for name, table in tables if isinstance(table, sparse_tables.FollowedTable)]
 
 
 def from_blocks() -> list[str]:
@@ -140,7 +147,7 @@ class Rebuild:
     def _widen(self, logs: str) -> None:
         """Begin to derive logs by another selection. Raises CannotRebuild."""
         row = self._database.row("indexer/chain_get")
-        _, _, start_block, stored = row or (None, None, 0, "none")
+        _, _, start_block, stored, _ = row or (None, None, 0, "none", 0)
         first, last = _stored_blocks(self._database) or (0, -1)
         begun = _requested(self._database).get("logs")
         if logs == stored or (begun and begun.selection == logs):
@@ -152,7 +159,8 @@ class Rebuild:
         if logs == "standard":
             topics = block_rows.load_standard_topics()
             self._database.rows("indexer/event_topics_insert", topics=topics)
-        self._begin("logs", (first, last), logs)
+        for table in ("logs", *(_followed_tables() if logs == "all" else ())):
+            self._begin(table, (first, last), logs)
 
     def request_missing(self) -> None:
         """Have tables derived that lack rows of stored blocks, as their extensions were off. Raises
@@ -340,11 +348,11 @@ def _lines_of(
     if len(fetched) < last - first + 1:
         raise _Forked
     logs = block_rows.NO_LOGS
-    if "logs" in tables:
+    if not {"logs", *_followed_tables()}.isdisjoint(tables):
         logs = block_rows.read_stored(tx)
         if selection not in (None, logs.stored):
             topics = frozenset(block_rows.load_standard_topics())
-            logs = block_rows.NO_LOGS._replace(stored=selection, topics=topics)
+            logs = logs._replace(stored=selection, topics=topics)
     made = [block_rows.table_rows(block, logs) for block in fetched]
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):

@@ -145,7 +145,7 @@ def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
     if value == {} and not abi_type.items:
         return ()
     if isinstance(value, dict):
-        if not _are_unique_names(abi_type.labels):
+        if not are_unique_names(abi_type.labels):
             raise AbiError(f"{where}: the members of {abi_type.name} have no names; send an array")
         missing = [label for label in abi_type.labels if label not in value]
         unknown = [label for label in value if label not in abi_type.labels]
@@ -177,7 +177,7 @@ _COERCED: Mapping[str, Callable[[AbiType, object, str], Any]] = {
 }
 
 
-def _are_unique_names(labels: Sequence[str]) -> bool:
+def are_unique_names(labels: Sequence[str]) -> bool:
     """Return whether the names can be keys of an object. They have to be short: an array repeats
     them with each of its tuples."""
     are_short = all(0 < len(label) <= MAX_NAME for label in labels)
@@ -201,7 +201,7 @@ def render(abi_type: AbiType, value: Any) -> Any:
         return [render(abi_type.items[0], item) for item in value]
     if abi_type.kind == "tuple":
         members = [render(item, part) for item, part in zip(abi_type.items, value, strict=True)]
-        if _are_unique_names(abi_type.labels):
+        if are_unique_names(abi_type.labels):
             return dict(zip(abi_type.labels, members, strict=True))
         return members
     return "0x" + value.hex()

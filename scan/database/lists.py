@@ -141,6 +141,7 @@ class Entity:
     bytes: str | None = None
     has_total: bool = False
     is_sparse: bool = False
+    is_counted: bool = True
     is_queried: bool = False
     stays: bool = False
     is_of_transactions: bool = False
@@ -245,7 +246,7 @@ def all_lists() -> Mapping[str, List]:
     """Return every list by its name, even if no filter selects it."""
     declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
     entities = read_table()["entities"].items()
-    sparse = [name for name, values in entities if values.get("is_sparse")]
+    sparse = [n for n, v in entities if v.get("is_sparse") and v.get("is_counted", True)]
     return declared | {name: _whole_list(name, "list_counts.count") for name in sparse}
 
 

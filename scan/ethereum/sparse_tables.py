@@ -69,6 +69,23 @@ class SparseTable:
         return column_types.annotated_columns(self.record)
 
 
+class FollowedTable(SparseTable):
+    """A table of the logs of emitters that the operator chose, which the statement `emitters_list`
+    lists, each with the block from which on the table has its logs. `logs_of` returns a block's
+    rows, given the emitters among them and whether the table of logs has all of them."""
+
+    def __init__(
+        self,
+        record: type[Any],
+        logs_of: Callable[[blocks.DecodedBlock, Collection[bytes], bool], Iterable[tuple[Any, ...]]],
+        *,
+        emitters_list: str,
+    ) -> None:
+        super().__init__(record, lambda block, _: ())
+        self.logs_of = logs_of
+        self.emitters_list = emitters_list
+
+
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""
 

@@ -23,11 +23,13 @@ from scan.indexer import hooks
 
 class LogSelection(NamedTuple):
     """The stored logs, in the words of SCAN_LOGS, and the watched emitters. With "standard", logs
-    are stored whose first topic is in `topics`."""
+    are stored whose first topic is in `topics`. `followed` has the emitters of each FollowedTable,
+    with the block from which on it has their logs."""
 
     stored: str
     topics: frozenset[bytes]
     watched: frozenset[bytes]  # emitters that webhooks watch
+    followed: Mapping[str, Mapping[bytes, int]] = {}
 
     def stores(self, log: blocks.EventLog) -> bool:
         if self.stored == "standard":
@@ -40,9 +42,14 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 def read_stored(database: connection.Database | transaction.Transaction) -> LogSelection:
     """Return the selection of this database, which is fixed with its first block."""
-    *_, stored = database.row("indexer/chain_get") or ("none",)
+    *_, stored, _ = database.row("indexer/chain_get") or ("none", 0)
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
-    return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
+    followed = {
+        name: {bytes(a): first for a, first in database.rows(table.emitters_list)}
+        for name, table in WRITTEN.items()
+        if isinstance(table, sparse_tables.FollowedTable)
+    }
+    return LogSelection(stored, frozenset(bytes(t) for (t,) in topics), frozenset(), followed)
 
 
 def watched_selection(selection: LogSelection, database: connection.Database) -> LogSelection:
@@ -215,6 +222,12 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     creations = list(_creations(block, internal_transfers))
     of_extensions: dict[str, Rows] = {}
     for name, table in WRITTEN.items():
+        if isinstance(table, sparse_tables.FollowedTable):
+            followed = selection.followed.get(name, {})
+            emitting = {e for e in emitters if followed.get(e, number + 1) <= number}
+            are_stored = selection.stored == "all"
+            of_extensions[name] = [*table.logs_of(block, emitting, are_stored)] if emitting else []
+            continue
         has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
         of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
     return TableRows(

@@ -70,7 +70,7 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    chain_id, genesis_hash, start_block, logs = row
+    chain_id, genesis_hash, start_block, logs, _ = row
     identity = served_chain.ChainIdentity(chain_id, bytes(genesis_hash))
     stored = StoredChain(identity, start_block, logs)
     others = node.single_nodes()

@@ -51,6 +51,7 @@ class IndexedHead(NamedTuple):
     hash: bytes
     totals: RowCounts
     stored_logs: str = "none"  # as chain.stored_logs has it, which `scan rebuild logs` changes
+    followed_version: int = 0  # of chain, which following another contract changes
 
 
 class NotTheWriter(Exception):
@@ -59,8 +60,8 @@ class NotTheWriter(Exception):
 
 class HeadChanged(NotTheWriter):
     """The database's head is not the one written last: a failover lost blocks, another indexer
-    wrote some, `scan backfill traces` changed the numbers of rows up to it, or `scan rebuild logs`
-    which logs are stored."""
+    wrote some, `scan backfill traces` changed the numbers of rows up to it, `scan rebuild logs`
+    which logs are stored, or `scan events` whose logs are followed."""
 
 
 class InspectedBatch(NamedTuple):
@@ -144,10 +145,10 @@ class Append:
         self.transactions += batch.rows.transactions
         last = blocks[-1].contracts
         if self.head is None:
-            *_, logs = tx.row("indexer/chain_get") or ("none",)
+            *_, logs, followed = tx.row("indexer/chain_get") or ("none", 0)
         else:
-            logs = self.head.stored_logs
-        self.head = IndexedHead(last.number, last.hash, totals, logs)
+            logs, followed = self.head.stored_logs, self.head.followed_version
+        self.head = IndexedHead(last.number, last.hash, totals, logs, followed)
 
     def derive(self) -> IndexedHead:
         """Update the derived tables by the added rows; return the new head."""
@@ -277,8 +278,8 @@ def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]
 def _indexed_head(row: Row | None) -> IndexedHead | None:
     if row is None:
         return None
-    number, hash_, totals, stored_logs = row
-    return IndexedHead(number, bytes(hash_), RowCounts(**totals), stored_logs)
+    number, hash_, totals, *selection = row
+    return IndexedHead(number, bytes(hash_), RowCounts(**totals), *selection)
 
 
 def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:

@@ -2,7 +2,7 @@
 -- params: none
 -- literals: none
 -- returns: no row when nothing is indexed; else number, hash, totals as writer.py's RowCounts (jsonb),
---   and the selection of logs
+--   the selection of logs, and the version of the followed contracts
 -- index: blocks_pkey, chain_pkey
 SELECT number, hash, jsonb_build_object(
     'transactions', transactions_before + transaction_count,
@@ -13,7 +13,8 @@ SELECT number, hash, jsonb_build_object(
     'untraced', untraced_before + (traced IS FALSE)::integer,
     'unproven', unproven_before + (unproven IS NOT NULL)::integer,
     'logs', logs_before + log_count),
-    coalesce((SELECT c.stored_logs FROM chain c), 'none')
+    coalesce((SELECT c.stored_logs FROM chain c), 'none'),
+    coalesce((SELECT c.followed_version FROM chain c), 0)
 FROM blocks
 ORDER BY number DESC
 LIMIT 1;

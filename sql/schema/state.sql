@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS chain (
     version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
     -- Which logs are stored, from the first block on: those of topics in event_topics where standard.
     stored_logs text NOT NULL DEFAULT 'none'
-        CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
+        CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard')),
+    followed_version integer NOT NULL DEFAULT 0 -- grows when other contracts are followed: the indexer begins anew
 );
 
 -- From which block on every block with transactions has a row in block_bodies; no row while SCAN_BODIES=off.

@@ -77,6 +77,10 @@ BEGIN
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), name);
     EXECUTE format('GRANT USAGE ON SCHEMA public, v1 TO %I', name);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA v1 TO %I', name);
+    IF to_regnamespace('events') IS NOT NULL THEN -- events of followed contracts
+        EXECUTE format('GRANT USAGE ON SCHEMA events TO %I', name);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA events TO %I', name);
+    END IF;
     EXECUTE format(
         'GRANT SELECT ON addresses, blocks, chain, codes, contract_changes, contracts, credits, daily_stats, dexes,'
         ' event_topics, item_balances, labels, list_counts, pools, token_holders, token_items, tokens,'

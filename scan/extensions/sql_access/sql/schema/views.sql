@@ -43,6 +43,17 @@ SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transactio
 FROM transactions t
 JOIN blocks b ON b.number = t.block_number;
 
+-- Where SCAN_LOGS has them stored.
+CREATE OR REPLACE VIEW v1.logs AS
+SELECT l.ordinal, l.block_number, b.timestamp, l.log_index, hex(t.hash) AS transaction_hash,
+    hex(l.address) AS address, hex(e.topic0) AS topic0, hex(nullif(substr(l.topics, 1, 32), '')) AS topic1,
+    hex(nullif(substr(l.topics, 33, 32), '')) AS topic2, hex(nullif(substr(l.topics, 65, 32), '')) AS topic3,
+    hex(l.data) AS data, l.address AS address_bytes, e.topic0 AS topic0_bytes
+FROM logs l
+JOIN blocks b ON b.number = l.block_number
+LEFT JOIN transactions t ON t.ordinal = b.transactions_before + l.transaction_index
+LEFT JOIN event_topics e ON e.topic_id = l.topic_id;
+
 CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
     hex(x.token_address) AS token_address, k.symbol, moved_type(k, x.token_id) AS token_type,

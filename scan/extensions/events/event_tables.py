@@ -1,0 +1,335 @@
+"""Events of an ABI as tables: names of views and columns, and the forms by which logs are decoded.
+Pure.
+
+Names come from strangers: a name is one of SQL's own form, else what it has of that, and numbered
+where it is taken. What was named once stays: an event or a column that comes later takes what is
+left. Versions of one contract share a view for events of one name, which has the columns of all.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts import abi_json
+from scan.contracts.abi import MAX_VALUES, STATED, AbiType
+from scan.contracts.abi_decoding import HASH, MAX_ENTRIES, MAX_TYPES, Entry, index_abi, topic_type
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.rlp_and_tries import keccak256
+
+MAX_IDENTIFIER = 63  # bytes, in PostgreSQL
+MAX_CONTRACT = 31
+_NUMBER = 5  # characters that a number at the end may take
+# Columns that every view has before those of arguments.
+OF_LOG = ("block_number", "timestamp", "transaction_hash", "log_index", "contract")
+MALFORMED = "is_malformed"
+# The names of PostgreSQL's own columns cannot be used in conditions.
+RESERVED = frozenset({*OF_LOG, MALFORMED, *"oid tableoid xmin xmax cmin cmax ctid".split()})
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SQL_TYPES = {"uint": "numeric", "int": "numeric", "bool": "boolean", "array": "jsonb"}
+_NO_TYPE = ["unknown", 0, False, 32, 0, [], None]
+
+
+class EventColumn(NamedTuple):
+    """A column of an argument. `argument` is its name in the ABI, which may be empty, `type` its
+    type there, `kind` as AbiType has it; `sql_type` is the column's. `is_hashed`: of an indexed
+    argument of a dynamic or composite type, whose topic has the hash. `topic` is the index of its
+    topic, None where the data has it; `bytes_column` then has that topic, or its address."""
+
+    name: str
+    argument: str
+    type: str
+    kind: str
+    sql_type: str
+    indexed: bool
+    is_hashed: bool
+    topic: int | None
+    bytes_column: str | None
+
+
+class EventForm(NamedTuple):
+    """What an event is from a block on, up to another one or None. `entry` is as ABIs are indexed,
+    and `columns` has one column for each of its arguments. `topic0` is None of an anonymous one."""
+
+    entry: Entry
+    topic0: bytes | None
+    first_block: int
+    last_block: int | None
+    columns: tuple[EventColumn, ...]
+    definition: Mapping[str, Any]  # the entry of the ABI
+
+
+class EventTable(NamedTuple):
+    """An event of a followed contract as a table. `name` is that of the view without the
+    contract's, `event` the ABI's. Several forms are those of versions of the contract."""
+
+    address: bytes
+    contract: str
+    event: str
+    name: str
+    view: str
+    forms: tuple[EventForm, ...]
+    view_columns: tuple[tuple[str, str], ...]  # names and SQL types after OF_LOG
+
+    @property
+    def signature(self) -> str:
+        return self.forms[-1].entry.signature
+
+    @property
+    def columns(self) -> Sequence[EventColumn]:
+        """The columns of the arguments of all forms, in the view's order."""
+        by_name = {column.name: column for form in self.forms for column in form.columns}
+        return [by_name[name] for name, _ in self.view_columns if name in by_name]
+
+    def form_of(self, topic0: bytes | None, block_number: int) -> EventForm | None:
+        """Return the form of a log of this event."""
+        for form in self.forms:
+            is_in_time = form.first_block <= block_number <= (form.last_block or block_number)
+            if is_in_time and form.topic0 in (topic0, None):
+                return form
+        return None
+
+
+def identifier(text: str, otherwise: str, most: int = MAX_IDENTIFIER) -> str:
+    """Return a name of SQL for a name of an ABI: in small letters, words apart, without what SQL
+    has no place for."""
+    name = re.sub(r"[^a-z0-9_]", "_", _WORDS.sub("_", text[: 4 * most]).lower())
+    if not name.strip("_"):
+        name = otherwise
+    return (f"_{name}" if name[0].isdigit() else name)[: most - _NUMBER]
+
+
+def free(name: str, taken: Collection[str]) -> str:
+    """Return the name, with the first number at its end with which it is free."""
+    return next(one for n in count(1) if (one := name if n == 1 else f"{name}_{n}") not in taken)
+
+
+def events_in(entries: Iterable[Any]) -> Iterator[tuple[Mapping[str, Any], Entry]]:
+    """Yield the events of an ABI that logs can be decoded by, each with its entry there, within the
+    bounds of ABIs."""
+    types_left, seen = MAX_TYPES, set()
+    for definition in islice(entries, MAX_ENTRIES):
+        if not isinstance(definition, dict) or definition.get("type") != "event":
+            continue
+        try:
+            text = orjson.dumps(definition)
+        except orjson.JSONEncodeError:
+            continue
+        types_left -= text.count(b'"type"') + text.count(b"[")
+        if types_left < 0:
+            return
+        index = index_abi([definition])
+        for entry in (e for of in (index.events, index.anonymous) for [e] in of.values()):
+            is_anonymous = bool(definition.get("anonymous"))
+            key = (entry.signature, entry.indexed, is_anonymous)
+            if sum(entry.indexed) < MAX_TOPICS + is_anonymous and key not in seen:
+                seen.add(key)
+                kept = ("type", "name", "inputs", "anonymous", STATED)
+                yield {k: definition[k] for k in kept if k in definition}, entry
+
+
+def merged(
+    address: bytes,
+    contract: str,
+    tables: Sequence[EventTable],
+    entries: Iterable[Any],
+    first_block: int,
+    taken: Collection[str],
+) -> list[EventTable]:
+    """Return the tables of a contract, given those that it has already, with the events of the ABI
+    that it has from a block on; 0: that it always had. `taken` are views of others."""
+    by_name: dict[str, EventTable] = {table.view: table for table in tables}
+    events = [*events_in(entries)]
+    present = {_key(definition, entry) for definition, entry in events}
+    of_event: dict[str, list[EventTable]] = {}
+    for table in tables:
+        of_event.setdefault(table.event, []).append(table)
+    has_more: set[str] = set()  # views that have an event of this ABI
+    for definition, entry in events:
+        key = _key(definition, entry)
+        same = [t for t in of_event.get(entry.name, ()) if key in map(_key_of, t.forms)]
+        ended = [
+            t
+            for t in of_event.get(entry.name, ())
+            if t.view not in has_more and present.isdisjoint(map(_key_of, t.forms))
+        ]
+        table = next(iter([*same, *ended]), None)
+        if table is None:
+            event = identifier(entry.name, "event", MAX_IDENTIFIER - MAX_CONTRACT - 1)
+            view = free(f"{contract}_{event}", {*taken, *by_name})
+            name = view[len(contract) + 1 :]
+            table = EventTable(address, contract, entry.name, name, view, (), ())
+        table = _with_form(by_name.get(table.view, table), definition, entry, first_block)
+        by_name[table.view] = table
+        has_more.add(table.view)
+    return [*by_name.values()]
+
+
+def _key(definition: Mapping[str, Any], entry: Entry) -> tuple[str, bool]:
+    return entry.signature, bool(definition.get("anonymous"))
+
+
+def _key_of(form: EventForm) -> tuple[str, bool]:
+    return _key(form.definition, form.entry)
+
+
+def _with_form(
+    table: EventTable, definition: Mapping[str, Any], entry: Entry, first_block: int
+) -> EventTable:
+    """Return a table with a form from a block on; as it is where it has that."""
+    is_anonymous = bool(definition.get("anonymous"))
+    topic0 = None if is_anonymous else keccak256(entry.signature.encode())
+    shape = (entry.names, entry.types, entry.indexed)
+    forms = []
+    for form in table.forms:
+        is_open = form.last_block is None
+        is_alike = _key_of(form) == _key(definition, entry) and sum(form.entry.indexed) == sum(
+            entry.indexed
+        )
+        if is_open and is_alike:
+            if (form.entry.names, form.entry.types, form.entry.indexed) == shape:
+                return table
+            if first_block <= form.first_block:
+                continue  # the ABI of the same code is another now
+            form = form._replace(last_block=first_block - 1)
+        forms.append(form)
+    had = any(_key_of(form) == _key(definition, entry) for form in forms)
+    columns, view_columns = _columns(table.view_columns, entry, int(not is_anonymous))
+    form = EventForm(entry, topic0, first_block if had else 0, None, columns, definition)
+    return table._replace(forms=(*forms, form), view_columns=view_columns)
+
+
+def _columns(
+    before: Sequence[tuple[str, str]], entry: Entry, first_topic: int
+) -> tuple[tuple[EventColumn, ...], tuple[tuple[str, str], ...]]:
+    """Return the columns of an event's arguments, and those of its view, given those that it had:
+    columns that are there are used where name and type are the same."""
+    view = dict(before)
+    used: set[str] = set()
+
+    def place(name: str, sql_type: str) -> str:
+        name = free(name, {*RESERVED, *used, *(n for n, t in view.items() if t != sql_type)})
+        view.setdefault(name, sql_type)
+        used.add(name)
+        return name
+
+    columns = []
+    topics = count(first_topic)
+    for number, (label, type_, is_indexed) in enumerate(
+        zip(entry.names, entry.types, entry.indexed, strict=True), start=1
+    ):
+        is_hashed = is_indexed and topic_type(type_) is HASH
+        name = identifier(label, f"argument_{number}")[: MAX_IDENTIFIER - 12 - _NUMBER]
+        sql_type = "text" if is_hashed else sql_type_of(type_)
+        name = place(f"{name}_hash" if is_hashed else name, sql_type)
+        topic = next(topics) if is_indexed else None
+        columns.append(
+            EventColumn(
+                *(name, label, type_.name, type_.kind, sql_type),
+                *(is_indexed, is_hashed, topic, None),
+            )
+        )
+    for number, column in enumerate(columns):  # after them, so that no argument's name is taken
+        if column.indexed:
+            bytes_column = place(f"{column.name}_bytes", "bytea")
+            columns[number] = column._replace(bytes_column=bytes_column)
+    view.setdefault(MALFORMED, "boolean")
+    return (*columns,), (*view.items(),)
+
+
+def sql_type_of(abi_type: AbiType) -> str:
+    """Return the SQL type of a column with values of a type."""
+    return "jsonb" if abi_type.kind == "tuple" else _SQL_TYPES.get(abi_type.kind, "text")
+
+
+def described(abi_type: AbiType) -> list[Any]:
+    """Return a type as abi_values() of the schema reads it."""
+    kind, _, size, items, labels, dynamic, head_bytes, decimals = abi_type
+    inner = [described(item) for item in items]
+    if max(size or 0, head_bytes // 32) > MAX_VALUES or _NO_TYPE in inner:
+        return _NO_TYPE  # of which no data has a value
+    names = [*map(_storable, labels)] if kind == "tuple" else []
+    is_object = kind == "tuple" and abi_json.are_unique_names(names)
+    return [kind, size, dynamic, head_bytes, decimals, inner, names if is_object else None]
+
+
+def _storable(text: str) -> str:
+    """Return a text without what PostgreSQL's JSON does not take."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def view_forms(table: EventTable, tables: Sequence[EventTable]) -> str:
+    """Return the forms of a table as JSON, as publish_event_view() of the schema and
+    read_tables() read them, given all tables of its contract."""
+    named = sorted({f.topic0.hex() for t in tables for f in t.forms if f.topic0 is not None})
+    return orjson.dumps([_view_form(form, named) for form in table.forms]).decode()
+
+
+def _view_form(form: EventForm, named: Sequence[str]) -> Mapping[str, Any]:
+    entry, columns = form.entry, []
+    for place, column in enumerate(form.columns):
+        columns.append([column.name, "value", place])
+        if column.bytes_column is not None:
+            what = "address" if column.kind == "address" else "word"
+            columns.append([column.bytes_column, what, column.topic])
+    pairs = [*zip(entry.types, entry.indexed, strict=True)]
+    return {
+        "anonymous": form.topic0 is None,
+        "topic0": None if form.topic0 is None else form.topic0.hex(),
+        "first": form.first_block,
+        "last": form.last_block,
+        "indexed": [described(topic_type(type_)) for type_, is_topic in pairs if is_topic],
+        "plain": [described(type_) for type_, is_topic in pairs if not is_topic],
+        "order": entry.indexed,
+        "others": named if form.topic0 is None else [],
+        "columns": [*columns, [MALFORMED, "malformed", 0]],
+        "definition": _clean(form.definition),
+    }
+
+
+def _clean(value: Any) -> Any:
+    """Return a part of an ABI with texts that PostgreSQL's JSON takes."""
+    if isinstance(value, dict):
+        return {_storable(key): _clean(of) for key, of in value.items()}
+    if isinstance(value, list):
+        return [*map(_clean, value)]
+    return _storable(value) if isinstance(value, str) else value
+
+
+def read_table(
+    address: bytes, contract: str, view: str, event: str, columns: Any, forms: Any
+) -> EventTable:
+    """Return a table of a row of event_views; `columns` and `forms` are its JSON."""
+    view_columns = tuple((name, type_) for name, type_ in columns)
+    read = []
+    for form in forms:
+        definition = form["definition"]
+        [(_, entry)] = events_in([definition])
+        names = {
+            what_place: name
+            for name, *what_place in form["columns"]
+            for what_place in [tuple(what_place)]
+        }
+        topics = count(0 if form["anonymous"] else 1)
+        of_arguments = []
+        for place, (label, type_, is_indexed) in enumerate(
+            zip(entry.names, entry.types, entry.indexed, strict=True)
+        ):
+            is_hashed = is_indexed and topic_type(type_) is HASH
+            topic = next(topics) if is_indexed else None
+            name = names["value", place]
+            what = "address" if type_.kind == "address" else "word"
+            of_arguments.append(
+                EventColumn(
+                    *(name, label, type_.name, type_.kind, dict(view_columns)[name]),
+                    *(is_indexed, is_hashed, topic, names.get((what, topic))),
+                )
+            )
+        topic0 = None if form["anonymous"] else bytes.fromhex(form["topic0"])
+        read.append(
+            EventForm(entry, topic0, form["first"], form["last"], (*of_arguments,), definition)
+        )
+    name = view[len(contract) + 1 :]
+    return EventTable(address, contract, event, name, view, (*read,), view_columns)

@@ -1,0 +1,355 @@
+-- Events of followed contracts: the schema of their views, and how these decode logs.
+
+DO $$
+BEGIN
+    IF to_regnamespace('events') IS NULL THEN
+        IF NOT has_database_privilege(current_database(), 'CREATE') THEN
+            RAISE insufficient_privilege USING HINT = format(
+                'The role %I may not create the schema events, which this version needs. Let the owner'
+                ' of the database run: CREATE SCHEMA events AUTHORIZATION %I', current_user, current_user);
+        END IF;
+        CREATE SCHEMA events;
+    END IF;
+END
+$$;
+
+-- Bytes as text. What is no UTF-8 is U+FFFD, one for each longest beginning of a character, as Python's
+-- decoder has it; so is a zero, which PostgreSQL has in no text.
+CREATE OR REPLACE FUNCTION abi_text(value bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    size integer := octet_length(value);
+    place integer := 0;
+    valid integer := 0;            -- where the characters begin that are not added yet
+    lead integer;
+    following integer;
+    taken integer;
+    least_byte integer;
+    most_byte integer;
+    parts text[] := '{}';
+BEGIN
+    IF position('\x00'::bytea IN value) = 0 THEN
+        BEGIN
+            RETURN convert_from(value, 'UTF8');
+        EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
+            NULL;
+        END;
+    END IF;
+    WHILE place < size LOOP
+        lead := get_byte(value, place);
+        following := CASE WHEN lead BETWEEN 1 AND 127 THEN 0 WHEN lead BETWEEN 194 AND 223 THEN 1
+            WHEN lead BETWEEN 224 AND 239 THEN 2 WHEN lead BETWEEN 240 AND 244 THEN 3 ELSE -1 END;
+        least_byte := CASE lead WHEN 224 THEN 160 WHEN 240 THEN 144 ELSE 128 END;
+        most_byte := CASE lead WHEN 237 THEN 159 WHEN 244 THEN 143 ELSE 191 END;
+        taken := 0;
+        WHILE taken < following AND place + taken + 1 < size
+            AND get_byte(value, place + taken + 1) BETWEEN least_byte AND most_byte
+        LOOP
+            taken := taken + 1;
+            least_byte := 128;
+            most_byte := 191;
+        END LOOP;
+        IF taken <> following THEN
+            parts := parts || (convert_from(substr(value, valid + 1, place - valid), 'UTF8') || U&'\FFFD');
+            valid := place + 1 + taken;
+        END IF;
+        place := place + 1 + taken;
+    END LOOP;
+    RETURN array_to_string(parts, '') || convert_from(substr(value, valid + 1), 'UTF8');
+END
+$$;
+
+-- What abi_values() has read: the JSON texts of values, null where the data does not have them; how many
+-- values and bytes may still be read; and where the last value's encoding ends.
+DO $$
+BEGIN
+    IF to_regtype('abi_reading') IS NULL THEN
+        CREATE TYPE abi_reading AS (texts text[], values_left integer, bytes_left bigint, ending bigint);
+    END IF;
+END
+$$;
+
+-- Values in the data of a log, whose heads begin at a place: as many as `types` has, or `length` of the one
+-- type that it is. The bounds and rules are those of scan/contracts/abi.py: what the data makes of more values
+-- or bytes than there are left is not read. A type is [kind, size, dynamic, bytes of its head, decimals,
+-- items, labels]. With `ends`, the data has to be the encoding of the values, and nothing else (encode()
+-- there): its places are those at which bytes may end without padding.
+CREATE OR REPLACE FUNCTION abi_values(types jsonb, length integer, data bytea, start bigint,
+    values_left integer, bytes_left bigint, ends bigint[])
+RETURNS abi_reading LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    size bigint := octet_length(data);
+    count integer := coalesce(length, jsonb_array_length(types));
+    type jsonb := types;
+    kind text;
+    bits integer;
+    is_dynamic boolean;
+    head_bytes bigint;
+    head bigint := start;
+    place bigint;
+    ending bigint := start;        -- of a canonical encoding: where the next tail begins
+    word bytea;
+    items bigint;
+    number numeric;
+    text text;
+    texts text[] := '{}';
+    inner_reading abi_reading;
+    is_strict boolean := ends IS NOT NULL;
+    nothing abi_reading;
+BEGIN
+    IF is_strict THEN
+        ending := start + CASE WHEN length IS NULL
+            THEN (SELECT coalesce(sum((t->>3)::bigint), 0) FROM jsonb_array_elements(types) AS t)
+            ELSE length * (types->>3)::bigint END;
+    END IF;
+    FOR index IN 0 .. count - 1 LOOP
+        IF length IS NULL OR index = 0 THEN
+            IF length IS NULL THEN
+                type := types->index;
+            END IF;
+            kind := type->>0;
+            bits := type->>1;
+            is_dynamic := type->2;
+            head_bytes := type->3;
+        END IF;
+        values_left := values_left - 1;
+        IF values_left < 0 THEN
+            RETURN nothing;
+        END IF;
+        place := head;
+        IF is_dynamic THEN
+            bytes_left := bytes_left - 32;
+            word := substr(data, head::integer + 1, 32);
+            IF head + 32 > size OR bytes_left < 0
+                OR substr(word, 1, 28) <> '\x00000000000000000000000000000000000000000000000000000000'::bytea
+            THEN
+                RETURN nothing;
+            END IF;
+            place := start + ('x' || encode(substr(word, 29), 'hex'))::bit(32)::bigint;
+            IF place > size OR is_strict AND place <> ending THEN
+                RETURN nothing;
+            END IF;
+        END IF;
+        IF kind IN ('bytes', 'string') OR kind = 'array' AND bits IS NULL THEN
+            bytes_left := bytes_left - 32;
+            word := substr(data, place::integer + 1, 32);
+            IF place + 32 > size OR bytes_left < 0
+                OR substr(word, 1, 28) <> '\x00000000000000000000000000000000000000000000000000000000'::bytea
+            THEN
+                RETURN nothing;
+            END IF;
+            items := ('x' || encode(substr(word, 29), 'hex'))::bit(32)::bigint;
+            place := place + 32;
+        ELSE
+            items := bits;
+        END IF;
+        IF kind IN ('bytes', 'string') THEN
+            bytes_left := bytes_left - items;
+            IF place + items > size OR bytes_left < 0 THEN
+                RETURN nothing;
+            END IF;
+            word := substr(data, place::integer + 1, items::integer);
+            text := CASE kind WHEN 'bytes' THEN '"0x' || encode(word, 'hex') || '"'
+                ELSE to_json(abi_text(word))::text END;
+            IF is_strict THEN
+                ending := place + items;
+                IF kind = 'string' OR NOT ending = ANY (ends) THEN
+                    IF ending + (-items & 31) > size OR substr(data, ending::integer + 1, (-items & 31)::integer)
+                        <> substr('\x00000000000000000000000000000000000000000000000000000000000000'::bytea,
+                            1, (-items & 31)::integer)
+                    THEN
+                        RETURN nothing;
+                    END IF;
+                    ending := ending + (-items & 31);
+                END IF;
+            END IF;
+        ELSIF kind IN ('array', 'tuple') THEN
+            IF kind = 'array' AND (items > values_left
+                OR place + items * (type->5->0->>3)::bigint > size)
+            THEN
+                RETURN nothing;
+            END IF;
+            inner_reading := abi_values(CASE kind WHEN 'array' THEN type->5->0 ELSE type->5 END,
+                CASE kind WHEN 'array' THEN items::integer END, data, place, values_left, bytes_left,
+                CASE WHEN is_strict THEN '{}'::bigint[] END);
+            IF inner_reading.texts IS NULL THEN
+                RETURN nothing;
+            END IF;
+            values_left := inner_reading.values_left;
+            bytes_left := inner_reading.bytes_left;
+            IF is_strict AND is_dynamic THEN
+                ending := inner_reading.ending;
+            END IF;
+            IF kind = 'tuple' AND type->6 <> 'null'::jsonb THEN
+                text := '{' || coalesce((SELECT string_agg(to_json(member.label)::text || ':' || member.value, ',')
+                    FROM (SELECT jsonb_array_elements_text(type->6) AS label,
+                        unnest(inner_reading.texts) AS value) AS member), '') || '}';
+            ELSE
+                text := '[' || array_to_string(inner_reading.texts, ',') || ']';
+            END IF;
+        ELSE
+            bytes_left := bytes_left - 32;
+            IF place + 32 > size OR bytes_left < 0 THEN
+                RETURN nothing;
+            END IF;
+            word := substr(data, place::integer + 1, 32);
+            IF kind = 'uint' THEN
+                IF is_strict AND substr(word, 1, 32 - bits / 8) <> substr(
+                    '\x00000000000000000000000000000000000000000000000000000000000000'::bytea, 1, 32 - bits / 8)
+                THEN
+                    RETURN nothing;
+                END IF;
+                number := ('0x' || encode(substr(word, 33 - bits / 8), 'hex'))::numeric;
+                text := number;
+            ELSIF kind = 'int' THEN
+                number := ('0x' || encode(substr(word, 33 - bits / 8), 'hex'))::numeric;
+                IF get_byte(word, 32 - bits / 8) >= 128 THEN
+                    number := number - ('0x1' || repeat('0', bits / 4))::numeric;
+                END IF;
+                IF is_strict AND substr(word, 1, 32 - bits / 8) <> decode(repeat(
+                    CASE WHEN number < 0 THEN 'ff' ELSE '00' END, 32 - bits / 8), 'hex')
+                THEN
+                    RETURN nothing;
+                END IF;
+                text := number;
+            ELSIF kind = 'address' THEN
+                IF substr(word, 1, 12) <> '\x000000000000000000000000'::bytea THEN
+                    RETURN nothing;
+                END IF;
+                text := '"0x' || encode(substr(word, 13), 'hex') || '"';
+            ELSIF kind = 'bool' THEN
+                IF word = '\x0000000000000000000000000000000000000000000000000000000000000000'::bytea THEN
+                    text := 'false';
+                ELSIF word = '\x0000000000000000000000000000000000000000000000000000000000000001'::bytea THEN
+                    text := 'true';
+                ELSE
+                    RETURN nothing;
+                END IF;
+            ELSIF kind = 'bytesN' THEN
+                IF is_strict AND substr(word, bits + 1) <> substr(
+                    '\x00000000000000000000000000000000000000000000000000000000000000'::bytea, 1, 32 - bits)
+                THEN
+                    RETURN nothing;
+                END IF;
+                text := '"0x' || encode(substr(word, 1, bits), 'hex') || '"';
+            ELSE -- unknown
+                RETURN nothing;
+            END IF;
+            IF kind IN ('uint', 'int') THEN
+                IF type->>4 <> '0' THEN
+                    text := trim_scale(number * ('1e-' || (type->>4))::numeric);
+                END IF;
+                text := '"' || text || '"';
+            END IF;
+        END IF;
+        texts := texts || text;
+        head := head + head_bytes;
+    END LOOP;
+    RETURN ROW(texts, values_left, bytes_left, ending)::abi_reading;
+END
+$$;
+
+-- The arguments of a log in the order of its event, as JSON: integers as decimal texts, bytes as hex. Null
+-- where the log is not one of this event. `indexed` are the types of the arguments in topics, a type of bytes32
+-- where these have a hash, `plain` those in the data, `order` says of each argument whether it is indexed.
+CREATE OR REPLACE FUNCTION event_arguments(
+    indexed jsonb, plain jsonb, argument_order boolean[], is_strict boolean, topics bytea, data bytea)
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    in_topics abi_reading;
+    in_data abi_reading;
+    of_topics integer := 0;
+    of_data integer := 0;
+    texts text[] := '{}';
+    is_indexed boolean;
+BEGIN
+    IF octet_length(topics) <> 32 * jsonb_array_length(indexed) THEN
+        RETURN NULL;
+    END IF;
+    data := coalesce(data, '') || ''::bytea; -- read once, not for each value, where it is stored apart
+    in_topics := abi_values(indexed, NULL, topics, 0, 256, 1024, CASE WHEN is_strict THEN '{}'::bigint[] END);
+    IF in_topics.texts IS NULL THEN
+        RETURN NULL;
+    END IF;
+    in_data := abi_values(plain, NULL, data, 0, least(100000, octet_length(data) / 16 + 256),
+        least(10485760, 4 * octet_length(data)::bigint + 1024), CASE WHEN is_strict THEN (
+            SELECT array_append(array_agg(('x' || encode(substr(data, 32 * n + 29, 4), 'hex'))::bit(32)::bigint),
+                octet_length(data)::bigint)
+            FROM generate_series(0, (SELECT coalesce(sum((t->>3)::bigint), 0) / 32 - 1
+                FROM jsonb_array_elements(plain) AS t)) AS n
+            WHERE octet_length(data) >= 32 * (n + 1)) END);
+    IF in_data.texts IS NULL OR is_strict AND in_data.ending <> octet_length(data) THEN
+        RETURN NULL;
+    END IF;
+    FOREACH is_indexed IN ARRAY argument_order LOOP
+        IF is_indexed THEN
+            of_topics := of_topics + 1;
+            texts := texts || in_topics.texts[of_topics];
+        ELSE
+            of_data := of_data + 1;
+            texts := texts || in_data.texts[of_data];
+        END IF;
+    END LOOP;
+    RETURN ('[' || array_to_string(texts, ',') || ']')::jsonb;
+END
+$$;
+
+-- Makes the view of a row of event_views, or adds columns to it, and lets the roles read it that may read v1.
+-- A form is {anonymous, topic0, first, last, indexed, plain, order, others, columns}: columns are
+-- [name, what, place], where it has the argument (value), the topic (word, address) or that it is malformed.
+CREATE OR REPLACE FUNCTION publish_event_view(view event_views) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    query text;
+    reader name;
+BEGIN
+    SELECT string_agg(format(
+        'SELECT e.block_number, b.timestamp, hex(t.hash) AS transaction_hash, e.log_index, hex(e.address) AS contract'
+        '%s FROM contract_events e JOIN blocks b ON b.number = e.block_number'
+        ' LEFT JOIN transactions t ON t.ordinal = b.transactions_before + e.transaction_index'
+        ' CROSS JOIN LATERAL event_arguments(%L::jsonb, %L::jsonb, %L::boolean[], %L::boolean, %s, %s) AS d (v)'
+        ' WHERE e.address = %L::bytea AND %s%s%s',
+        (SELECT string_agg(format(', %s AS %I', CASE of_form.column->>1
+                WHEN 'value' THEN CASE c.value->>1
+                    WHEN 'jsonb' THEN format('d.v->%s', of_form.column->>2)
+                    WHEN 'text' THEN format('d.v->>%s', of_form.column->>2)
+                    ELSE format('(d.v->>%s)::%s', of_form.column->>2, c.value->>1) END
+                WHEN 'word' THEN format('e.topic%s', of_form.column->>2)
+                WHEN 'address' THEN format('topic_address(e.topic%s)', of_form.column->>2)
+                WHEN 'malformed' THEN 'd.v IS NULL'
+                ELSE format('NULL::%s', c.value->>1) END, c.value->>0), '' ORDER BY c.place)
+            FROM jsonb_array_elements(view.columns) WITH ORDINALITY AS c (value, place)
+            LEFT JOIN jsonb_array_elements(f.value->'columns') AS of_form ("column")
+                ON of_form.column->>0 = c.value->>0),
+        f.value->>'indexed', f.value->>'plain', translate(f.value->>'order', '[]', '{}'), f.value->>'anonymous',
+        CASE WHEN (f.value->>'anonymous')::boolean THEN $topics$coalesce(e.topic0, '') || $topics$ ELSE '' END
+            || $topics$coalesce(e.topic1, '') || coalesce(e.topic2, '') || coalesce(e.topic3, '')$topics$,
+        CASE WHEN f.value->'plain' = '[]'::jsonb AND NOT (f.value->>'anonymous')::boolean THEN $data$''::bytea$data$
+            ELSE 'coalesce(e.data, (SELECT l.data FROM logs l WHERE l.ordinal = b.logs_before + e.log_index))' END,
+        view.address,
+        CASE WHEN (f.value->>'anonymous')::boolean
+            THEN format('(e.topic0 IS NULL OR e.topic0 <> ALL (%L::bytea[])) AND d.v IS NOT NULL',
+                ARRAY(SELECT decode(o, 'hex') FROM jsonb_array_elements_text(f.value->'others') AS o))
+            ELSE format('e.topic0 = %L::bytea', decode(f.value->>'topic0', 'hex')) END,
+        CASE WHEN (f.value->>'first')::bigint > 0
+            THEN format(' AND e.ordinal >= first_ordinal_in(%s)', f.value->>'first') END,
+        CASE WHEN f.value->>'last' IS NOT NULL
+            THEN format(' AND e.ordinal <= last_ordinal_in(%s)', f.value->>'last') END
+        ), ' UNION ALL ' ORDER BY f.place)
+    INTO query
+    FROM jsonb_array_elements(view.forms) WITH ORDINALITY AS f (value, place);
+    EXECUTE format('CREATE OR REPLACE VIEW events.%I AS %s', view.view_name, query);
+    FOR reader IN
+        SELECT r.rolname FROM pg_roles r
+        WHERE shobj_description(r.oid, 'pg_authid') LIKE 'made by scan sql-role%'
+            AND to_regnamespace('v1') IS NOT NULL AND has_schema_privilege(r.oid, 'v1', 'USAGE')
+    LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA events TO %I', reader);
+        EXECUTE format('GRANT SELECT ON events.%I TO %I', view.view_name, reader);
+    END LOOP;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION remove_event_view(view_name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('DROP VIEW IF EXISTS events.%I', view_name);
+END
+$$;
