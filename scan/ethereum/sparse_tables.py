@@ -77,7 +77,9 @@ class FollowedTable(SparseTable):
     def __init__(
         self,
         record: type[Any],
-        logs_of: Callable[[blocks.DecodedBlock, Collection[bytes], bool], Iterable[tuple[Any, ...]]],
+        logs_of: Callable[
+            [blocks.DecodedBlock, Collection[bytes], bool], Iterable[tuple[Any, ...]]
+        ],
         *,
         emitters_list: str,
     ) -> None:

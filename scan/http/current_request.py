@@ -1,7 +1,7 @@
 """The request that a view serves: its key, its client, its reads of the chain, its query."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from urllib.parse import parse_qsl
 
 from scan import parameters
@@ -44,6 +44,16 @@ def note_changed_index() -> None:
 def query_arguments(*allowed: str) -> Mapping[str, str]:
     """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
     given twice, or is not UTF-8. Flask's own request.args takes 25 us."""
+    return _arguments(allowed)
+
+
+def every_argument() -> Mapping[str, str]:
+    """Return the query string's parameters, whatever their names are; raises InvalidParameter where
+    one is given twice, or is not UTF-8."""
+    return _arguments(None)
+
+
+def _arguments(allowed: Collection[str] | None) -> Mapping[str, str]:
     text: str = request_state.current_request().environ["QUERY_STRING"]
     if not text:
         return {}
@@ -60,7 +70,7 @@ def query_arguments(*allowed: str) -> Mapping[str, str]:
                 raise InvalidParameter("The value is not valid UTF-8.", field=name[:50])
     arguments = dict(pairs)
     for name in arguments:
-        if name and name not in allowed:
+        if name and allowed is not None and name not in allowed:
             raise parameters.unknown_argument(name, allowed)
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]

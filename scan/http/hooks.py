@@ -26,10 +26,19 @@ class ListFiles(Part, module="list_files"):
     """Lists as files."""
 
     send: Callable[
-        [str, Callable[[Window], Page], Format, Window, Mapping[str, str], bytes | None], Response
+        [
+            str,
+            Callable[[Window], Page],
+            Format,
+            Window,
+            Mapping[str, str],
+            bytes | None,
+            Sequence[str] | None,
+        ],
+        Response,
     ]
-    """A list as a file: its key in [csv], its pages, format, window and arguments, and the address
-    in its path."""
+    """A list as a file: its key in [csv], its pages, format, window and arguments, the address in
+    its path, and the names of its columns where it is not in [csv], but its records have these."""
     short_list: Callable[[str, Sequence[Mapping[str, Any]]], bytes]
     """Records as a CSV file, by their key in [csv]."""
 

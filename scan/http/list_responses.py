@@ -1,6 +1,6 @@
 """Responses of lists: one page of JSON, by the query string, or the whole as a file."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -93,7 +93,7 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     for name, text in arguments.items():
         if name and name not in ("page", "cursor"):
             quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
-            kept += f"{name}={quoted}&"
+            kept += f"{name if name.isalnum() and name.isascii() else quote_plus(name)}={quoted}&"
     return f'<{_quoted(request_state.current_request().path)}?{kept}cursor={cursor}>; rel="next"'
 
 
@@ -132,11 +132,13 @@ def list_response(
     kind: str = "",
     address: bytes | None = None,
     read_for_file: ReadPage | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Response:
     """Return a page of a list, or all of it as a file.
 
     `name` is the list's key in JSON, `kind` that of its file where it is another; `address` is
-    that in its path. `read_for_file` reads a file's rows where `read` cannot.
+    that in its path. `read_for_file` reads a file's rows where `read` cannot; with `columns` its
+    records are rows of these.
     """
     file = request_state.current_request().accepted_file
     if list_formats.PARAMETER in arguments:  # it takes precedence over Accept
@@ -151,4 +153,6 @@ def list_response(
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     window = window_of(arguments, direction)
     [files] = registry.parts(hooks.ListFiles)
-    return files.send(kind or name, read_for_file or read, file, window, arguments, address)
+    return files.send(
+        kind or name, read_for_file or read, file, window, arguments, address, columns
+    )

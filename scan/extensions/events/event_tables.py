@@ -285,8 +285,28 @@ def _view_form(form: EventForm, named: Sequence[str]) -> Mapping[str, Any]:
         "order": entry.indexed,
         "others": named if form.topic0 is None else [],
         "columns": [*columns, [MALFORMED, "malformed", 0]],
+        "signature": _storable(entry.signature),
+        "arguments": _arguments(form.columns),
         "definition": _clean(form.definition),
     }
+
+
+def _arguments(columns: Sequence[EventColumn]) -> list[Mapping[str, Any]]:
+    """Return the arguments of a form as interfaces name them: by their names in the ABI, or by
+    those of their columns where that has none, a long one, or the same one twice."""
+    names = [_storable(column.argument) for column in columns]
+    if not abi_json.are_unique_names(names):
+        names = [column.name for column in columns]
+    return [
+        {
+            "name": name,
+            "type": column.type,
+            "indexed": column.indexed,
+            "hashed": column.is_hashed,
+            "column": column.name,
+        }
+        for name, column in zip(names, columns, strict=True)
+    ]
 
 
 def _clean(value: Any) -> Any:

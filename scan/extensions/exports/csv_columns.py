@@ -8,10 +8,13 @@ A column is a field as the API's document writes it, in one of FORMATS, or `name
 CELLS; the names of GROUPS are several columns.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
+
+import orjson
 
 from scan import registry
 from scan.api.openapi.schemas import declared
@@ -36,6 +39,16 @@ class Column(NamedTuple):
     of_own: bool = False  # only in the list of an address
     is_priced: bool = False  # only with prices of days
     asset: Callable[[Record], str | None] | None = None  # whose price it is
+
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
+
+
+def plain(value: Any) -> Cell:
+    """Return a value of JSON as a cell: numbers in their digits, flags and lists as in JSON."""
+    if value is None or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return value
+    return csv_text.text(value if isinstance(value, str) else orjson.dumps(value).decode())
 
 
 GROUPS = {

@@ -67,9 +67,11 @@ def write_list(
     file_format: Format,
     window: list_pages.Window,
     folder: Path,
+    csv: "_CsvRows | None" = None,
 ) -> ListFile:
-    """Write the list into a file: `kind` is its key in [csv], `own` the address in its path. Raises
-    the errors of `read`, and Unavailable where the file cannot be written.
+    """Write the list into a file: `kind` is its key in [csv], `own` the address in its path; `csv`
+    are its lines where it has no such key. Raises the errors of `read`, and Unavailable where the
+    file cannot be written.
 
     The file has no name on disk, so that none is left when the process ends, however it ends.
     """
@@ -78,7 +80,10 @@ def write_list(
         file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
         try:
             with reader.sources.database.transaction(snapshot=True):
-                csv = _CsvRows(reader, kind, own) if file_format is Format.CSV else None
+                if file_format is not Format.CSV:
+                    csv = None
+                elif csv is None:
+                    csv = _CsvRecords(reader, kind, own)
                 bounds = reader.sources.get(FileBounds)
                 rows_at_once = PAGE_ROWS_OF.get(kind, bounds.page_rows)
                 last = _write(read, csv, window._replace(limit=rows_at_once), file, bounds)
@@ -120,6 +125,21 @@ def _write(
 
 
 class _CsvRows:
+    """Lines of records that are rows of columns."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def header(self) -> bytes:
+        return csv_text.BYTE_ORDER_MARK + csv_text.lines([self._names])
+
+    def lines(self, records: Sequence[Record]) -> bytes:
+        return csv_text.lines([csv_columns.plain(r[name]) for name in self._names] for r in records)
+
+
+class _CsvRecords(_CsvRows):
+    """Lines of records by the columns of their list in [csv]."""
+
     def __init__(self, reader: Reader, kind: str, own: str | None) -> None:
         is_priced = any(column.is_priced for column in columns(kind, own, has_prices=True))
         self._prices = holdings.day_prices(reader) if is_priced else None
@@ -130,10 +150,7 @@ class _CsvRows:
         currency = self._prices.currency if self._prices is not None else ""
         coin, chain_id = network.coin_symbol(reader), reader.sources.chain_id.read()
         self._context = Context(own, coin, token, chain_id, currency=currency)
-
-    def header(self) -> bytes:
-        names = [column.name for column in self._columns]
-        return csv_text.BYTE_ORDER_MARK + csv_text.lines([names])
+        super().__init__([column.name for column in self._columns])
 
     def lines(self, records: Sequence[Record]) -> bytes:
         cells, context = [column.cell for column in self._columns], self._context
@@ -203,8 +220,10 @@ def send(
     window: list_pages.Window,
     arguments: Mapping[str, str],
     own: bytes | None,
+    column_names: Sequence[str] | None = None,
 ) -> flask.Response:
-    """Return a list as a file: `kind` is its key in [csv], `own` the address in its path."""
+    """Return a list as a file: `kind` is its key in [csv], `own` the address in its path. Where
+    `column_names` are given, its records are rows of these columns."""
     own_address = None if own is None else to_hex(own)
     reader().do_not_cache()
     places, client = reader().sources.get(FilePlaces), client_address()
@@ -219,7 +238,8 @@ def send(
                 if is_own_machine():
                     advise(refusal, RAISE_FILES)
                 raise refusal
-            written = write_list(reader(), kind, read, own_address, chosen, window, folder)
+            rows = None if column_names is None else _CsvRows(column_names)
+            written = write_list(reader(), kind, read, own_address, chosen, window, folder, rows)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(chosen, written, body, arguments)
 

@@ -15,12 +15,18 @@ CREATE TABLE IF NOT EXISTS unfollowed_contracts (
     address bytea PRIMARY KEY
 );
 
+-- The first topics of the forms of a view, in hex.
+CREATE OR REPLACE FUNCTION topics_of_forms(forms jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ARRAY(SELECT f.value->>'topic0' FROM jsonb_array_elements(forms) AS f WHERE f.value->>'topic0' IS NOT NULL);
+
 -- A view for each event of a followed contract. Names and columns stay once they are here.
 CREATE TABLE IF NOT EXISTS event_views (
     view_name text PRIMARY KEY CHECK (octet_length(view_name) <= 63),
     address bytea NOT NULL REFERENCES followed_contracts ON DELETE CASCADE,
     event text NOT NULL,           -- as the ABI has it
     columns jsonb NOT NULL,        -- [[name, SQL type], ...] after those that all views have, in the view's order
-    forms jsonb NOT NULL           -- by which logs are decoded, see EventForm in event_tables.py
+    forms jsonb NOT NULL,          -- by which logs are decoded, see EventForm in event_tables.py
+    -- Of the forms, which are large where an ABI is: those of other events are not read for a log.
+    topics text[] NOT NULL GENERATED ALWAYS AS (topics_of_forms(forms)) STORED
 );
 CREATE INDEX IF NOT EXISTS event_views_by_address ON event_views (address);

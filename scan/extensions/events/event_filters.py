@@ -1,0 +1,166 @@
+"""Filters of an event's logs by its arguments: which query parameters a list of them has, and what
+their values ask of topics and of decoded arguments. Pure.
+
+Names come from strangers: an argument is always `arg.` and its column's name, which is unique, and
+by its own name where no parameter of lists and no other argument has that.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from scan import parameters
+from scan.contracts import abi_json
+from scan.contracts.abi import AbiError, AbiType, encode
+from scan.contracts.abi_decoding import HASH, topic_type
+from scan.errors import InvalidParameter
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.events.event_tables import EventForm, EventTable
+
+PREFIX = "arg."
+MAX_LISTED = 50  # parameters that an error lists
+EQUAL, LEAST, MOST = "equal", "least", "most"
+_ENDS = {EQUAL: ("", ""), LEAST: (".min", "Min"), MOST: (".max", "Max")}
+
+
+class Parameter(NamedTuple):
+    """A filter of a list: the column of its argument, and how that is compared: equal, least or
+    most."""
+
+    column: str
+    comparison: str
+
+
+class FormFilter(NamedTuple):
+    """What a filter asks of the logs of a form: topics, None for any, and conditions on arguments,
+    each the argument's place, a comparison and its value as text."""
+
+    form: EventForm
+    topics: tuple[bytes | None, ...]
+    conditions: Sequence[tuple[int, str, str]]
+
+
+def spellings(table: EventTable, standard: Collection[str]) -> dict[str, Parameter]:
+    """Return the parameters of a table's arguments by their spellings, the one that is always
+    there first. `standard` are names that lists have of their own."""
+    columns = [
+        (column, comparison)
+        for column in table.columns
+        for comparison in _comparisons(_type_of(table, column.name), column.is_hashed)
+    ]
+    by_spelling = {
+        f"{PREFIX}{column.name}{_ENDS[how][0]}": Parameter(column.name, how)
+        for column, how in columns
+    }
+    taken = {*standard, *parameters.TRACKERS}
+    for prefix, is_end in product((PREFIX, ""), (False, True)):
+        for column, how in columns:
+            name = f"{prefix}{column.argument}{_ENDS[how][1]}"
+            is_plain = 0 < len(column.argument) <= abi_json.MAX_NAME and name[0] != "_"
+            if is_plain and (how != EQUAL) is is_end and name not in taken:
+                by_spelling.setdefault(name, Parameter(column.name, how))
+    return by_spelling
+
+
+def _type_of(table: EventTable, column: str) -> AbiType:
+    """Return the type of a column's argument in the newest form that has it."""
+    return next(
+        form.entry.types[place]
+        for form in reversed(table.forms)
+        for place, of_form in enumerate(form.columns)
+        if of_form.name == column
+    )
+
+
+def _comparisons(abi_type: AbiType, is_hashed: bool) -> Sequence[str]:
+    if is_hashed:
+        return (EQUAL,)
+    if abi_type.kind in ("uint", "int"):
+        return (EQUAL, LEAST, MOST)
+    return () if abi_type.kind in ("array", "tuple", "unknown") else (EQUAL,)
+
+
+def shortest(by_spelling: Mapping[str, Parameter], column: str) -> str | None:
+    """Return the shortest spelling of an argument's parameter; None where it has none."""
+    texts = [text for text, of in by_spelling.items() if of == (column, EQUAL)]
+    return min(texts, key=len, default=None)
+
+
+def unknown(name: str, standard: Collection[str], offered: Sequence[str]) -> InvalidParameter:
+    """Return the error for a parameter that the list does not have."""
+    near = parameters.nearest(name, [*standard, *offered])
+    listed = ", ".join(offered[:MAX_LISTED])
+    more = ", …" if len(offered) > MAX_LISTED else ""
+    hint = f"did you mean {near}? " if near else ""
+    reason = (
+        f"{hint}filters by arguments are {listed}{more}" if listed else "no argument filters it"
+    )
+    name = name[: parameters.LONGEST_NAME]
+    message = f"Unknown query parameter {name!r}; {reason}; of lists: {', '.join(standard)}."
+    return InvalidParameter(message, field=name)
+
+
+def read(
+    table: EventTable, by_spelling: Mapping[str, Parameter], given: Mapping[str, str]
+) -> list[FormFilter]:
+    """Return what the given parameters ask of each form that has all their arguments. Raises
+    InvalidParameter where no form takes a value, and where two parameters are the same."""
+    spelling_of: dict[Parameter, str] = {}
+    for spelling in given:
+        earlier = spelling_of.setdefault(by_spelling[spelling], spelling)
+        if earlier != spelling:
+            reason = f"{spelling} and {earlier} are the same: give one."
+            raise InvalidParameter(reason, field=spelling)
+    filters, error = [], None
+    for form in table.forms:
+        places = {column.name: place for place, column in enumerate(form.columns)}
+        if not {of.column for of in spelling_of} <= places.keys():
+            continue
+        try:
+            filters.append(_of_form(form, places, spelling_of, given))
+        except AbiError as refusal:
+            error = refusal
+    if not filters and error is not None:
+        field = str(error).partition(":")[0]
+        raise InvalidParameter(f"{str(error).replace(':', '', 1)}.", field=field)
+    return filters
+
+
+def _of_form(
+    form: EventForm,
+    places: Mapping[str, int],
+    spelling_of: Mapping[Parameter, str],
+    given: Mapping[str, str],
+) -> FormFilter:
+    topics: list[bytes | None] = [None] * MAX_TOPICS
+    conditions = []
+    for (column, how), spelling in spelling_of.items():
+        place = places[column]
+        abi_type, at = form.entry.types[place], form.columns[place]
+        value = abi_json.coerce(_given_type(abi_type, at.is_hashed), given[spelling], spelling)
+        if at.topic is not None and how == EQUAL:
+            topics[at.topic] = _topic(abi_type, at.is_hashed, value)
+        elif abi_type.kind in ("uint", "int"):
+            number = str(abi_json.render(abi_type, value))
+            conditions += [(place, h, number) for h in ((LEAST, MOST) if how == EQUAL else (how,))]
+        else:
+            conditions.append((place, EQUAL, _text(abi_json.render(abi_type, value))))
+    return FormFilter(form, tuple(topics), conditions)
+
+
+def _given_type(abi_type: AbiType, is_hashed: bool) -> AbiType:
+    """Return the type of a parameter's value: of an array or a tuple in a topic its hash."""
+    return HASH if is_hashed and abi_type.kind in ("array", "tuple") else abi_type
+
+
+def _topic(abi_type: AbiType, is_hashed: bool, value: Any) -> bytes:
+    if is_hashed and abi_type.kind in ("bytes", "string"):
+        return keccak256(value)
+    return encode([topic_type(abi_type)], [value])
+
+
+def _text(value: Any) -> str:
+    """Return a value as PostgreSQL has it in a text."""
+    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+    return text.replace("\0", "\ufffd")

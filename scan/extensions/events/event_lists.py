@@ -1,0 +1,276 @@
+"""Lists of a followed contract's events, and of the logs of one of them with their arguments: as
+records of the API, and as rows with the columns of its view."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan import parameters
+from scan.contracts.abi import AbiError, canonical
+from scan.database.errors import QueryTooSlow
+from scan.errors import InvalidParameter, NotFound, Unavailable
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.events import event_filters
+from scan.extensions.events.event_filters import FormFilter
+from scan.extensions.events.event_tables import (
+    MALFORMED,
+    OF_LOG,
+    EventColumn,
+    EventForm,
+    EventTable,
+    read_table,
+)
+from scan.hex import to_hex
+from scan.http.list_responses import ORDERED
+from scan.queries.list_pages import Page, Window, in_kept_blocks
+from scan.queries.reader import Reader
+
+# Parameters of a list of an event's logs besides those of its arguments, and those of its page.
+ARGUMENTS = "args"
+STANDARD = (*ORDERED, ARGUMENTS)
+RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
+MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
+# Logs of a form that a page compares with conditions. PostgreSQL decodes one in about 50 us.
+MAX_COMPARED = 20_000
+# Of the logs' data of a page: its decoded values may take eight times as many.
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+TOO_LARGE = "The data of these logs exceed 4 MiB; ask for fewer with limit, or by a cursor."
+
+Record = dict[str, Any]
+
+
+class ListedEvents(NamedTuple):
+    """The events of a followed contract; `counts` by first topic, None where they take too long."""
+
+    name: str
+    complete_from: int
+    tables: Sequence[Record]
+    counts: Mapping[str, int] | None
+
+
+class FollowedEvent(NamedTuple):
+    """An event of a followed contract, which has all its logs from a block on."""
+
+    table: EventTable
+    complete_from: int
+    view_forms: Sequence[Record]  # by which the view decodes logs, in the order of table.forms
+
+    @property
+    def spellings(self) -> Mapping[str, event_filters.Parameter]:
+        return event_filters.spellings(self.table, RESERVED)
+
+
+def not_followed(address: bytes) -> NotFound:
+    text = to_hex(address)
+    return NotFound(
+        f"The events of this contract are not kept as tables here. Its logs are at"
+        f" /api/v1/logs?address={text}; an operator can follow it: scan events add {text}"
+    )
+
+
+def listed(reader: Reader, address: bytes) -> ListedEvents:
+    """Return a contract's events; raises NotFound for a contract that is not followed."""
+
+    def read(*, is_counted: bool) -> Sequence[Any]:
+        return reader.row(
+            "queries/event_views_list",
+            address=address,
+            is_counted=is_counted,
+            is_unbounded=is_counted,
+        )
+
+    try:
+        name, complete_from, views, counts = read(is_counted=True)
+    except QueryTooSlow:
+        name, complete_from, views, _ = read(is_counted=False)
+        counts = "null"
+    if name is None:
+        raise not_followed(address)
+    return ListedEvents(name, complete_from, orjson.loads(views), orjson.loads(counts))
+
+
+def event_record(event: Mapping[str, Any], counts: Mapping[str, int] | None) -> Record:
+    """Return the record of an event of listed(), by its newest form."""
+    *earlier, newest = event["forms"]
+    signatures = dict.fromkeys(form["signature"] for form in earlier)
+    signatures.pop(newest["signature"], None)
+    topics = {form["topic0"] for form in event["forms"]}
+    is_counted = counts is not None and None not in topics
+    return {
+        "name": event["event"],
+        "signature": newest["signature"],
+        "topic0": newest["topic0"] and f"0x{newest['topic0']}",
+        "anonymous": newest["topic0"] is None,
+        "view": f"events.{event['view']}",
+        "count": sum(counts.get(t, 0) for t in topics)
+        if is_counted and counts
+        else 0
+        if is_counted
+        else None,
+        "earlierSignatures": [*signatures],
+        "arguments": newest["arguments"],
+    }
+
+
+def find(reader: Reader, address: bytes, event: str) -> FollowedEvent:
+    """Return a contract's event by its name, that of its view without the contract's, its signature
+    or its first topic. Raises NotFound, and InvalidParameter for the name of several."""
+    name, topic, signature = _meant(event)
+    contract, complete_from, views = reader.row(
+        "queries/event_views_find", address=address, name=name, topic=topic, signature=signature
+    )
+    if contract is None:
+        raise not_followed(address)
+    rows = orjson.loads(views)
+    by_name = [row for row in rows if row["event"] == name]
+    rows = by_name or rows
+    if topic is not None:
+        rows = [_of_signature(row, topic, signature) for row in rows]
+        rows = [row for row in rows if row["forms"]]
+    if not rows:
+        raise NotFound(
+            f"The contract has no such event; they are listed at"
+            f" /api/v1/contracts/{to_hex(address)}/events"
+        )
+    if len(rows) > 1 and topic is None:
+        known = ", ".join(row["forms"][-1]["signature"] for row in rows[:20])
+        reason = f"event is the name of several events; give a signature: {known}."
+        raise InvalidParameter(reason, field="event")
+    row = rows[0]
+    table = read_table(address, contract, row["view"], row["event"], row["columns"], row["forms"])
+    return FollowedEvent(table, complete_from, row["forms"])
+
+
+def _meant(event: str) -> tuple[str | None, str | None, str | None]:
+    """Return the name, or the first topic in hex with the signature, that a text means."""
+    if event[:2] in ("0x", "0X"):
+        return None, parameters.hash32(event, "event").hex(), None
+    if "(" not in event:
+        return event.replace("\0", "\ufffd"), None, None
+    try:
+        signature = canonical(event)
+    except AbiError as error:
+        reason = f"event is not a signature: {error}."
+        raise InvalidParameter(reason, field="event") from None
+    return None, keccak256(signature.encode()).hex(), signature
+
+
+def _of_signature(row: Record, topic: str, signature: str | None) -> Record:
+    """Return a view's row with the forms of a topic, or of an anonymous event's signature."""
+    forms = [
+        form
+        for form in row["forms"]
+        if form["topic0"] == topic or (form["topic0"] is None and form["signature"] == signature)
+    ]
+    return {**row, "forms": forms}
+
+
+def page(
+    reader: Reader, window: Window, event: FollowedEvent, filters: Sequence[FormFilter]
+) -> Page:
+    """Return a page of an event's logs as records of the API."""
+    return _page(reader, window, event, filters, _record, max_total=MAX_TOTAL)
+
+
+def rows_page(
+    reader: Reader, window: Window, event: FollowedEvent, filters: Sequence[FormFilter]
+) -> Page:
+    """Return a page of an event's logs as rows of its view, by column; it is shorter where their
+    data are large."""
+    while True:
+        try:
+            return _page(reader, window, event, filters, row_of_view, max_total=None)
+        except Unavailable as error:
+            if error.message != TOO_LARGE or window.limit == 1:
+                raise
+            window = window._replace(limit=max(1, window.limit // 10))
+
+
+def _page(
+    reader: Reader,
+    window: Window,
+    event: FollowedEvent,
+    filters: Sequence[FormFilter],
+    shape: Any,
+    *,
+    max_total: int | None,
+) -> Page:
+    table = event.table
+    asked = [(f.form.entry.signature, f.topics, tuple(f.conditions)) for f in filters]
+    scope = {"address": table.address, "view": table.view, "filters": asked}
+    traversal = window.traversal("contract_events", scope)
+    window = in_kept_blocks(reader, window)
+    forms = [_form(event.view_forms[table.forms.index(f.form)], f) for f in filters]
+    is_anonymous = any(form["anonymous"] for form in forms)
+    has_conditions = is_anonymous or any(form["conditions"] for form in forms)
+    row = reader.row(
+        "queries/contract_events_list",
+        is_unbounded=has_conditions or window.offset > 0,
+        address=table.address,
+        forms=orjson.dumps(forms).decode(),
+        is_anonymous=is_anonymous,
+        **{f"by_topic{n}": all(form[f"topic{n}"] for form in forms) for n in (1, 2, 3)},
+        has_conditions=has_conditions,
+        **window.params(traversal),
+        max_entries=MAX_COMPARED if window.max_entries and not window.offset else None,
+        max_total=max_total,
+        max_bytes=MAX_PAGE_BYTES,
+    )
+    if row[0] is None:
+        raise Unavailable(TOO_LARGE)
+    read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
+    shown = [filters[log["form"]].form for log in (logs := orjson.loads(read.data))]
+    records = [shape(event, form, log) for form, log in zip(shown, logs, strict=True)]
+    oldest = max(reader.first_block, read.kept_from.number if read.kept_from else 0)
+    complete_from = event.complete_from if event.complete_from > oldest else None
+    return replace(read, data=orjson.dumps(records).decode(), complete_from=complete_from)
+
+
+def _form(view_form: Mapping[str, Any], of: FormFilter) -> Record:
+    """Return a form as the statement reads it."""
+    kept = ("anonymous", "first", "last", "indexed", "plain", "order", "others", "topic0")
+    topics = {f"topic{n}": topic and topic.hex() for n, topic in enumerate(of.topics)}
+    form = {**topics, **{name: view_form[name] for name in kept}, "conditions": of.conditions}
+    if form["anonymous"]:
+        form["topic0"] = topics["topic0"]
+    return form
+
+
+def _record(event: FollowedEvent, form: EventForm, log: Record) -> Record:
+    view_form = event.view_forms[event.table.forms.index(form)]
+    values = log.pop("values")
+    names = [argument["name"] for argument in view_form["arguments"]]
+    log.pop("form")
+    log.pop("topics")
+    return {
+        **log,
+        "address": to_hex(event.table.address),
+        "name": event.table.event,
+        "signature": view_form["signature"],
+        "args": None if values is None else dict(zip(names, values, strict=True)),
+    }
+
+
+def row_of_view(event: FollowedEvent, form: EventForm, log: Record) -> Record:
+    """Return a log's row of the view, in the order of its columns; bytes as hex."""
+    table, values = event.table, log["values"]
+    of_log = (log["blockNumber"], log["timestamp"], log["transactionHash"], log["logIndex"])
+    row: Record = dict(zip(OF_LOG, (*of_log, to_hex(table.address)), strict=True))
+    row |= dict.fromkeys(name for name, _ in table.view_columns)
+    for place, column in enumerate(form.columns):
+        row[column.name] = None if values is None else values[place]
+        if column.bytes_column is not None:
+            row[column.bytes_column] = _topic_of(column, log["topics"])
+    row[MALFORMED] = values is None
+    return row
+
+
+def _topic_of(column: EventColumn, topics: Sequence[str | None]) -> str | None:
+    assert column.topic is not None and column.topic < MAX_TOPICS
+    topic = topics[column.topic]
+    if topic is None or column.kind != "address":
+        return topic
+    return f"0x{topic[26:]}" if topic.startswith("0x" + "0" * 24) else None

@@ -1,0 +1,43 @@
+-- How lists, streams and webhooks read logs of followed contracts.
+
+-- What the table of logs has of a log where this one leaves it out (SCAN_LOGS=all).
+CREATE OR REPLACE FUNCTION event_data(e contract_events) RETURNS bytea LANGUAGE sql STABLE
+RETURN coalesce(e.data, (SELECT l.data FROM blocks b JOIN logs l ON l.ordinal = b.logs_before + e.log_index
+    WHERE b.number = e.block_number));
+
+-- The topics of a log that have its arguments: those of an anonymous event have the first, too.
+CREATE OR REPLACE FUNCTION event_topics(e contract_events, is_anonymous boolean) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN is_anonymous THEN coalesce(e.topic0, '') ELSE ''::bytea END
+    || coalesce(e.topic1, '') || coalesce(e.topic2, '') || coalesce(e.topic3, '');
+
+-- Whether arguments match all conditions [[place, `equal`, `least` or `most`, value], ...]; those of a log that
+-- is not of its event match none.
+CREATE OR REPLACE FUNCTION arguments_match(conditions jsonb, arguments jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN arguments IS NOT NULL AND NOT EXISTS (
+    SELECT FROM jsonb_array_elements(conditions) AS c
+    WHERE NOT CASE c->>1
+        WHEN 'equal' THEN arguments->>(c->>0)::integer = c->>2
+        WHEN 'least' THEN (arguments->>(c->>0)::integer)::numeric >= (c->>2)::numeric
+        ELSE (arguments->>(c->>0)::integer)::numeric <= (c->>2)::numeric END);
+
+-- The event of a log of a followed contract as streams and webhooks have it: {name, signature, args}, without args
+-- where its data was left out or is malformed; null where it is none of the contract's named events.
+CREATE OR REPLACE FUNCTION followed_event(
+    of_contract bytea, topics jsonb, data bytea, is_left_out boolean, block bigint) RETURNS json LANGUAGE sql STABLE
+RETURN (
+    SELECT json_build_object('name', v.event, 'signature', f.value->'signature', 'args', CASE WHEN a.v IS NOT NULL
+        THEN (SELECT coalesce(json_object_agg(n.value->>'name', a.v->(n.place - 1)::integer ORDER BY n.place), '{}')
+            FROM jsonb_array_elements(f.value->'arguments') WITH ORDINALITY AS n (value, place)) END)
+    FROM event_views v
+    CROSS JOIN jsonb_array_elements(v.forms) AS f
+    CROSS JOIN LATERAL (SELECT CASE WHEN NOT is_left_out THEN event_arguments(f.value->'indexed', f.value->'plain',
+        translate(f.value->>'order', '[]', '{}')::boolean[], false, coalesce((
+            SELECT string_agg(decode(substr(t.value, 3), 'hex'), '' ORDER BY t.place)
+            FROM jsonb_array_elements_text(topics) WITH ORDINALITY AS t (value, place) WHERE t.place > 1), ''),
+        data) END) AS a (v)
+    WHERE v.address = of_contract AND substr(topics->>0, 3) = ANY (v.topics)
+        AND f.value->>'topic0' = substr(topics->>0, 3)
+        AND block >= (f.value->>'first')::bigint AND block <= coalesce((f.value->>'last')::bigint, block)
+    ORDER BY v.view_name
+    LIMIT 1);
