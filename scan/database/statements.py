@@ -205,6 +205,7 @@ def _instances(template: str) -> Iterator[tuple[str, Callable[[], str]]]:
         for placeholder, instances in (
             ("entity", [entity]),
             ("numbered", [] if entity.is_sparse else [entity]),
+            ("listed", [entity] if entity.counted or entity.by_param else []),
             ("sparse", [entity] if entity.is_sparse else []),
             ("of_transactions", [entity] if entity.is_of_transactions else []),
             ("list_by_one_filter", entity.counted),

@@ -44,6 +44,8 @@ class InternalTransfer(NamedTuple):
 
 RowsOfBlock = Callable[[blocks.DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
 
+LogsOfBlock = Callable[[blocks.DecodedBlock, Collection[bytes], bool], Iterable[tuple[Any, ...]]]
+
 
 class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
@@ -70,22 +72,20 @@ class SparseTable:
 
 
 class FollowedTable(SparseTable):
-    """A table of the logs of emitters that the operator chose, which the statement `emitters_list`
-    lists, each with the block from which on the table has its logs. `logs_of` returns a block's
-    rows, given the emitters among them and whether the table of logs has all of them."""
+    """A table of the logs of emitters that the operator chose.
+
+    The statement `emitters_list` lists them, each with the block from which on the table has its
+    logs; `begin` is one that precedes new blocks, as older ones may have been written without them.
+    `logs_of` returns a block's rows, given the emitters among them and whether the table of logs
+    has all of them.
+    """
 
     def __init__(
-        self,
-        record: type[Any],
-        logs_of: Callable[
-            [blocks.DecodedBlock, Collection[bytes], bool], Iterable[tuple[Any, ...]]
-        ],
-        *,
-        emitters_list: str,
+        self, record: type[Any], logs_of: LogsOfBlock, *, emitters_list: str, begin: str
     ) -> None:
         super().__init__(record, lambda block, _: ())
         self.logs_of = logs_of
-        self.emitters_list = emitters_list
+        self.emitters_list, self.begin = emitters_list, begin
 
 
 class ContractCreation(NamedTuple):

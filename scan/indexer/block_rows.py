@@ -36,6 +36,12 @@ class LogSelection(NamedTuple):
             return bool(log.topics) and log.topics[0] in self.topics
         return self.stored == "all"
 
+    def for_new_blocks(self) -> "LogSelection":
+        """Return the selection with all followed emitters from the first block on: blocks that
+        replace orphaned ones have their logs, too."""
+        followed = {table: dict.fromkeys(of, 0) for table, of in self.followed.items()}
+        return self._replace(followed=followed)
+
 
 NO_LOGS = LogSelection("none", frozenset(), frozenset())
 

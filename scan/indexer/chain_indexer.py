@@ -236,7 +236,7 @@ class ChainIndexer:
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
             ContractInspector(self._state, self._database, load_factories(chain.identity.chain_id)),
-            block_rows.read_stored(self._database),
+            block_rows.read_stored(self._database).for_new_blocks(),
             head,
         )
         return self._session

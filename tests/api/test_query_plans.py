@@ -22,7 +22,7 @@ BESIDE_A_LIST = {
     "contracts/contracts_find",
     "contracts/codes_list_delegations",
     "contracts/signatures_find",
-    *(f"queries/{entity}_get_bounds" for entity in all_entities()),
+    *(f"queries/{n}_get_bounds" for n, e in all_entities().items() if e.counted or e.by_param),
 }
 
 

@@ -130,41 +130,51 @@ def events_in(entries: Iterable[Any]) -> Iterator[tuple[Mapping[str, Any], Entry
                 yield {k: definition[k] for k in kept if k in definition}, entry
 
 
+class Version(NamedTuple):
+    """The ABI of a contract from a block on; 0: from its first."""
+
+    first_block: int
+    entries: Sequence[Any]
+
+
 def merged(
     address: bytes,
     contract: str,
-    tables: Sequence[EventTable],
-    entries: Iterable[Any],
-    first_block: int,
+    stored: Sequence[EventTable],
+    versions: Sequence[Version],
     taken: Collection[str],
 ) -> list[EventTable]:
-    """Return the tables of a contract, given those that it has already, with the events of the ABI
-    that it has from a block on; 0: that it always had. `taken` are views of others."""
-    by_name: dict[str, EventTable] = {table.view: table for table in tables}
-    events = [*events_in(entries)]
-    present = {_key(definition, entry) for definition, entry in events}
-    of_event: dict[str, list[EventTable]] = {}
-    for table in tables:
-        of_event.setdefault(table.event, []).append(table)
-    has_more: set[str] = set()  # views that have an event of this ABI
-    for definition, entry in events:
-        key = _key(definition, entry)
-        same = [t for t in of_event.get(entry.name, ()) if key in map(_key_of, t.forms)]
-        ended = [
-            t
-            for t in of_event.get(entry.name, ())
-            if t.view not in has_more and present.isdisjoint(map(_key_of, t.forms))
-        ]
-        table = next(iter([*same, *ended]), None)
-        if table is None:
-            event = identifier(entry.name, "event", MAX_IDENTIFIER - MAX_CONTRACT - 1)
-            view = free(f"{contract}_{event}", {*taken, *by_name})
-            name = view[len(contract) + 1 :]
-            table = EventTable(address, contract, entry.name, name, view, (), ())
-        table = _with_form(by_name.get(table.view, table), definition, entry, first_block)
-        by_name[table.view] = table
-        has_more.add(table.view)
-    return [*by_name.values()]
+    """Return the tables of a contract by its versions, the oldest first. `stored` are those that it
+    has: their names, columns and forms stay. `taken` are views of other contracts."""
+    before = {table.view: table for table in stored}
+    tables = {view: table._replace(forms=()) for view, table in before.items()}
+    for version in versions:
+        events = [*events_in(version.entries)]
+        present = {_key(definition, entry) for definition, entry in events}
+        used: set[str] = set()
+        for definition, entry in events:
+            alike = [t for t in tables.values() if t.event == entry.name]
+            keys = {t.view: {_key_of(f) for f in (*t.forms, *_forms(before, t))} for t in alike}
+            same = [t for t in alike if _key(definition, entry) in keys[t.view]]
+            ended = [t for t in alike if t.view not in used and present.isdisjoint(keys[t.view])]
+            table = next(iter([*same, *ended]), None)
+            if table is None:
+                event = identifier(entry.name, "event", MAX_IDENTIFIER - MAX_CONTRACT - 1)
+                view = free(f"{contract}_{event}", {*taken, *tables})
+                name = view[len(contract) + 1 :]
+                table = EventTable(address, contract, entry.name, name, view, (), ())
+            old = _forms(before, table)
+            tables[table.view] = _with_form(table, old, definition, entry, version.first_block)
+            used.add(table.view)
+    for view, table in before.items():
+        new = tables[view].forms
+        kept = [f for f in table.forms if not any(_is_alike(f, g.definition, g.entry) for g in new)]
+        tables[view] = tables[view]._replace(forms=(*kept, *new))
+    return [*tables.values()]
+
+
+def _forms(tables: Mapping[str, EventTable], table: EventTable) -> Sequence[EventForm]:
+    return tables[table.view].forms if table.view in tables else ()
 
 
 def _key(definition: Mapping[str, Any], entry: Entry) -> tuple[str, bool]:
@@ -175,29 +185,43 @@ def _key_of(form: EventForm) -> tuple[str, bool]:
     return _key(form.definition, form.entry)
 
 
+def _is_alike(form: EventForm, definition: Mapping[str, Any], entry: Entry) -> bool:
+    """Return whether the logs of a form may be those of an event: it has as many topics."""
+    topics = sum(form.entry.indexed), sum(entry.indexed)
+    return _key_of(form) == _key(definition, entry) and topics[0] == topics[1]
+
+
 def _with_form(
-    table: EventTable, definition: Mapping[str, Any], entry: Entry, first_block: int
+    table: EventTable,
+    stored: Sequence[EventForm],
+    definition: Mapping[str, Any],
+    entry: Entry,
+    first_block: int,
 ) -> EventTable:
-    """Return a table with a form from a block on; as it is where it has that."""
-    is_anonymous = bool(definition.get("anonymous"))
-    topic0 = None if is_anonymous else keccak256(entry.signature.encode())
-    shape = (entry.names, entry.types, entry.indexed)
+    """Return a table with the form of an event from a block on. What a form that is `stored` calls
+    the arguments there, they are called."""
+    for form in stored:
+        is_in_time = form.first_block <= first_block <= (form.last_block or first_block)
+        if (
+            is_in_time
+            and _is_alike(form, definition, entry)
+            and form.entry.indexed == entry.indexed
+        ):
+            definition, entry = form.definition, form.entry
+    shape = entry.names, entry.types, entry.indexed
     forms = []
     for form in table.forms:
-        is_open = form.last_block is None
-        is_alike = _key_of(form) == _key(definition, entry) and sum(form.entry.indexed) == sum(
-            entry.indexed
-        )
-        if is_open and is_alike:
+        if form.last_block is None and _is_alike(form, definition, entry):
             if (form.entry.names, form.entry.types, form.entry.indexed) == shape:
                 return table
-            if first_block <= form.first_block:
-                continue  # the ABI of the same code is another now
             form = form._replace(last_block=first_block - 1)
         forms.append(form)
-    had = any(_key_of(form) == _key(definition, entry) for form in forms)
+    is_first = not any(_is_alike(form, definition, entry) for form in forms)
+    is_anonymous = bool(definition.get("anonymous"))
+    topic0 = None if is_anonymous else keccak256(entry.signature.encode())
     columns, view_columns = _columns(table.view_columns, entry, int(not is_anonymous))
-    form = EventForm(entry, topic0, first_block if had else 0, None, columns, definition)
+    first = 0 if is_first else first_block
+    form = EventForm(entry, topic0, first, None, columns, definition)
     return table._replace(forms=(*forms, form), view_columns=view_columns)
 
 
@@ -250,12 +274,12 @@ def described(abi_type: AbiType) -> list[Any]:
     inner = [described(item) for item in items]
     if max(size or 0, head_bytes // 32) > MAX_VALUES or _NO_TYPE in inner:
         return _NO_TYPE  # of which no data has a value
-    names = [*map(_storable, labels)] if kind == "tuple" else []
+    names = [*map(storable, labels)] if kind == "tuple" else []
     is_object = kind == "tuple" and abi_json.are_unique_names(names)
     return [kind, size, dynamic, head_bytes, decimals, inner, names if is_object else None]
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Return a text without what PostgreSQL's JSON does not take."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
@@ -285,7 +309,7 @@ def _view_form(form: EventForm, named: Sequence[str]) -> Mapping[str, Any]:
         "order": entry.indexed,
         "others": named if form.topic0 is None else [],
         "columns": [*columns, [MALFORMED, "malformed", 0]],
-        "signature": _storable(entry.signature),
+        "signature": storable(entry.signature),
         "arguments": _arguments(form.columns),
         "definition": _clean(form.definition),
     }
@@ -294,7 +318,7 @@ def _view_form(form: EventForm, named: Sequence[str]) -> Mapping[str, Any]:
 def _arguments(columns: Sequence[EventColumn]) -> list[Mapping[str, Any]]:
     """Return the arguments of a form as interfaces name them: by their names in the ABI, or by
     those of their columns where that has none, a long one, or the same one twice."""
-    names = [_storable(column.argument) for column in columns]
+    names = [storable(column.argument) for column in columns]
     if not abi_json.are_unique_names(names):
         names = [column.name for column in columns]
     return [
@@ -312,10 +336,10 @@ def _arguments(columns: Sequence[EventColumn]) -> list[Mapping[str, Any]]:
 def _clean(value: Any) -> Any:
     """Return a part of an ABI with texts that PostgreSQL's JSON takes."""
     if isinstance(value, dict):
-        return {_storable(key): _clean(of) for key, of in value.items()}
+        return {storable(key): _clean(of) for key, of in value.items()}
     if isinstance(value, list):
         return [*map(_clean, value)]
-    return _storable(value) if isinstance(value, str) else value
+    return storable(value) if isinstance(value, str) else value
 
 
 def read_table(
@@ -327,11 +351,7 @@ def read_table(
     for form in forms:
         definition = form["definition"]
         [(_, entry)] = events_in([definition])
-        names = {
-            what_place: name
-            for name, *what_place in form["columns"]
-            for what_place in [tuple(what_place)]
-        }
+        names = {(what, place): name for name, what, place in form["columns"]}
         topics = count(0 if form["anonymous"] else 1)
         of_arguments = []
         for place, (label, type_, is_indexed) in enumerate(

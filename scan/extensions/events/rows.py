@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Annotated, NamedTuple
 
+from scan.database import transaction
 from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.indexer.hooks import Rows
+from scan.indexer.hooks import BlockRange, Derived, Rows
 
 TABLE = "contract_events"
 _TOPIC = column_types.Column(column_types.HASH, column_types.PROVEN)
@@ -48,10 +49,20 @@ def contract_events(
             )
 
 
-HOOKS = Rows(
-    tables={
-        TABLE: sparse_tables.FollowedTable(
-            ContractEvent, contract_events, emitters_list="indexer/followed_contracts_list"
-        )
-    }
+def _unwind(tx: transaction.Transaction, orphaned: BlockRange) -> None:
+    tx.execute("indexer/followed_contracts_unwind", last_kept=orphaned.span[0] - 1)
+
+
+HOOKS = (
+    Derived(tables={}, derive=lambda tx, written: [], unwind=_unwind),
+    Rows(
+        tables={
+            TABLE: sparse_tables.FollowedTable(
+                ContractEvent,
+                contract_events,
+                emitters_list="indexer/followed_contracts_list",
+                begin="indexer/followed_contracts_begin",
+            )
+        }
+    ),
 )

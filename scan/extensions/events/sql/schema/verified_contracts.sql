@@ -7,6 +7,7 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     is_automatic boolean NOT NULL, -- followed since a build of SCAN_ARTIFACTS has its code
     abi json,                      -- as it was given; null: by its verification or build
     abi_digest bytea,              -- of the events by which the views were made; null: they are to be made
+    implementations bytea[] NOT NULL DEFAULT '{}', -- whose ABIs the views have, too
     problem text,                  -- why older logs are not filled
     added_at timestamptz NOT NULL DEFAULT now()
 );

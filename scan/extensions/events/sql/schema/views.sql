@@ -274,7 +274,7 @@ BEGIN
         least(10485760, 4 * octet_length(data)::bigint + 1024), CASE WHEN is_strict THEN (
             SELECT array_append(array_agg(('x' || encode(substr(data, 32 * n + 29, 4), 'hex'))::bit(32)::bigint),
                 octet_length(data)::bigint)
-            FROM generate_series(0, (SELECT coalesce(sum((t->>3)::bigint), 0) / 32 - 1
+            FROM generate_series(0, (SELECT (coalesce(sum((t->>3)::bigint), 0) / 32)::integer - 1
                 FROM jsonb_array_elements(plain) AS t)) AS n
             WHERE octet_length(data) >= 32 * (n + 1)) END);
     IF in_data.texts IS NULL OR is_strict AND in_data.ending <> octet_length(data) THEN

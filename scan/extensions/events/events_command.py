@@ -1,0 +1,134 @@
+"""`scan events`: contracts whose events are tables."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import orjson
+
+from scan import parameters
+from scan.commands import arguments, long_work
+from scan.errors import InvalidParameter, SettingError
+from scan.extensions.events.following import NAME, CannotFollow, Following
+from scan.extensions.events.indexing import opened
+from scan.extensions.events.queries import FollowedContract
+from scan.hex import to_hex
+from scan.observability.logs import print_lines
+from scan.settings import Settings
+
+MOST_ABI_BYTES = 1024 * 1024
+
+ADD = """\
+Keeps a contract's logs, whatever SCAN_LOGS is, and makes a view for each of its events in the
+schema `events`. The indexer continues meanwhile. Logs of older blocks are filled from stored
+blocks, else from the node; a run that is ended is continued by the indexer or the next run. Without
+--abi the events are those of the contract's verification, or of a build in SCAN_ARTIFACTS, and of
+what it is a proxy of."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = arguments.add_actions(group)
+    add = arguments.add_command(actions, "add", "follow a contract", ADD, run_add)
+    add.add_argument("address", type=_address, metavar="ADDRESS")
+    add.add_argument("--abi", type=Path, metavar="FILE", help="its ABI, or a build's JSON file")
+    add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
+    arguments.add_command(actions, "list", "print what is followed, and its views", run=run_list)
+    text = "end following a contract, and remove its views and logs"
+    remove = arguments.add_command(actions, "remove", text, run=run_remove)
+    remove.add_argument("address", type=_address, metavar="ADDRESS")
+
+
+def _address(text: str) -> bytes:
+    try:
+        return parameters.address(text)
+    except InvalidParameter as error:
+        raise argparse.ArgumentTypeError(error.message) from None
+
+
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            "a name has a-z, 0-9 and _, at most 31 characters, and a letter first"
+        )
+    return text
+
+
+def _read_abi(path: Path) -> str:
+    """Return the events of an ABI's file, or of a build's, as JSON. Raises SettingError."""
+    try:
+        if path.stat().st_size > 64 * MOST_ABI_BYTES:
+            raise SettingError("--abi", str(path), "is too large")
+        abi = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingError("--abi", str(path), f"cannot be read: {error}") from None
+    abi = abi.get("abi") if isinstance(abi, dict) else abi
+    if not isinstance(abi, list):
+        raise SettingError("--abi", str(path), "is no ABI: a list of entries, or a build with one")
+    events = [e for e in abi if isinstance(e, dict) and e.get("type") == "event"]
+    text = orjson.dumps(events).replace(b"\\u0000", b"\xef\xbf\xbd")
+    if len(text) > MOST_ABI_BYTES:
+        raise SettingError("--abi", str(path), "has more than 1 MiB of events")
+    return text.decode()
+
+
+def run_add(settings: Settings, options: argparse.Namespace) -> int:
+    """Return DONE once all older logs are there, NOT_DONE where some cannot be filled now."""
+    abi = None if options.abi is None else _read_abi(options.abi)
+    with (
+        long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work,
+        opened(work.settings) as following,
+    ):
+        added = following.add(options.address, options.name, abi)
+        following.make_views()
+        total = following.missing_blocks(options.address)
+        progress = long_work.Progress(max(total, 1), f"{added.name}: filled")
+        problem = None
+        while not work.stop.is_set():
+            fill = next((f for f in following.fills() if f.address == options.address), None)
+            if fill is None:
+                break
+            if following.fill(fill) is None:
+                problem = _contract(following, options.address).problem
+                if problem is not None:
+                    break
+                work.stop.wait(long_work.POLL_S)
+            progress.show(total - following.missing_blocks(options.address))
+        progress.end()
+        contract = _contract(following, options.address)
+        print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
+        print_lines(*(f"events.{view}" for view in following.views(options.address)))
+        if problem is not None:
+            long_work.write_line(problem)
+        elif not work.stop.is_set():
+            return long_work.DONE
+    return long_work.NOT_DONE
+
+
+def _contract(following: Following, address: bytes) -> FollowedContract:
+    return next(one for one in following.contracts() if one.address == address)
+
+
+def run_list(settings: Settings, options: argparse.Namespace) -> int:
+    with long_work.begun(settings, "scan-events", needs_node=False) as work:
+        following = Following(work.database)
+        for contract in following.contracts():
+            by_itself = ", of a build" if contract.is_automatic else ""
+            print_lines(
+                f"{to_hex(contract.address)} {contract.name}: all logs from block"
+                f" {contract.complete_from} on{by_itself}"
+            )
+            if contract.problem is not None:
+                print_lines(f"  {contract.problem}")
+            print_lines(*(f"  events.{view}" for view in following.views(contract.address)))
+    return long_work.DONE
+
+
+def run_remove(settings: Settings, options: argparse.Namespace) -> int:
+    with long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work:
+        following = Following(work.database)
+        if all(one.address != options.address for one in following.contracts()):
+            print_lines("it is not followed", file=sys.stderr)
+            return long_work.NOT_DONE
+        print_lines(*(f"removed events.{view}" for view in following.remove(options.address)))
+        return long_work.DONE
+    return long_work.NOT_DONE

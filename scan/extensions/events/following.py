@@ -1,0 +1,353 @@
+"""Which contracts are followed, their views, and their older logs.
+
+From the next block on the indexer keeps a new contract's logs: its version in chain is another then
+(see writer.py). Older ones are filled from there downwards, in blocks in which it emitted any: from
+the table of logs where that has all, else from stored blocks, else from the node's blocks, which
+their hashes prove. A step is one transaction, so that whoever comes next continues.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts import transaction_contents
+from scan.database import connection, transaction
+from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.ethereum import node_errors
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.request_node import NodeGateway
+from scan.ethereum.stored_blocks import StoredBlock
+from scan.extensions.decoding.contract_abis import Block, ContractAbis
+from scan.extensions.events import event_tables, queries
+from scan.extensions.events.event_tables import EventTable, Version
+from scan.extensions.events.queries import FollowedContract
+from scan.extensions.events.rows import TABLE, ContractEvent, contract_events
+from scan.hex import to_hex
+from scan.indexer import block_rows
+from scan.indexer.block_source import BlockSource
+
+log = logging.getLogger(__name__)
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+MOST_AUTOMATIC = 100
+MOST_CHANGES = 100  # of a proxy's implementations, whose blocks the node is asked about
+STEP_BLOCKS = 500
+STEP_LOGS = 20_000
+STEP_BLOCKS_OF_NODE = 50
+VIEWS_AT_ONCE = 50
+COLUMNS = ContractEvent._fields
+NO_BLOCK = "nothing is indexed yet: follow contracts once the first block is"
+IN_BULK = "a bulk backfill is not finished: follow contracts after it"
+
+
+class CannotFollow(ScanError):
+    """A contract cannot be followed; the message says why."""
+
+
+class Fill(NamedTuple):
+    """A contract whose logs of blocks from `oldest` up to `complete_from` may be missing."""
+
+    address: bytes
+    complete_from: int
+    oldest: int
+
+
+class Following:
+    """What is followed in one database. Without a node, implementations of proxies are not known,
+    and only what is stored is filled."""
+
+    def __init__(
+        self,
+        database: connection.Database,
+        gateway: NodeGateway | None = None,
+        source: BlockSource | None = None,
+    ) -> None:
+        self._database = database
+        self._gateway = gateway
+        self._source = source
+        self._abis = ContractAbis(database)
+        self._bodies = transaction_contents.TransactionContents(database)
+        self._told_beyond = 0
+
+    def contracts(self) -> list[FollowedContract]:
+        return queries.contracts(self._database)
+
+    def views(self, address: bytes) -> list[str]:
+        """Return the names of a contract's views."""
+        return [table.view for table in queries.tables(self._database, address)]
+
+    def add(
+        self, address: bytes, name: str | None, abi: str | None = None, *, automatic: bool = False
+    ) -> FollowedContract:
+        """Follow a contract; one that is followed gets the ABI, if one is given. `name` is None for
+        what its verification or build calls it. Raises CannotFollow."""
+        known = {contract.address: contract for contract in self.contracts()}
+        if (contract := known.get(address)) is not None:
+            if name not in (None, contract.name):
+                raise CannotFollow(f"it is followed as {contract.name}: names of views stay")
+            if abi is not None:
+                self._database.rows("events/contract_set_abi", address=address, abi=abi)
+            return contract
+        if self._database.value("indexer/bulk_backfill_is_unfinished"):
+            raise CannotFollow(IN_BULK)
+        taken = {contract.name for contract in known.values()}
+        if name in taken:
+            raise CannotFollow(f"another contract is followed as {name}")
+        if name is None:
+            called = self._database.value("events/contract_get_name", address=address) or ""
+            name = event_tables.identifier(called, "", event_tables.MAX_CONTRACT)
+            name = name if NAME.fullmatch(name) else f"contract_{address.hex()[:8]}"
+            name = event_tables.free(name, taken)
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            row = tx.row(
+                "events/contract_add", address=address, name=name, abi=abi, automatic=automatic
+            )
+            tx.execute("indexer/chain_notify")
+        if row is None:
+            raise CannotFollow(NO_BLOCK)
+        return FollowedContract(address, name, row[0], automatic, None, 0)
+
+    def remove(self, address: bytes) -> list[str]:
+        """Remove a contract with its logs and views, and return the names of these."""
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            if TABLE in {row[0] for row in tx.rows("audit/rebuilds_list")}:
+                raise CannotFollow("its logs are being derived again (scan rebuild): try later")
+            names = [name for (name,) in tx.rows("events/contract_remove", address=address)]
+            tx.execute("indexer/chain_notify")
+        return names
+
+    def follow_builds(self) -> None:
+        """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
+        rows = self._database.rows("events/built_contracts_list", most=MOST_AUTOMATIC)
+        for number, (address, name, beyond, followed) in enumerate(rows):
+            if followed + number >= MOST_AUTOMATIC:
+                left = len(rows) - number + max(beyond, 0)
+                if left != self._told_beyond:
+                    log.warning(
+                        "%d contracts of builds are not followed, only the first %d:"
+                        " `scan events add` follows others",
+                        left,
+                        MOST_AUTOMATIC,
+                    )
+                    self._told_beyond = left
+                return
+            with suppress(CannotFollow):
+                self.add(bytes(address), None, automatic=True)
+                log.info("following %s, which is %s of a build", to_hex(bytes(address)), name)
+
+    def make_views(self) -> None:
+        """Make views of events that are due, as contracts or their ABIs are new."""
+        for address, name, abi, digest in self._database.rows("events/contracts_list_due"):
+            self._make_views(bytes(address), name, abi, bytes(digest))
+
+    def _make_views(self, address: bytes, name: str, abi: str | None, digest: bytes) -> None:
+        implementations: set[bytes] = set()
+        if abi is not None:
+            versions = [Version(0, orjson.loads(abi))]
+        else:
+            versions, implementations = self._versions(address)
+        stored = queries.tables(self._database)
+        own = [table for table in stored if table.address == address]
+        taken = {table.view for table in stored} - {table.view for table in own}
+        made = event_tables.merged(address, name, own, versions, taken)
+        before = {table.view: table for table in own}
+        has_other_names = {f.topic0 for t in made for f in t.forms} != {
+            f.topic0 for t in own for f in t.forms
+        }
+        changed = [t for t in made if has_other_names or before.get(t.view) != t]
+        with self._database.transaction() as tx:
+            if changed:
+                _put(tx, address, changed, made)
+            tx.execute(
+                "events/contract_set_digest",
+                address=address,
+                digest=digest,
+                implementations=sorted(implementations),
+            )
+
+    def _versions(self, address: bytes) -> tuple[list[Version], set[bytes]]:
+        """Return the ABIs that a contract had, by the blocks of its code and its implementations,
+        and these."""
+        of_blocks: list[tuple[int, set[bytes]]] = []
+        rows = self._database.rows("events/changes_list", address=address, most=MOST_CHANGES)
+        for number, block_hash in rows:
+            block = Block(number, to_hex(bytes(block_hash)))
+            if (at := self._implementations(address, block)) is not None:
+                of_blocks.append((number, at))
+        implementations = {one for _, at in of_blocks for one in at} - {address}
+        abis: dict[bytes, list[tuple[int, Any]]] = {}
+        for owner, first, text in self._database.rows(
+            "events/versions_list", addresses=[address, *implementations]
+        ):
+            entries = [] if text is None else orjson.loads(text)
+            abis.setdefault(bytes(owner), []).append((first, entries))
+
+        def entries_at(owner: bytes, block: int) -> list[Any]:
+            lives = [entries for first, entries in abis.get(owner, ()) if first <= block]
+            return lives[-1] if lives else []
+
+        # Code that came later: a block of its own where no implementation changed.
+        firsts = {first for first, _ in abis.get(address, ())}
+        for first in sorted(firsts - {number for number, _ in of_blocks}):
+            earlier = [at for number, at in of_blocks if number <= first]
+            of_blocks.append((first, earlier[-1] if earlier else set()))
+        versions: list[Version] = []
+        for number, at in sorted(of_blocks, key=lambda one: one[0]):
+            entries = entries_at(address, number)
+            for one in sorted(at - {address}):
+                entries = [*entries, *entries_at(one, number)]
+            if entries and (not versions or versions[-1].entries != entries):
+                versions.append(Version(number if versions else 0, entries))
+        return versions, implementations
+
+    def _implementations(self, address: bytes, block: Block) -> set[bytes] | None:
+        """Return a proxy's implementations at a block; None where the node does not say."""
+        if self._gateway is None:
+            return set()
+        session = self._gateway.session("events", is_optional=False)
+        try:
+            proxy = self._abis.proxies_at([address], block, session).get(address)
+        except (UpstreamFailed, Unavailable):
+            return None
+        return set() if proxy is None else {*proxy.implementations}
+
+    def missing_blocks(self, address: bytes) -> int:
+        """Return how many blocks older logs of a contract may be in."""
+        fill = next((fill for fill in self.fills() if fill.address == address), None)
+        if fill is None:
+            return 0
+        return int(
+            self._database.value(
+                "events/fill_count_blocks",
+                address=address,
+                block_from=fill.oldest,
+                before=fill.complete_from,
+            )
+        )
+
+    def fills(self) -> list[Fill]:
+        rows = self._database.rows("events/fills_list")
+        return [Fill(bytes(address), *rest) for address, *rest in rows]
+
+    def fill(self, fill: Fill) -> int | None:
+        """Fill the logs of the newest blocks that lack them; return how many blocks were filled,
+        None where that was not possible now."""
+        rows = self._database.rows(
+            "events/fill_list_blocks",
+            address=fill.address,
+            block_from=fill.oldest,
+            before=fill.complete_from,
+            most=STEP_BLOCKS,
+        )
+        blocks = {number: bytes(block_hash) for number, block_hash in rows}
+        are_logs_stored = block_rows.read_stored(self._database).stored == "all"
+        problem = None
+        lines: list[str] = []
+        if not are_logs_stored:
+            try:
+                blocks, lines = self._read(fill.address, blocks)
+            except (*node_errors.NODE_FAILURES, CannotFollow) as error:
+                text = error.for_operators if isinstance(error, ScanError) else str(error)
+                problem = f"logs before block {fill.complete_from} are not filled: {text}"[:300]
+        with self._database.transaction() as tx:
+            if problem is not None:
+                tx.execute(
+                    "events/fill_set_complete",
+                    address=fill.address,
+                    complete_from=fill.complete_from,
+                    problem=problem,
+                )
+                return None
+            tx.execute("indexer/writes_lock")
+            are_as_read = tx.value(
+                "events/fill_blocks_match",
+                address=fill.address,
+                complete_from=fill.complete_from,
+                numbers=[*blocks],
+                hashes=[*blocks.values()],
+            )
+            if not are_as_read:
+                return None
+            if are_logs_stored:
+                tx.execute("events/fill_from_logs", address=fill.address, numbers=[*blocks])
+            transaction.copy_lines(tx, TABLE, COLUMNS, lines)
+            is_last = len(rows) < STEP_BLOCKS and len(blocks) == len(rows)
+            complete_from = fill.oldest if is_last else min(blocks)
+            tx.execute(
+                "events/fill_set_complete",
+                address=fill.address,
+                complete_from=complete_from,
+                problem=None,
+            )
+            tx.execute("indexer/chain_notify")
+        return len(blocks)
+
+    def _read(
+        self, address: bytes, blocks: Mapping[int, bytes]
+    ) -> tuple[dict[int, bytes], list[str]]:
+        """Return the first of the blocks, whose logs of an address are read, and lines of COPY.
+        Raises CannotFollow, and the node's failures, where none can be read."""
+        read: dict[int, bytes] = {}
+        lines: list[str] = []
+        numbers = [*blocks]
+        for start in range(0, len(numbers), STEP_BLOCKS_OF_NODE):
+            chunk = numbers[start : start + STEP_BLOCKS_OF_NODE]
+            stored = {
+                number: [] if block is None else [*_stored_logs(number, block, address)]
+                for number, block_hash, block in self._bodies.stored(chunk)
+                if block_hash == blocks[number]
+            }
+            for number in chunk:
+                try:
+                    logs = stored[number] if number in stored else self._of_node(address, number)
+                except (*node_errors.NODE_FAILURES, CannotFollow):
+                    if read:
+                        return read, lines
+                    raise
+                read[number] = blocks[number]
+                lines += map(transaction.line, logs)
+            if len(lines) >= STEP_LOGS or len(stored) < len(chunk):
+                break
+        return read, lines
+
+    def _of_node(self, address: bytes, number: int) -> Sequence[ContractEvent]:
+        """Return the logs of an address in a block of the node's."""
+        if self._source is None:
+            raise CannotFollow(f"block {number} is not stored, and there is no node (RPC_URL)")
+        [fetched] = self._source.blocks(number, number)
+        return [*contract_events(fetched.block, {address}, are_stored=False)]
+
+
+def _stored_logs(number: int, block: StoredBlock, address: bytes) -> Iterator[ContractEvent]:
+    for index, receipt in block.receipts_with([address]):
+        for emitter, topics, log_data, log_index in receipt.logs or ():
+            if emitter == address:
+                places = (number << PLACE_BITS) + log_index, number, index, log_index
+                of_log = (*topics, None, None, None, None)[:MAX_TOPICS]
+                yield ContractEvent(*places, address, *of_log, log_data)
+
+
+def _put(
+    tx: transaction.Transaction,
+    address: bytes,
+    changed: Sequence[EventTable],
+    tables: Sequence[EventTable],
+) -> None:
+    """Store tables, and make their views. Raises SchemaMismatch where one cannot be made."""
+    for start in range(0, len(changed), VIEWS_AT_ONCE):
+        some = changed[start : start + VIEWS_AT_ONCE]
+        tx.execute(
+            "events/views_put",
+            address=address,
+            names=[table.view for table in some],
+            events=[event_tables.storable(table.event) for table in some],
+            columns=[orjson.dumps(table.view_columns).decode() for table in some],
+            forms=[event_tables.view_forms(table, tables) for table in some],
+        )

@@ -1,0 +1,64 @@
+"""Following beside the indexer: contracts of builds, views of new ABIs, and older logs."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from scan.commands.hooks import Indexing
+from scan.concurrency.waiting_threads import WaitingThreads
+from scan.contracts.account_state import node_of_index
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.ethereum.request_node import NodeGateway
+from scan.extensions.events.following import Following
+from scan.indexer.block_source import BlockSource
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 1.0
+AGAIN_S = 60.0  # after a contract's older logs could not be filled
+NAME = "scan-events"
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Following]:
+    """Open what is followed, with the node where there is one."""
+    database = Database(settings.database_url, statement_timeout_ms=0, name=NAME)
+    with closing(database):
+        if settings.rpc_urls:
+            node = node_of_index(settings)
+            source = BlockSource(node, traces="off")
+            yield Following(database, NodeGateway(node, WaitingThreads()), source)
+        else:
+            yield Following(database)
+
+
+def run_beside(settings: Settings, stop: threading.Event) -> None:
+    """Follow until `stop` is set."""
+    waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
+    with opened(settings) as following:
+        while not stop.is_set():
+            is_idle = True
+            try:
+                following.follow_builds()
+                following.make_views()
+                for fill in following.fills():
+                    waits[fill.address] = waits.get(fill.address, 0) - 1
+                    if waits[fill.address] < 0:
+                        if following.fill(fill) is None:
+                            waits[fill.address] = round(AGAIN_S / EVERY_S)
+                        else:
+                            is_idle = False
+                            break
+            except ScanError as error:
+                log.debug("events are not followed at the moment: %s", error)
+            except Exception:
+                log.exception("events are not followed at the moment")
+                stop.wait(AGAIN_S)
+            if is_idle:
+                stop.wait(EVERY_S)
+
+
+HOOKS = Indexing(run=run_beside)

@@ -1,0 +1,14 @@
+-- Follows a contract from the next block on. The indexer has to be kept from writing (indexer/writes_lock).
+-- params: address bytea, name text, abi text null, automatic boolean
+-- returns: one row, the block from which on its logs are stored; none where no block is indexed
+-- index: blocks_pkey
+WITH head AS (
+    SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1
+), renewed AS (
+    UPDATE chain SET followed_version = followed_version + 1 WHERE EXISTS (SELECT FROM head)
+), wanted AS (
+    DELETE FROM unfollowed_contracts WHERE address = %(address)s
+)
+INSERT INTO followed_contracts (address, name, complete_from, is_automatic, abi)
+SELECT %(address)s, %(name)s, head.number + 1, %(automatic)s, %(abi)s::json FROM head
+RETURNING complete_from;

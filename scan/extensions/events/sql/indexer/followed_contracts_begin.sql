@@ -1,0 +1,12 @@
+-- Notes that logs of followed contracts are written; those until now are filled anew where they were not, as the
+-- extension was off.
+-- params: none
+-- returns: nothing
+-- index: filled_tables_pkey, blocks_pkey
+WITH begun AS (
+    INSERT INTO filled_tables (name) VALUES ('contract_events') ON CONFLICT (name) DO NOTHING RETURNING name
+), removed AS (
+    DELETE FROM contract_events WHERE EXISTS (SELECT FROM begun)
+)
+UPDATE followed_contracts SET complete_from = coalesce((SELECT max(b.number) + 1 FROM blocks b), 0)
+WHERE EXISTS (SELECT FROM begun);

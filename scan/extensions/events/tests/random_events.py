@@ -1,0 +1,137 @@
+"""Random events of all types of the ABI, and logs of them as contracts emit them, encoded by
+eth_abi. Nothing of Scan's is imported."""
+
+from eth_abi import encode
+from eth_utils import keccak
+
+WORDS = "owner to amount id memo data flags path order nested value sender asset when".split()
+ELEMENTARY = (
+    "uint256 uint8 uint64 uint128 uint16 int256 int8 int40 address bool bytes32 bytes1 bytes20"
+    " bytes string"
+).split()
+
+
+class Events:
+    """A generator of events and logs by one random.Random."""
+
+    def __init__(self, random):
+        self.random = random
+
+    def type_of(self, depth=0):
+        """A type as an ABI's JSON has it, with a name to be added."""
+        draw = self.random.random()
+        if depth < 4 and draw < 0.12:
+            count = self.random.randrange(1, 4)
+            names = self.random.sample(WORDS, count)
+            return {
+                "type": "tuple" + self.random.choice(["", "", "[]", "[2]"]),
+                "components": [{"name": n, **self.type_of(depth + 1)} for n in names],
+            }
+        base = self.random.choice(ELEMENTARY)
+        if depth < 4 and draw < 0.35:
+            base += self.random.choice(["[]", "[3]", "[][2]", "[2][]"])
+        return {"type": base}
+
+    def event(self, number):
+        """An event of up to six arguments, of which up to three are indexed; one in ten anonymous,
+        with up to four."""
+        is_anonymous = self.random.random() < 0.1
+        names = self.random.sample(WORDS, self.random.randrange(7))
+        inputs = [{"name": name, **self.type_of(), "indexed": False} for name in names]
+        most = 3 + is_anonymous
+        for one in self.random.sample(inputs, min(len(inputs), self.random.randrange(most + 1))):
+            one["indexed"] = True
+        return {
+            "type": "event",
+            "name": f"Event{number}",
+            "inputs": inputs,
+            "anonymous": is_anonymous,
+        }
+
+    def value(self, name):
+        """A value of a type in the form that eth_abi encodes."""
+        random = self.random
+        if name.endswith("]"):
+            item, _, size = name[:-1].rpartition("[")
+            count = int(size) if size else random.choice([0, 1, 2, 5])
+            return [self.value(item) for _ in range(count)]
+        if name.startswith("("):
+            return tuple(self.value(part) for part in members(name))
+        if name.startswith(("uint", "int")):
+            bits = int(name.lstrip("uint"))
+            least, most = (0, 2**bits) if name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+            return random.choice(
+                [least, most - 1, 0, min(7, most - 1), random.randrange(least, most)]
+            )
+        if name == "address":
+            return "0x" + random.randbytes(20).hex()
+        if name == "bool":
+            return random.random() < 0.5
+        if name == "string":
+            return "".join(
+                random.choice('aZ 9_é€𝄞"\\\n\t') for _ in range(random.choice([0, 3, 31, 40]))
+            )
+        if name == "bytes":
+            return random.randbytes(random.choice([0, 1, 32, 45]))
+        return random.randbytes(int(name.removeprefix("bytes")))
+
+    def log(self, event):
+        """The topics and data of a log of an event, and what decoders say of its arguments: numbers
+        as decimal texts, bytes as hex, of a topic that is a hash this hash."""
+        topics = [] if event["anonymous"] else [keccak(text=signature(event))]
+        types, values, said = [], [], []
+        for one in event["inputs"]:
+            name = canonical(one)
+            value = self.value(name)
+            if not one["indexed"]:
+                types.append(name)
+                values.append(value)
+                said.append(shown(one, name, value))
+            elif name in ("bytes", "string") or name[-1] in "])":
+                hashed = self.random.randbytes(32)
+                topics.append(hashed)
+                said.append("0x" + hashed.hex())
+            else:
+                topics.append(encode([name], [value]))
+                said.append(shown(one, name, value))
+        return topics, encode(types, values), said
+
+
+def canonical(one):
+    """The type's name in a signature."""
+    if not one["type"].startswith("tuple"):
+        return one["type"]
+    inner = ",".join(map(canonical, one["components"]))
+    return f"({inner}){one['type'].removeprefix('tuple')}"
+
+
+def signature(event):
+    return f"{event['name']}({','.join(map(canonical, event['inputs']))})"
+
+
+def members(name):
+    """The types in a tuple's name."""
+    parts, depth, start = [], 0, 1
+    for place, letter in enumerate(name):
+        depth += (letter == "(") - (letter == ")")
+        if (letter == "," and depth == 1) or (letter == ")" and depth == 0):
+            parts.append(name[start:place])
+            start = place + 1
+    return [part for part in parts if part]
+
+
+def shown(one, name, value):
+    if name.endswith("]"):
+        item, _, _ = name[:-1].rpartition("[")
+        inner = {**one, "type": one["type"].rpartition("[")[0]}
+        return [shown(inner, item, part) for part in value]
+    if name.startswith("("):
+        return {
+            part["name"]: shown(part, canonical(part), of)
+            for part, of in zip(one["components"], value, strict=True)
+        }
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    return "0x" + value.hex() if isinstance(value, bytes) else value

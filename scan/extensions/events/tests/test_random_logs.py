@@ -1,0 +1,127 @@
+"""Random logs of random events, in views of the schema `events`: what eth_abi encoded is what SELECT
+returns."""
+
+import json
+from contextlib import closing
+from decimal import Decimal
+from random import Random
+
+import psycopg2
+import pytest
+
+from scan.extensions.events.tests.random_events import Events, signature
+from tests.commands.test_command import scan
+from tests.support.anvil import Anvil
+from tests.support.auditing import audit
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+PER_TRANSACTION, PER_BLOCK = 10, 200
+FEW = (12, 400)
+MANY = (60, 20_000)
+FORKS = (12, 3, 12)  # depths
+
+
+class Contract:
+    """A contract that emits random logs of random events, and what its views are to have."""
+
+    def __init__(self, anvil, random, events):
+        self._anvil = anvil
+        self._random = random
+        self._events = Events(random)
+        self.abi = [self._events.event(number) for number in range(events)]
+        self.address = anvil.deploy(anvil.accounts[0], "Emitter").address
+        self.logs = []  # block number, index of the event, arguments
+
+    def emit(self, logs):
+        """Logs in as many blocks as they need."""
+        while logs:
+            of_block = []
+            while logs and len(of_block) < PER_BLOCK:
+                calldata = b""
+                for _ in range(min(PER_TRANSACTION, logs)):
+                    number = self._random.randrange(len(self.abi))
+                    topics, data, said = self._events.log(self.abi[number])
+                    calldata += bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics)
+                    calldata += data
+                    of_block.append((number, said))
+                    logs -= 1
+                self._anvil.call(
+                    "eth_sendTransaction",
+                    {
+                        "from": self._anvil.accounts[0],
+                        "to": self.address,
+                        "data": "0x" + calldata.hex(),
+                        "gas": hex(5_000_000),
+                    },
+                )
+            self._anvil.mine()
+            block = self._anvil.head()
+            self.logs += [(block, number, said) for number, said in of_block]
+
+    def forget(self, after):
+        self.logs = [log for log in self.logs if log[0] <= after]
+
+    def expected(self, number):
+        return [(block, said) for block, n, said in self.logs if n == number]
+
+
+def views_of(contract, url):
+    """The rows of each event's view in the chain's order: block and arguments."""
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        for number, event in enumerate(contract.abi):
+            names = [
+                f'"{one["name"]}{"_hash" if is_hashed(one) else ""}"' for one in event["inputs"]
+            ]
+            cursor.execute(
+                f"SELECT block_number, {', '.join([*names, 'is_malformed'])}"
+                f" FROM events.emitter_event{number} ORDER BY block_number, log_index"
+            )
+            yield number, [(block, [*map(shown, row)]) for block, *row, _ in cursor.fetchall()]
+
+
+def is_hashed(one):
+    return one["indexed"] and (
+        one["type"] in ("bytes", "string", "tuple") or one["type"][-1] == "]"
+    )
+
+
+def shown(value):
+    return str(int(value)) if isinstance(value, Decimal) else value
+
+
+@pytest.mark.parametrize(("events", "logs"), [FEW, pytest.param(*MANY, marks=pytest.mark.long)])
+def test_views_have_what_was_encoded_through_forks_and_after_a_rebuild(
+    postgres, template, tmp_path, events, logs
+):
+    with Anvil() as anvil, postgres.cloned(template) as url, postgres.cloned(template) as fresh:
+        contract = Contract(anvil, Random(102), events)
+        abi = tmp_path / "abi.json"
+        abi.write_text(json.dumps(contract.abi))
+        contract.emit(logs // 2)
+        with Indexing(url, anvil.url, until=anvil.head()) as index:
+            add(url, contract.address, abi)
+            contract.emit(logs // 2)
+            for depth in FORKS:
+                anvil.mine(depth)
+                contract.emit(PER_BLOCK)
+                index.wait_for(anvil.head())
+                contract.forget(anvil.head() - depth)
+                anvil.reorganise(depth)
+                contract.emit(PER_BLOCK)
+                index.wait_for(anvil.head())
+        with Indexing(fresh, anvil.url, until=anvil.head()):
+            add(fresh, contract.address, abi)
+        for number, rows in views_of(contract, url):
+            assert rows == contract.expected(number), signature(contract.abi[number])
+        before = digest(url)
+        assert before == digest(fresh)
+        done = scan("rebuild", "contract_events", "--workers", "1", DATABASE_URL=url)
+        assert done.returncode == 0, done.stderr
+        assert digest(url) == before
+        assert audit(url) == []
+
+
+def add(url, address, abi):
+    done = scan("events", "add", address, "--abi", str(abi), "--name", "emitter", DATABASE_URL=url)
+    assert done.returncode == 0, done.stderr
