@@ -12,7 +12,7 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.events import event_filters, event_lists
 from scan.extensions.events.event_lists import ARGUMENTS, STANDARD, FollowedEvent
-from scan.extensions.events.event_tables import MALFORMED, OF_LOG
+from scan.extensions.events.event_tables import OF_LOG
 from scan.hex import to_hex
 from scan.http.current_request import every_argument, query_arguments, reader
 from scan.http.json_responses import Response, json_value

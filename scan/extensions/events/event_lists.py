@@ -222,7 +222,8 @@ def _page(
     if row[0] is None:
         raise Unavailable(TOO_LARGE)
     read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
-    shown = [filters[log["form"]].form for log in (logs := orjson.loads(read.data))]
+    logs = orjson.loads(read.data)
+    shown = [filters[log["form"]].form for log in logs]
     records = [shape(event, form, log) for form, log in zip(shown, logs, strict=True)]
     oldest = max(reader.first_block, read.kept_from.number if read.kept_from else 0)
     complete_from = event.complete_from if event.complete_from > oldest else None

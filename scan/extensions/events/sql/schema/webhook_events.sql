@@ -24,7 +24,7 @@ RETURN arguments IS NOT NULL AND NOT EXISTS (
 -- The event of a log of a followed contract as streams and webhooks have it: {name, signature, args}, without args
 -- where its data was left out or is malformed; null where it is none of the contract's named events.
 CREATE OR REPLACE FUNCTION followed_event(
-    of_contract bytea, topics jsonb, data bytea, is_left_out boolean, block bigint) RETURNS json LANGUAGE sql STABLE
+    of_contract bytea, log_topics jsonb, data bytea, is_left_out boolean, block bigint) RETURNS json LANGUAGE sql STABLE
 RETURN (
     SELECT json_build_object('name', v.event, 'signature', f.value->'signature', 'args', CASE WHEN a.v IS NOT NULL
         THEN (SELECT coalesce(json_object_agg(n.value->>'name', a.v->(n.place - 1)::integer ORDER BY n.place), '{}')
@@ -34,10 +34,10 @@ RETURN (
     CROSS JOIN LATERAL (SELECT CASE WHEN NOT is_left_out THEN event_arguments(f.value->'indexed', f.value->'plain',
         translate(f.value->>'order', '[]', '{}')::boolean[], false, coalesce((
             SELECT string_agg(decode(substr(t.value, 3), 'hex'), '' ORDER BY t.place)
-            FROM jsonb_array_elements_text(topics) WITH ORDINALITY AS t (value, place) WHERE t.place > 1), ''),
+            FROM jsonb_array_elements_text(log_topics) WITH ORDINALITY AS t (value, place) WHERE t.place > 1), ''),
         data) END) AS a (v)
-    WHERE v.address = of_contract AND substr(topics->>0, 3) = ANY (v.topics)
-        AND f.value->>'topic0' = substr(topics->>0, 3)
+    WHERE v.address = of_contract AND substr(log_topics->>0, 3) = ANY (v.topics)
+        AND f.value->>'topic0' = substr(log_topics->>0, 3)
         AND block >= (f.value->>'first')::bigint AND block <= coalesce((f.value->>'last')::bigint, block)
     ORDER BY v.view_name
     LIMIT 1);

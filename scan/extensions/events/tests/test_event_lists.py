@@ -1,0 +1,106 @@
+"""Lists of an event's logs: what SELECT of its view returns, by filters, pages and as files."""
+
+import csv
+import io
+import json
+from contextlib import closing
+from decimal import Decimal
+from random import Random
+
+import psycopg2
+import pytest
+
+from scan.extensions.events.tests.random_events import signature
+from scan.extensions.events.tests.test_random_logs import Contract, add
+from tests.support.anvil import Anvil
+from tests.support.indexing import Indexing
+
+
+class Followed:
+    """A contract that is followed, and a client of its index."""
+
+    def __init__(self, url, client, contract):
+        self.url, self.client, self.contract = url, client, contract
+        self.path = f"/api/v1/contracts/{contract.address}/events"
+
+    def get(self, path="", **query):
+        response = self.client.get(self.path + path, query_string=query)
+        assert response.status_code == 200, response.text
+        return response.json
+
+    def rows(self, view):
+        """The rows of a view by column, newest first."""
+        with closing(psycopg2.connect(self.url)) as connection, connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT * FROM events.{view} ORDER BY block_number DESC, log_index DESC"
+            )
+            names = [column.name for column in cursor.description]
+            return [dict(zip(names, map(in_json, row), strict=True)) for row in cursor.fetchall()]
+
+
+def in_json(value):
+    """A value of PostgreSQL as files have it."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, memoryview):
+        return "0x" + bytes(value).hex()
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else value
+
+
+@pytest.fixture(scope="module")
+def followed(postgres, template, tmp_path_factory):
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        contract = Contract(anvil, Random(7), 12)
+        abi = tmp_path_factory.mktemp("abi") / "abi.json"
+        abi.write_text(json.dumps(contract.abi))
+        contract.emit(400)
+        indexing = Indexing(url, anvil.url, until=anvil.head())
+        with indexing:
+            add(url, contract.address, abi)
+            yield Followed(url, indexing.client(), contract)
+
+
+def test_events_are_listed_with_their_counts(followed):
+    listed = followed.get()
+    assert listed["name"] == "emitter"
+    print(listed["completeFrom"], [len(followed.rows(e["view"][7:])) for e in listed["events"]])
+    counts = {e["name"]: e["count"] for e in listed["events"] if not e["anonymous"]}
+    assert counts == {
+        event["name"]: len(followed.contract.expected(n))
+        for n, event in enumerate(followed.contract.abi)
+        if not event["anonymous"]
+    }
+    assert {e["signature"] for e in listed["events"]} == set(map(signature, followed.contract.abi))
+
+
+def test_pages_and_files_have_the_rows_of_the_view(followed):
+    for event in followed.get()["events"]:
+        rows = followed.rows(event["view"].removeprefix("events."))
+        listed, cursor = [], {}
+        while cursor is not None:
+            page = followed.get(f"/{event['name']}", limit=7, **cursor)
+            assert page["total"] in (len(rows), None)
+            listed += page["events"]
+            cursor = page["next"] and {"cursor": page["next"]}
+        names = [argument["name"] for argument in event["arguments"]]
+        columns = [argument["column"] for argument in event["arguments"]]
+        assert [
+            (r["blockNumber"], r["logIndex"], r["transactionHash"], r["timestamp"], r["args"])
+            for r in listed
+        ] == [
+            (
+                *(row["block_number"], row["log_index"], row["transaction_hash"], row["timestamp"]),
+                {name: row[column] for name, column in zip(names, columns, strict=True)},
+            )
+            for row in rows
+        ]
+        for file in ("ndjson", "csv"):
+            path = f"{followed.path}/{event['name']}?format={file}"
+            response = followed.client.get(path)
+            assert response.status_code == 200, response.text
+            assert response.headers["X-Scan-Complete"] == "true"
+            if file == "ndjson":
+                assert [json.loads(line) for line in response.text.splitlines()] == rows
+            else:
+                read = csv.DictReader(io.StringIO(response.text.removeprefix("\ufeff")))
+                assert len([*read]) == len(rows)
