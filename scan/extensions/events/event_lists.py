@@ -232,7 +232,7 @@ def _page(
 
 def _form(view_form: Mapping[str, Any], of: FormFilter) -> Record:
     """Return a form as the statement reads it."""
-    kept = ("anonymous", "first", "last", "indexed", "plain", "order", "others", "topic0")
+    kept = "anonymous first last indexed plain order others rivals topic0".split()
     topics = {f"topic{n}": topic and topic.hex() for n, topic in enumerate(of.topics)}
     form = {**topics, **{name: view_form[name] for name in kept}, "conditions": of.conditions}
     if form["anonymous"]:

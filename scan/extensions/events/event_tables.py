@@ -15,7 +15,15 @@ import orjson
 
 from scan.contracts import abi_json
 from scan.contracts.abi import MAX_VALUES, STATED, AbiType
-from scan.contracts.abi_decoding import HASH, MAX_ENTRIES, MAX_TYPES, Entry, index_abi, topic_type
+from scan.contracts.abi_decoding import (
+    HASH,
+    MAX_ALTERNATIVES,
+    MAX_ENTRIES,
+    MAX_TYPES,
+    Entry,
+    index_abi,
+    topic_type,
+)
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -287,31 +295,51 @@ def storable(text: str) -> str:
 def view_forms(table: EventTable, tables: Sequence[EventTable]) -> str:
     """Return the forms of a table as JSON, as publish_event_view() of the schema and
     read_tables() read them, given all tables of its contract."""
-    named = sorted({f.topic0.hex() for t in tables for f in t.forms if f.topic0 is not None})
-    return orjson.dumps([_view_form(form, named) for form in table.forms]).decode()
+    forms = [form for of in tables for form in of.forms]
+    named = sorted({form.topic0.hex() for form in forms if form.topic0 is not None})
+    anonymous = [form for form in forms if form.topic0 is None]
+    return orjson.dumps([_view_form(form, named, anonymous) for form in table.forms]).decode()
 
 
-def _view_form(form: EventForm, named: Sequence[str]) -> Mapping[str, Any]:
+def _view_form(
+    form: EventForm, named: Sequence[str], anonymous: Sequence[EventForm]
+) -> Mapping[str, Any]:
     entry, columns = form.entry, []
     for place, column in enumerate(form.columns):
         columns.append([column.name, "value", place])
         if column.bytes_column is not None:
             what = "address" if column.kind == "address" else "word"
             columns.append([column.bytes_column, what, column.topic])
-    pairs = [*zip(entry.types, entry.indexed, strict=True)]
+    rivals = {
+        other.entry.signature: _types(other.entry)
+        for other in anonymous
+        if form.topic0 is None
+        and sum(other.entry.indexed) == sum(entry.indexed)
+        and other.entry.signature != entry.signature
+    }
     return {
+        **_types(entry),
         "anonymous": form.topic0 is None,
         "topic0": None if form.topic0 is None else form.topic0.hex(),
         "first": form.first_block,
         "last": form.last_block,
-        "indexed": [described(topic_type(type_)) for type_, is_topic in pairs if is_topic],
-        "plain": [described(type_) for type_, is_topic in pairs if not is_topic],
-        "order": entry.indexed,
         "others": named if form.topic0 is None else [],
+        # As in decode_log() none of too many is taken for the event.
+        "rivals": [*rivals.values()] if len(rivals) < MAX_ALTERNATIVES else None,
         "columns": [*columns, [MALFORMED, "malformed", 0]],
         "signature": storable(entry.signature),
         "arguments": _arguments(form.columns),
         "definition": _clean(form.definition),
+    }
+
+
+def _types(entry: Entry) -> Mapping[str, Any]:
+    """Return an event's types as event_arguments() of the schema reads them."""
+    pairs = [*zip(entry.types, entry.indexed, strict=True)]
+    return {
+        "indexed": [described(topic_type(type_)) for type_, is_topic in pairs if is_topic],
+        "plain": [described(type_) for type_, is_topic in pairs if not is_topic],
+        "order": entry.indexed,
     }
 
 

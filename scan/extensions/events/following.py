@@ -18,15 +18,13 @@ from scan.contracts import transaction_contents
 from scan.database import connection, transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import node_errors
-from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.events import event_tables, queries
 from scan.extensions.events.event_tables import EventTable, Version
 from scan.extensions.events.queries import FollowedContract
-from scan.extensions.events.rows import TABLE, ContractEvent, contract_events
+from scan.extensions.events.rows import TABLE, ContractEvent, contract_event, contract_events
 from scan.hex import to_hex
 from scan.indexer import block_rows
 from scan.indexer.block_source import BlockSource
@@ -329,9 +327,7 @@ def _stored_logs(number: int, block: StoredBlock, address: bytes) -> Iterator[Co
     for index, receipt in block.receipts_with([address]):
         for emitter, topics, log_data, log_index in receipt.logs or ():
             if emitter == address:
-                places = (number << PLACE_BITS) + log_index, number, index, log_index
-                of_log = (*topics, None, None, None, None)[:MAX_TOPICS]
-                yield ContractEvent(*places, address, *of_log, log_data)
+                yield contract_event(number, index, log_index, address, topics, log_data)
 
 
 def _put(

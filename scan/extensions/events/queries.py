@@ -93,13 +93,15 @@ def logs(
     )
     return [
         EventLog(
-            *place,
-            bytes(transaction_hash),
+            number,
+            log_index,
+            transaction_index,
+            bytes(hash_),
             timestamp,
             tuple(bytes(topic) for topic in of_log if topic is not None),
             bytes(log_data),
         )
-        for *place, transaction_hash, timestamp, of_log, log_data in rows
+        for number, log_index, transaction_index, hash_, timestamp, of_log, log_data in rows
     ]
 
 

@@ -1,6 +1,7 @@
 """Rows of followed contracts' logs. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice, repeat
 from typing import Annotated, NamedTuple
 
 from scan.database import transaction
@@ -37,16 +38,23 @@ def contract_events(
     the table of logs has all."""
     for log in block.logs:
         if log.address in emitters and not log.log_index >> PLACE_BITS:
-            topics = (*log.topics, None, None, None, None)
-            yield ContractEvent(
-                (block.number << PLACE_BITS) + log.log_index,
-                block.number,
-                log.transaction_index,
-                log.log_index,
-                log.address,
-                *topics[: blocks.MAX_TOPICS],
-                None if are_stored else log.data,
-            )
+            places = block.number, log.transaction_index, log.log_index
+            data = None if are_stored else log.data
+            yield contract_event(*places, log.address, log.topics, data)
+
+
+def contract_event(
+    block_number: int,
+    transaction_index: int,
+    log_index: int,
+    address: bytes,
+    topics: Sequence[bytes],
+    data: bytes | None,
+) -> ContractEvent:
+    topic0, topic1, topic2, topic3 = islice(chain(topics, repeat(None)), blocks.MAX_TOPICS)
+    ordinal = (block_number << PLACE_BITS) + log_index
+    places = ordinal, block_number, transaction_index, log_index
+    return ContractEvent(*places, address, topic0, topic1, topic2, topic3, data)
 
 
 def _unwind(tx: transaction.Transaction, orphaned: BlockRange) -> None:

@@ -33,20 +33,16 @@ class Events:
         return {"type": base}
 
     def event(self, number):
-        """An event of up to six arguments, of which up to three are indexed; one in ten anonymous,
-        with up to four."""
-        is_anonymous = self.random.random() < 0.1
-        names = self.random.sample(WORDS, self.random.randrange(7))
+        """An event of up to six arguments, of which up to three are indexed; one in twelve is
+        anonymous, each with another number of topics, by which alone they are told apart."""
+        is_anonymous = number % 12 == 11
+        topics = number // 12 % 5 if is_anonymous else self.random.randrange(4)
+        names = self.random.sample(WORDS, self.random.randrange(topics, 7))
         inputs = [{"name": name, **self.type_of(), "indexed": False} for name in names]
-        most = 3 + is_anonymous
-        for one in self.random.sample(inputs, min(len(inputs), self.random.randrange(most + 1))):
+        for one in self.random.sample(inputs, topics):
             one["indexed"] = True
-        return {
-            "type": "event",
-            "name": f"Event{number}",
-            "inputs": inputs,
-            "anonymous": is_anonymous,
-        }
+        name = f"Event{number}"
+        return {"type": "event", "name": name, "inputs": inputs, "anonymous": is_anonymous}
 
     def value(self, name):
         """A value of a type in the form that eth_abi encodes."""

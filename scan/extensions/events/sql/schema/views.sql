@@ -293,8 +293,17 @@ BEGIN
 END
 $$;
 
+-- The call of event_arguments() for a log `e` of contract_events in its block `b`, by a form.
+CREATE OR REPLACE FUNCTION event_arguments_call(form jsonb, is_anonymous boolean) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN format('event_arguments(%L::jsonb, %L::jsonb, %L::boolean[], %L::boolean, %s'
+    'coalesce(e.topic1, '''') || coalesce(e.topic2, '''') || coalesce(e.topic3, ''''), %s)',
+    form->>'indexed', form->>'plain', translate(form->>'order', '[]', '{}'), is_anonymous,
+    CASE WHEN is_anonymous THEN $$coalesce(e.topic0, '') || $$ END,
+    CASE WHEN form->'plain' = '[]'::jsonb AND NOT is_anonymous THEN $$''::bytea$$
+        ELSE 'coalesce(e.data, (SELECT l.data FROM logs l WHERE l.ordinal = b.logs_before + e.log_index))' END);
+
 -- Makes the view of a row of event_views, or adds columns to it, and lets the roles read it that may read v1.
--- A form is {anonymous, topic0, first, last, indexed, plain, order, others, columns}: columns are
+-- A form is {anonymous, topic0, first, last, indexed, plain, order, others, rivals, columns}: columns are
 -- [name, what, place], where it has the argument (value), the topic (word, address) or that it is malformed.
 CREATE OR REPLACE FUNCTION publish_event_view(view event_views) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -305,37 +314,35 @@ BEGIN
         'SELECT e.block_number, b.timestamp, hex(t.hash) AS transaction_hash, e.log_index, hex(e.address) AS contract'
         '%s FROM contract_events e JOIN blocks b ON b.number = e.block_number'
         ' LEFT JOIN transactions t ON t.ordinal = b.transactions_before + e.transaction_index'
-        ' CROSS JOIN LATERAL event_arguments(%L::jsonb, %L::jsonb, %L::boolean[], %L::boolean, %s, %s) AS d (v)'
-        ' WHERE e.address = %L::bytea AND %s%s%s',
-        (SELECT string_agg(format(', %s AS %I', CASE of_form.column->>1
+        ' CROSS JOIN LATERAL %s AS d (v) WHERE e.address = %L::bytea AND %s%s%s',
+        (SELECT string_agg(format(', %s AS %I', CASE of_form.place->>1
                 WHEN 'value' THEN CASE c.value->>1
-                    WHEN 'jsonb' THEN format('d.v->%s', of_form.column->>2)
-                    WHEN 'text' THEN format('d.v->>%s', of_form.column->>2)
-                    ELSE format('(d.v->>%s)::%s', of_form.column->>2, c.value->>1) END
-                WHEN 'word' THEN format('e.topic%s', of_form.column->>2)
-                WHEN 'address' THEN format('topic_address(e.topic%s)', of_form.column->>2)
+                    WHEN 'jsonb' THEN format('d.v->%s', of_form.place->>2)
+                    WHEN 'text' THEN format('d.v->>%s', of_form.place->>2)
+                    ELSE format('(d.v->>%s)::%s', of_form.place->>2, c.value->>1) END
+                WHEN 'word' THEN format('e.topic%s', of_form.place->>2)
+                WHEN 'address' THEN format('topic_address(e.topic%s)', of_form.place->>2)
                 WHEN 'malformed' THEN 'd.v IS NULL'
-                ELSE format('NULL::%s', c.value->>1) END, c.value->>0), '' ORDER BY c.place)
-            FROM jsonb_array_elements(view.columns) WITH ORDINALITY AS c (value, place)
-            LEFT JOIN jsonb_array_elements(f.value->'columns') AS of_form ("column")
-                ON of_form.column->>0 = c.value->>0),
-        f.value->>'indexed', f.value->>'plain', translate(f.value->>'order', '[]', '{}'), f.value->>'anonymous',
-        CASE WHEN (f.value->>'anonymous')::boolean THEN $topics$coalesce(e.topic0, '') || $topics$ ELSE '' END
-            || $topics$coalesce(e.topic1, '') || coalesce(e.topic2, '') || coalesce(e.topic3, '')$topics$,
-        CASE WHEN f.value->'plain' = '[]'::jsonb AND NOT (f.value->>'anonymous')::boolean THEN $data$''::bytea$data$
-            ELSE 'coalesce(e.data, (SELECT l.data FROM logs l WHERE l.ordinal = b.logs_before + e.log_index))' END,
+                ELSE format('NULL::%s', c.value->>1) END, c.value->>0), '' ORDER BY c.number)
+            FROM jsonb_array_elements(view.columns) WITH ORDINALITY AS c (value, number)
+            LEFT JOIN jsonb_array_elements(f.value->'columns') AS of_form (place)
+                ON of_form.place->>0 = c.value->>0),
+        event_arguments_call(f.value, (f.value->>'anonymous')::boolean),
         view.address,
-        CASE WHEN (f.value->>'anonymous')::boolean
-            THEN format('(e.topic0 IS NULL OR e.topic0 <> ALL (%L::bytea[])) AND d.v IS NOT NULL',
-                ARRAY(SELECT decode(o, 'hex') FROM jsonb_array_elements_text(f.value->'others') AS o))
-            ELSE format('e.topic0 = %L::bytea', decode(f.value->>'topic0', 'hex')) END,
+        CASE WHEN NOT (f.value->>'anonymous')::boolean
+            THEN format('e.topic0 = %L::bytea', decode(f.value->>'topic0', 'hex'))
+            WHEN f.value->'rivals' = 'null'::jsonb THEN 'false'
+            ELSE format('(e.topic0 IS NULL OR e.topic0 <> ALL (%L::bytea[])) AND d.v IS NOT NULL',
+                    ARRAY(SELECT decode(o, 'hex') FROM jsonb_array_elements_text(f.value->'others') AS o))
+                || (SELECT coalesce(string_agg(format(' AND %s IS NULL', event_arguments_call(r, true)), ''), '')
+                    FROM jsonb_array_elements(f.value->'rivals') AS r) END,
         CASE WHEN (f.value->>'first')::bigint > 0
             THEN format(' AND e.ordinal >= first_ordinal_in(%s)', f.value->>'first') END,
         CASE WHEN f.value->>'last' IS NOT NULL
             THEN format(' AND e.ordinal <= last_ordinal_in(%s)', f.value->>'last') END
-        ), ' UNION ALL ' ORDER BY f.place)
+        ), ' UNION ALL ' ORDER BY f.number)
     INTO query
-    FROM jsonb_array_elements(view.forms) WITH ORDINALITY AS f (value, place);
+    FROM jsonb_array_elements(view.forms) WITH ORDINALITY AS f (value, number);
     EXECUTE format('CREATE OR REPLACE VIEW events.%I AS %s', view.view_name, query);
     FOR reader IN
         SELECT r.rolname FROM pg_roles r

@@ -11,6 +11,13 @@ LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN is_anonymous THEN coalesce(e.topic0, '') ELSE ''::bytea END
     || coalesce(e.topic1, '') || coalesce(e.topic2, '') || coalesce(e.topic3, '');
 
+-- Whether a log is of none of the other anonymous events that have as many topics; null: there are too many.
+CREATE OR REPLACE FUNCTION is_of_none(rivals jsonb, topics bytea, data bytea) RETURNS boolean LANGUAGE sql STABLE
+RETURN rivals <> 'null'::jsonb AND NOT EXISTS (
+    SELECT FROM jsonb_array_elements(rivals) AS r
+    WHERE event_arguments(r->'indexed', r->'plain', translate(r->>'order', '[]', '{}')::boolean[], true, topics, data)
+        IS NOT NULL);
+
 -- Whether arguments match all conditions [[place, `equal`, `least` or `most`, value], ...]; those of a log that
 -- is not of its event match none.
 CREATE OR REPLACE FUNCTION arguments_match(conditions jsonb, arguments jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE

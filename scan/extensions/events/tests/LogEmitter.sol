@@ -3,7 +3,7 @@ pragma solidity ^0.8.0;
 
 /// Emits the logs that its call data lists: of each the number of topics, the size of its data in
 /// four bytes, topics and data.
-contract Emitter {
+contract LogEmitter {
     fallback() external {
         assembly {
             let place := 0
