@@ -33,7 +33,10 @@ def list_contract_events(contract: str) -> Response:
             "address": to_hex(address),
             "name": events.name,
             "completeFrom": events.complete_from,
-            "events": [event_lists.event_record(e, events.counts) for e in events.tables],
+            "events": [
+                event_lists.event_record(address, events.name, event, events.counts)
+                for event in events.tables
+            ],
         }
     )
 

@@ -92,26 +92,33 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
     return ListedEvents(name, complete_from, orjson.loads(views), orjson.loads(counts))
 
 
-def event_record(event: Mapping[str, Any], counts: Mapping[str, int] | None) -> Record:
+def event_record(
+    address: bytes, contract: str, event: Mapping[str, Any], counts: Mapping[str, int] | None
+) -> Record:
     """Return the record of an event of listed(), by its newest form."""
     *earlier, newest = event["forms"]
     signatures = dict.fromkeys(form["signature"] for form in earlier)
     signatures.pop(newest["signature"], None)
     topics = {form["topic0"] for form in event["forms"]}
-    is_counted = counts is not None and None not in topics
+    count = None
+    if counts is not None and None not in topics:
+        count = sum(counts.get(topic, 0) for topic in topics)
+    table = read_table(
+        address, contract, event["view"], event["event"], event["columns"], event["forms"]
+    )
+    spellings = event_filters.spellings(table, RESERVED)
     return {
         "name": event["event"],
         "signature": newest["signature"],
         "topic0": newest["topic0"] and f"0x{newest['topic0']}",
         "anonymous": newest["topic0"] is None,
         "view": f"events.{event['view']}",
-        "count": sum(counts.get(t, 0) for t in topics)
-        if is_counted and counts
-        else 0
-        if is_counted
-        else None,
+        "count": count,
         "earlierSignatures": [*signatures],
-        "arguments": newest["arguments"],
+        "arguments": [
+            {**argument, "parameter": event_filters.shortest(spellings, argument["column"])}
+            for argument in newest["arguments"]
+        ],
     }
 
 

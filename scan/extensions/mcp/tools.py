@@ -21,6 +21,8 @@ OPERATIONS = {
     "get_token_holders": "listTokenHolders",
     "get_contract": "getContract",
     "call_contract": "callContract",
+    "get_contract_events": "listContractEvents",
+    "list_event_logs": "listEventLogs",
     "query": "query",
 }
 # Tools return one page of JSON.

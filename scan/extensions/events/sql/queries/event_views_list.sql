@@ -2,13 +2,11 @@
 -- params: address bytea, is_counted boolean
 -- literals: is_counted
 -- returns: one row: index version, the contract's name (null: it is not followed), the block from which on it is
---   complete, JSON array of {view, event, forms}, JSON object of counts by first topic (null: not counted)
+--   complete, JSON array of {view, event, columns, forms}, JSON object of counts by first topic (null: not counted)
 -- index: followed_contracts_pkey, event_views_by_address, contract_events_by_topic0
 SELECT index_version(), c.name, c.complete_from, (
-        SELECT json_list(string_agg(json_build_object('view', v.view_name, 'event', v.event, 'forms', (
-            SELECT json_agg(json_build_object('topic0', f.value->'topic0', 'signature', f.value->'signature',
-                'arguments', f.value->'arguments', 'first', f.value->'first', 'last', f.value->'last') ORDER BY f.place)
-            FROM jsonb_array_elements(v.forms) WITH ORDINALITY AS f (value, place)))::text, ',' ORDER BY v.view_name))
+        SELECT json_list(string_agg(json_build_object('view', v.view_name, 'event', v.event, 'columns', v.columns,
+            'forms', v.forms)::text, ',' ORDER BY v.view_name))
         FROM event_views v
         WHERE v.address = c.address), (
         SELECT coalesce(json_object_agg(n.topic, n.logs), '{}')::text
