@@ -23,29 +23,29 @@ blueprint = Blueprint("events", __name__)
 MAX_ARGUMENTS_TEXT = 20_000  # characters
 
 
-@blueprint.get("/contracts/<contract>/events")
-def list_contract_events(contract: str) -> Response:
+@blueprint.get("/contracts/<address>/events")
+def list_contract_events(address: str) -> Response:
     query_arguments()
-    address = parameters.address(contract)
-    events = event_lists.listed(reader(), address)
+    contract = parameters.address(address)
+    events = event_lists.listed(reader(), contract)
     return json_value(
         {
-            "address": to_hex(address),
+            "address": to_hex(contract),
             "name": events.name,
             "completeFrom": events.complete_from,
             "events": [
-                event_lists.event_record(address, events.name, event, events.counts)
+                event_lists.event_record(contract, events.name, event, events.counts)
                 for event in events.tables
             ],
         }
     )
 
 
-@blueprint.get("/contracts/<contract>/events/<event>")
-def list_event_logs(contract: str, event: str) -> Response:
-    address = parameters.address(contract)
+@blueprint.get("/contracts/<address>/events/<event>")
+def list_event_logs(address: str, event: str) -> Response:
+    contract = parameters.address(address)
     arguments = every_argument()
-    followed = event_lists.find(reader(), address, event)
+    followed = event_lists.find(reader(), contract, event)
     filters = event_filters.read(followed.table, followed.spellings, _given(followed, arguments))
     columns = [*OF_LOG, *(name for name, _ in followed.table.view_columns)]
     return list_response(
@@ -53,7 +53,7 @@ def list_event_logs(contract: str, event: str) -> Response:
         arguments,
         partial(event_lists.page, reader(), event=followed, filters=filters),
         kind=followed.table.view,
-        address=address,
+        address=contract,
         read_for_file=partial(event_lists.rows_page, reader(), event=followed, filters=filters),
         columns=columns,
     )

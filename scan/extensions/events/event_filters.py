@@ -33,10 +33,10 @@ class Parameter(NamedTuple):
 
 
 class FormFilter(NamedTuple):
-    """What a filter asks of the logs of a form: topics, None for any, and conditions on arguments,
-    each the argument's place, a comparison and its value as text."""
+    """What a filter asks of the logs of a table's form of this number: topics, None for any, and
+    conditions on arguments, each the argument's place, a comparison and its value as text."""
 
-    form: EventForm
+    number: int
     topics: tuple[bytes | None, ...]
     conditions: Sequence[tuple[int, str, str]]
 
@@ -44,10 +44,15 @@ class FormFilter(NamedTuple):
 def spellings(table: EventTable, standard: Collection[str]) -> dict[str, Parameter]:
     """Return the parameters of a table's arguments by their spellings, the one that is always
     there first. `standard` are names that lists have of their own."""
+    types = {
+        column.name: abi_type
+        for form in table.forms
+        for column, abi_type in zip(form.columns, form.entry.types, strict=True)
+    }
     columns = [
         (column, comparison)
         for column in table.columns
-        for comparison in _comparisons(_type_of(table, column.name), column.is_hashed)
+        for comparison in _comparisons(types[column.name], column.is_hashed)
     ]
     by_spelling = {
         f"{PREFIX}{column.name}{_ENDS[how][0]}": Parameter(column.name, how)
@@ -63,16 +68,6 @@ def spellings(table: EventTable, standard: Collection[str]) -> dict[str, Paramet
     return by_spelling
 
 
-def _type_of(table: EventTable, column: str) -> AbiType:
-    """Return the type of a column's argument in the newest form that has it."""
-    return next(
-        form.entry.types[place]
-        for form in reversed(table.forms)
-        for place, of_form in enumerate(form.columns)
-        if of_form.name == column
-    )
-
-
 def _comparisons(abi_type: AbiType, is_hashed: bool) -> Sequence[str]:
     if is_hashed:
         return (EQUAL,)
@@ -81,10 +76,13 @@ def _comparisons(abi_type: AbiType, is_hashed: bool) -> Sequence[str]:
     return () if abi_type.kind in ("array", "tuple", "unknown") else (EQUAL,)
 
 
-def shortest(by_spelling: Mapping[str, Parameter], column: str) -> str | None:
-    """Return the shortest spelling of an argument's parameter; None where it has none."""
-    texts = [text for text, of in by_spelling.items() if of == (column, EQUAL)]
-    return min(texts, key=len, default=None)
+def shortest(by_spelling: Mapping[str, Parameter]) -> dict[str, str]:
+    """Return the shortest spelling of the parameter of each argument that has one, by column."""
+    shortest: dict[str, str] = {}
+    for text, (column, how) in by_spelling.items():
+        if how == EQUAL and len(text) < len(shortest.get(column, text + " ")):
+            shortest[column] = text
+    return shortest
 
 
 def unknown(name: str, standard: Collection[str], offered: Sequence[str]) -> InvalidParameter:
@@ -113,12 +111,12 @@ def read(
             reason = f"{spelling} and {earlier} are the same: give one."
             raise InvalidParameter(reason, field=spelling)
     filters, error = [], None
-    for form in table.forms:
+    for number, form in enumerate(table.forms):
         places = {column.name: place for place, column in enumerate(form.columns)}
         if not {of.column for of in spelling_of} <= places.keys():
             continue
         try:
-            filters.append(_of_form(form, places, spelling_of, given))
+            filters.append(FormFilter(number, *_of_form(form, places, spelling_of, given)))
         except AbiError as refusal:
             error = refusal
     if not filters and error is not None:
@@ -132,7 +130,7 @@ def _of_form(
     places: Mapping[str, int],
     spelling_of: Mapping[Parameter, str],
     given: Mapping[str, str],
-) -> FormFilter:
+) -> tuple[tuple[bytes | None, ...], Sequence[tuple[int, str, str]]]:
     topics: list[bytes | None] = [None] * MAX_TOPICS
     conditions = []
     for (column, how), spelling in spelling_of.items():
@@ -146,7 +144,7 @@ def _of_form(
             conditions += [(place, h, number) for h in ((LEAST, MOST) if how == EQUAL else (how,))]
         else:
             conditions.append((place, EQUAL, _text(abi_json.render(abi_type, value))))
-    return FormFilter(form, tuple(topics), conditions)
+    return tuple(topics), conditions
 
 
 def _given_type(abi_type: AbiType, is_hashed: bool) -> AbiType:

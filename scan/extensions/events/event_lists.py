@@ -19,7 +19,6 @@ from scan.extensions.events.event_tables import (
     MALFORMED,
     OF_LOG,
     EventColumn,
-    EventForm,
     EventTable,
     read_table,
 )
@@ -37,6 +36,7 @@ MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
 MAX_COMPARED = 20_000
 # Of the logs' data of a page: its decoded values may take eight times as many.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
+FEW_BYTES = 100_000  # of forms of events; 1 MB takes the interpreter about 100 ms
 TOO_LARGE = "The data of these logs exceed 4 MiB; ask for fewer with limit, or by a cursor."
 
 Record = dict[str, Any]
@@ -89,6 +89,8 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
         counts = "null"
     if name is None:
         raise not_followed(address)
+    if len(views) > FEW_BYTES:
+        reader.hold_processor()
     return ListedEvents(name, complete_from, orjson.loads(views), orjson.loads(counts))
 
 
@@ -106,7 +108,7 @@ def event_record(
     table = read_table(
         address, contract, event["view"], event["event"], event["columns"], event["forms"]
     )
-    spellings = event_filters.spellings(table, RESERVED)
+    spelled = event_filters.shortest(event_filters.spellings(table, RESERVED))
     return {
         "name": event["event"],
         "signature": newest["signature"],
@@ -116,7 +118,7 @@ def event_record(
         "count": count,
         "earlierSignatures": [*signatures],
         "arguments": [
-            {**argument, "parameter": event_filters.shortest(spellings, argument["column"])}
+            {**argument, "parameter": spelled.get(argument["column"])}
             for argument in newest["arguments"]
         ],
     }
@@ -206,21 +208,16 @@ def _page(
     max_total: int | None,
 ) -> Page:
     table = event.table
-    asked = [(f.form.entry.signature, f.topics, tuple(f.conditions)) for f in filters]
-    scope = {"address": table.address, "view": table.view, "filters": asked}
+    signatures = [event.view_forms[of.number]["signature"] for of in filters]
+    scope = {"address": table.address, "filters": [*zip(signatures, filters, strict=True)]}
     traversal = window.traversal("contract_events", scope)
     window = in_kept_blocks(reader, window)
-    forms = [_form(event.view_forms[table.forms.index(f.form)], f) for f in filters]
-    is_anonymous = any(form["anonymous"] for form in forms)
-    has_conditions = is_anonymous or any(form["conditions"] for form in forms)
+    of_filters = statement_forms(event, filters)
+    has_conditions = of_filters["has_conditions"]
     row = reader.row(
         "queries/contract_events_list",
         is_unbounded=has_conditions or window.offset > 0,
-        address=table.address,
-        forms=orjson.dumps(forms).decode(),
-        is_anonymous=is_anonymous,
-        **{f"by_topic{n}": all(form[f"topic{n}"] for form in forms) for n in (1, 2, 3)},
-        has_conditions=has_conditions,
+        **of_filters,
         **window.params(traversal),
         max_entries=MAX_COMPARED if window.max_entries and not window.offset else None,
         max_total=max_total,
@@ -230,11 +227,23 @@ def _page(
         raise Unavailable(TOO_LARGE)
     read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
     logs = orjson.loads(read.data)
-    shown = [filters[log["form"]].form for log in logs]
-    records = [shape(event, form, log) for form, log in zip(shown, logs, strict=True)]
+    records = [shape(event, filters[log["form"]].number, log) for log in logs]
     oldest = max(reader.first_block, read.kept_from.number if read.kept_from else 0)
     complete_from = event.complete_from if event.complete_from > oldest else None
     return replace(read, data=orjson.dumps(records).decode(), complete_from=complete_from)
+
+
+def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict[str, Any]:
+    """Return the parameters of the list's statement that say which logs of an event it has."""
+    forms = [_form(event.view_forms[of.number], of) for of in filters]
+    is_anonymous = any(form["anonymous"] for form in forms)
+    return {
+        "address": event.table.address,
+        "forms": orjson.dumps(forms).decode(),
+        "is_anonymous": is_anonymous,
+        **{f"by_topic{n}": all(form[f"topic{n}"] for form in forms) for n in (1, 2, 3)},
+        "has_conditions": is_anonymous or any(form["conditions"] for form in forms),
+    }
 
 
 def _form(view_form: Mapping[str, Any], of: FormFilter) -> Record:
@@ -247,8 +256,8 @@ def _form(view_form: Mapping[str, Any], of: FormFilter) -> Record:
     return form
 
 
-def _record(event: FollowedEvent, form: EventForm, log: Record) -> Record:
-    view_form = event.view_forms[event.table.forms.index(form)]
+def _record(event: FollowedEvent, number: int, log: Record) -> Record:
+    view_form = event.view_forms[number]
     values = log.pop("values")
     names = [argument["name"] for argument in view_form["arguments"]]
     log.pop("form")
@@ -262,13 +271,13 @@ def _record(event: FollowedEvent, form: EventForm, log: Record) -> Record:
     }
 
 
-def row_of_view(event: FollowedEvent, form: EventForm, log: Record) -> Record:
-    """Return a log's row of the view, in the order of its columns; bytes as hex."""
+def row_of_view(event: FollowedEvent, number: int, log: Record) -> Record:
+    """Return the row of the view of a log of a form, in the order of its columns; bytes as hex."""
     table, values = event.table, log["values"]
     of_log = (log["blockNumber"], log["timestamp"], log["transactionHash"], log["logIndex"])
     row: Record = dict(zip(OF_LOG, (*of_log, to_hex(table.address)), strict=True))
     row |= dict.fromkeys(name for name, _ in table.view_columns)
-    for place, column in enumerate(form.columns):
+    for place, column in enumerate(table.forms[number].columns):
         row[column.name] = None if values is None else values[place]
         if column.bytes_column is not None:
             row[column.bytes_column] = _topic_of(column, log["topics"])

@@ -6,10 +6,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from scan import registry
 from scan.commands import EXIT_WRONG_CALL, startup
 from scan.commands.arguments import count, run_of_extensions, whole_number
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
+from scan.extensions.exports.hooks import Exports
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 
@@ -20,7 +22,8 @@ Writes whole tables as files, one per table and range of blocks, and a manifest 
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, credits, uncles, contract_creations, authorizations, blobs,
-execution_requests, messages_to_l1, user_operations, tokens, or all. Needs the packages of
+execution_requests, messages_to_l1, user_operations, tokens, or all; besides, those of extensions,
+such as events.vault_deposit (scan events). Needs the packages of
 the extra parquet; see docs/sql.md.
 
 In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md."""
@@ -49,18 +52,23 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('parquet')}") from None
     startup.require_order(options.block_from, options.block_to)
-    unknown = sorted(set(options.tables) - {*TABLES, "all"})
-    if unknown:
-        message = f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all."
-        print_lines(f"scan: {message}", file=sys.stderr)
-        return EXIT_WRONG_CALL
-    tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
+    others = {*options.tables} - {*TABLES, "all"}
+    tables = [t for t in TABLES if t in options.tables or "all" in options.tables]
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     bounds = options.blocks_per_file, options.block_from, options.block_to
     try:
         with closing(database):
-            export_options = ExportOptions(tables, options.format, options.output, *bounds)
+            added = registry.merged(
+                part.tables(database, others) for part in registry.parts(Exports) if part.tables
+            )
+            if unknown := sorted(others - added.keys()):
+                message = f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all."
+                print_lines(f"scan: {message}", file=sys.stderr)
+                return EXIT_WRONG_CALL
+            export_options = ExportOptions(
+                [*tables, *sorted(added)], options.format, options.output, *bounds, added
+            )
             manifest = export(database, export_options)
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None

@@ -1,10 +1,12 @@
 """What other extensions add to exports, in their exports.py."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from scan.database.connection import Database
+from scan.ethereum import column_types
 from scan.queries.holdings import AssetDay
 from scan.registry import Part
 
@@ -24,8 +26,22 @@ class Context(NamedTuple):
     currency: str = ""  # of the prices
 
 
+Values = dict[str, list[object]]
+
+
+class AddedTable(NamedTuple):
+    """A table that is exported besides the core's. `columns` may all be null; `rows` yields its
+    rows of a range of blocks, both ends included, in batches, by column: integers as int, texts,
+    bytes."""
+
+    columns: Mapping[str, column_types.ColumnType]
+    rows: Callable[[Database, int, int], Iterator[Values]]
+
+
 class Exports(Part, module="exports"):
     """Lists and tables as files."""
 
     cells: Mapping[str, Callable[[Any, Context], Any]]
     """CSV cells computed from a record, not a field, by the column's source."""
+    tables: Callable[[Database, set[str]], Mapping[str, AddedTable]] | None = None
+    """Tables that `scan export` writes besides the core's, of these names those that are its."""

@@ -85,6 +85,11 @@ def _declared(columns: Mapping[str, column_types.Column]) -> dict[str, ColumnFor
     }
 
 
+def of_types(columns: Mapping[str, column_types.ColumnType]) -> dict[str, ColumnFormat]:
+    """Return the formats of columns of these types, which may be null."""
+    return {name: optional(_TYPES[type_]) for name, type_ in columns.items()}
+
+
 def _of_record(record: type) -> dict[str, ColumnFormat]:
     return _declared(column_types.annotated_columns(record))
 

@@ -9,7 +9,7 @@ removed that block, its range is removed and exported again.
 import logging
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from tqdm import tqdm
 from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.extensions.exports import table_files
+from scan.extensions.exports import parquet, table_files
+from scan.extensions.exports.hooks import AddedTable
 from scan.files import UNFINISHED, held_folder, whole_file
 from scan.hex import to_hex
 
@@ -112,6 +113,7 @@ class ExportOptions(NamedTuple):
     blocks_per_file: int
     block_from: int | None
     block_to: int | None
+    added: Mapping[str, AddedTable] = {}  # tables of extensions
 
 
 class Chain(NamedTuple):
@@ -131,7 +133,7 @@ def export(database: Database, options: ExportOptions) -> Manifest:
     with held_folder(options.folder):
         manifest = _open_manifest(options, chain)
         last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
-        if any(table in table_files.RANGE_TABLES for table in manifest.tables):
+        if {*manifest.tables} - {table_files.TOKENS}:
             _export_ranges(database, options, manifest, last)
         if table_files.TOKENS in manifest.tables:
             manifest.tokens = _export_tokens(database, options)
@@ -232,10 +234,15 @@ def _export_range(
         name = f"{first:012d}-{last:012d}"
         files = {
             table: _write_file(
-                options, table, f"{table}/{name}", table_files.range_rows(database, table, blocks)
+                options,
+                table,
+                f"{table}/{name}",
+                table_files.range_rows(database, table, blocks)
+                if table in table_files.RANGE_TABLES
+                else options.added[table].rows(database, first, last),
             )
             for table in manifest.tables
-            if table in table_files.RANGE_TABLES
+            if table != table_files.TOKENS
         }
     return ExportedRange(first, last, parent_hash, to_hex(blocks[-1].hash), files)
 
@@ -252,7 +259,9 @@ def _write_file(
 ) -> ExportedFile:
     """Write a file of a table; `name` is its path in the folder, without the format."""
     path, rows = f"{name}.{options.format}", 0
-    with table_files.new_file(options.folder / path, table_files.columns_of(table)) as write:
+    added = options.added.get(table)
+    columns = parquet.of_types(added.columns) if added else table_files.columns_of(table)
+    with table_files.new_file(options.folder / path, columns) as write:
         for values in batches:
             write(values)
             rows += len(next(iter(values.values())))

@@ -4,14 +4,17 @@ import csv
 import io
 import json
 from contextlib import closing
+from datetime import UTC, datetime
 from decimal import Decimal
 from random import Random
 
 import psycopg2
 import pytest
+from pyarrow import parquet
 
 from scan.extensions.events.tests.random_events import signature
 from scan.extensions.events.tests.test_random_logs import Contract, add
+from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 
@@ -23,7 +26,7 @@ class Followed:
         self.url, self.client, self.contract = url, client, contract
         self.path = f"/api/v1/contracts/{contract.address}/events"
 
-    def get(self, path="", **query):
+    def get(self, path="", /, **query):
         response = self.client.get(self.path + path, query_string=query)
         assert response.status_code == 200, response.text
         return response.json
@@ -63,7 +66,7 @@ def followed(postgres, template, tmp_path_factory):
 def test_events_are_listed_with_their_counts(followed):
     listed = followed.get()
     assert listed["name"] == "emitter"
-    print(listed["completeFrom"], [len(followed.rows(e["view"][7:])) for e in listed["events"]])
+    assert listed["completeFrom"] == 0
     counts = {e["name"]: e["count"] for e in listed["events"] if not e["anonymous"]}
     assert counts == {
         event["name"]: len(followed.contract.expected(n))
@@ -104,3 +107,69 @@ def test_pages_and_files_have_the_rows_of_the_view(followed):
             else:
                 read = csv.DictReader(io.StringIO(response.text.removeprefix("\ufeff")))
                 assert len([*read]) == len(rows)
+
+
+def test_an_export_has_the_rows_of_the_view(followed, tmp_path):
+    events = followed.get()["events"]
+    views = [event["view"] for event in events]
+    done = scan("export", *views, "--output", str(tmp_path), DATABASE_URL=followed.url)
+    assert done.returncode == 0, done.stderr
+    for view in views:
+        [file] = (tmp_path / view).glob("*.parquet")
+        rows = followed.rows(view.removeprefix("events."))[::-1]
+        read = parquet.read_table(file).to_pylist()
+        assert [(r["block_number"], r["log_index"]) for r in read] == [
+            (r["block_number"], r["log_index"]) for r in rows
+        ]
+        for row, exported in zip(rows, read, strict=True):
+            assert [as_exported(exported, name) for name in row] == [
+                json.dumps(v) if isinstance(v, list | dict) else v for v in row.values()
+            ]
+
+
+def as_exported(row, name):
+    """A value of an exported row as the view's row in JSON has it."""
+    if f"{name}_0" in row and name not in row:
+        limbs = [row[f"{name}_{n}"] for n in range(4)]
+        return None if None in limbs else str(sum(v << 64 * n for n, v in enumerate(limbs)))
+    value = row[name]
+    if name == "timestamp":
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        return json.dumps(json.loads(value))
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number and name not in ("block_number", "log_index") else value
+
+
+def test_filters_select_by_every_argument(followed):
+    draw = Random(3)
+    for event in followed.get()["events"]:
+        path = f"/{event['name']}"
+        logs = followed.get(path, limit=100)["events"]
+        for argument in event["arguments"]:
+            log = draw.choice(logs)
+            value = log["args"][argument["name"]]
+            if argument["parameter"] is None:
+                assert isinstance(value, list | dict)
+                continue
+            if argument["hashed"] and argument["type"] in ("string", "bytes"):
+                continue  # of which the logs do not have the text
+            text = str(value).lower() if isinstance(value, bool) else value
+            listed = followed.get(path, limit=100, **{argument["parameter"]: text})
+            expected = [o for o in logs if o["args"][argument["name"]] == value]
+            assert listed["events"] == expected
+            assert (
+                followed.get(path, args=json.dumps({argument["parameter"]: value}), limit=100)[
+                    "events"
+                ]
+                == expected
+            )
+            if argument["type"].startswith(("uint", "int")) and argument["type"][-1] != "]":
+                bounds = {f"{argument['name']}Min": value, f"arg.{argument['column']}.max": value}
+                assert followed.get(path, limit=100, **bounds)["events"] == expected
+                least = followed.get(path, limit=100, **{f"{argument['name']}Min": value})
+                assert least["events"] == [
+                    o for o in logs if int(o["args"][argument["name"]]) >= int(value)
+                ]
