@@ -124,21 +124,22 @@ class Following:
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
         rows = self._database.rows("events/built_contracts_list", most=MOST_AUTOMATIC)
-        for number, (address, name, beyond, followed) in enumerate(rows):
-            if followed + number >= MOST_AUTOMATIC:
-                left = len(rows) - number + max(beyond, 0)
-                if left != self._told_beyond:
-                    log.warning(
-                        "%d contracts of builds are not followed, only the first %d:"
-                        " `scan events add` follows others",
-                        left,
-                        MOST_AUTOMATIC,
-                    )
-                    self._told_beyond = left
-                return
+        if not rows:
+            return
+        _, _, total, followed = rows[0]
+        places = max(0, MOST_AUTOMATIC - followed)
+        for address, name, *_ in rows[:places]:
             with suppress(CannotFollow):
                 self.add(bytes(address), None, automatic=True)
                 log.info("following %s, which is %s of a build", to_hex(bytes(address)), name)
+        if total > places and total != self._told_beyond:
+            log.warning(
+                "%d contracts of builds are not followed, only the first %d: `scan events add`"
+                " follows others",
+                total - places,
+                MOST_AUTOMATIC,
+            )
+            self._told_beyond = total
 
     def make_views(self) -> None:
         """Make views of events that are due, as contracts or their ABIs are new."""

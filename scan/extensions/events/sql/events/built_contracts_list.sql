@@ -1,9 +1,9 @@
 -- Contracts with the code of a build of the operator's that are not followed, nor were removed.
 -- params: most integer
--- returns: address and name of the contract in its build, the oldest first; how many follow beyond `most`, and how
---   many are followed by themselves already
+-- returns: address and name of the contract in its build, the oldest first; how many there are, and how many are
+--   followed by themselves already
 -- index: built_abis_pkey, contracts_by_code_hash
-SELECT k.address, min(b.contract_name), count(*) OVER () - %(most)s,
+SELECT k.address, min(b.contract_name), count(*) OVER (),
     (SELECT count(*) FROM followed_contracts f WHERE f.is_automatic)
 FROM built_abis b
 JOIN contracts k ON k.code_hash = b.code_hash
