@@ -98,8 +98,9 @@ class Following:
             raise CannotFollow(f"another contract is followed as {name}")
         if name is None:
             called = self._database.value("events/contract_get_name", address=address) or ""
-            name = event_tables.identifier(called, "", event_tables.MAX_CONTRACT)
-            name = name if NAME.fullmatch(name) else f"contract_{address.hex()[:8]}"
+            otherwise = f"contract_{address.hex()[:8]}"
+            name = event_tables.identifier(called, otherwise, event_tables.MAX_CONTRACT)
+            name = name if NAME.fullmatch(name) else otherwise
             name = event_tables.free(name, taken)
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
