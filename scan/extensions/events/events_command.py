@@ -34,8 +34,8 @@ indexes: 20 bytes of an address, else the 32 bytes of the topic.
 Names are in small letters, words apart: tokenId is token_id, an argument without a name argument_2.
 What SQL has no place for is _, and what is taken gets a number: a second event Deposit is
 vault_deposit_2, an argument timestamp is timestamp_2. Names stay when an ABI or a contract is
-added; one such as from needs quotes. A proxy's views have the columns of all its implementations, null
-where that of the block has none."""
+added; one such as from needs quotes. A proxy's views have the columns of all its implementations,
+null where that of the block has none."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
