@@ -23,7 +23,19 @@ Keeps a contract's logs, whatever SCAN_LOGS is, and makes a view for each of its
 schema `events`. The indexer continues meanwhile. Logs of older blocks are filled from stored
 blocks, else from the node; a run that is ended is continued by the indexer or the next run. Without
 --abi the events are those of the contract's verification, or of a build in SCAN_ARTIFACTS, and of
-what it is a proxy of."""
+what it is a proxy of.
+
+A view has block_number, timestamp, transaction_hash, log_index, contract, a column for each
+argument, and is_malformed. Integers are numeric, addresses and bytes hex, arrays and tuples jsonb
+with integers as texts. Of an indexed string, array or tuple the log has the hash alone: memo_hash.
+What is no UTF-8 in a string, and a zero, is U+FFFD. Columns owner_bytes of indexed arguments have
+indexes: 20 bytes of an address, else the 32 bytes of the topic.
+
+Names are in small letters, words apart: tokenId is token_id, an argument without a name argument_2.
+What SQL has no place for is _, and what is taken gets a number: a second event Deposit is
+vault_deposit_2, an argument timestamp is timestamp_2. Names stay when an ABI or a contract is
+added; one such as from needs quotes. A proxy's views have the columns of all its implementations,
+null where that of the block has none."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:

@@ -98,8 +98,9 @@ class Following:
             raise CannotFollow(f"another contract is followed as {name}")
         if name is None:
             called = self._database.value("events/contract_get_name", address=address) or ""
-            name = event_tables.identifier(called, "", event_tables.MAX_CONTRACT)
-            name = name if NAME.fullmatch(name) else f"contract_{address.hex()[:8]}"
+            otherwise = f"contract_{address.hex()[:8]}"
+            name = event_tables.identifier(called, otherwise, event_tables.MAX_CONTRACT)
+            name = name if NAME.fullmatch(name) else otherwise
             name = event_tables.free(name, taken)
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
@@ -124,21 +125,22 @@ class Following:
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
         rows = self._database.rows("events/built_contracts_list", most=MOST_AUTOMATIC)
-        for number, (address, name, beyond, followed) in enumerate(rows):
-            if followed + number >= MOST_AUTOMATIC:
-                left = len(rows) - number + max(beyond, 0)
-                if left != self._told_beyond:
-                    log.warning(
-                        "%d contracts of builds are not followed, only the first %d:"
-                        " `scan events add` follows others",
-                        left,
-                        MOST_AUTOMATIC,
-                    )
-                    self._told_beyond = left
-                return
+        if not rows:
+            return
+        _, _, total, followed = rows[0]
+        places = max(0, MOST_AUTOMATIC - followed)
+        for address, name, *_ in rows[:places]:
             with suppress(CannotFollow):
                 self.add(bytes(address), None, automatic=True)
                 log.info("following %s, which is %s of a build", to_hex(bytes(address)), name)
+        if total > places and total != self._told_beyond:
+            log.warning(
+                "%d contracts of builds are not followed, only the first %d: `scan events add`"
+                " follows others",
+                total - places,
+                MOST_AUTOMATIC,
+            )
+            self._told_beyond = total
 
     def make_views(self) -> None:
         """Make views of events that are due, as contracts or their ABIs are new."""

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -18,6 +19,7 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
+BUILDS_EVERY_S = 3.0
 AGAIN_S = 60.0  # after a contract's older logs could not be filled
 NAME = "scan-events"
 
@@ -37,12 +39,15 @@ def opened(settings: Settings) -> Iterator[Following]:
 
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Follow until `stop` is set."""
+    look_at = 0.0
     waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
     with opened(settings) as following:
         while not stop.is_set():
             is_idle = True
             try:
-                following.follow_builds()
+                if time.monotonic() >= look_at:
+                    following.follow_builds()
+                    look_at = time.monotonic() + BUILDS_EVERY_S
                 following.make_views()
                 for fill in following.fills():
                     waits[fill.address] = waits.get(fill.address, 0) - 1

@@ -6,9 +6,9 @@
 SELECT c.address, c.name, c.abi::text, sources.digest
 FROM followed_contracts c
 CROSS JOIN LATERAL (
-    SELECT sha256(coalesce(c.abi::text, coalesce(string_agg(
+    SELECT CASE WHEN c.abi IS NOT NULL THEN ''::bytea ELSE sha256(convert_to(string_agg(
         ROW(a.address, k.block_number, k.code_hash, v.verified_at, b.stored_at, g.newest)::text, ','
-        ORDER BY a.address, k.block_number), ''))::bytea) AS digest
+        ORDER BY a.address, k.block_number), 'UTF8')) END AS digest
     FROM unnest(array_prepend(c.address, c.implementations)) AS a (address)
     LEFT JOIN contracts k ON k.address = a.address
     LEFT JOIN LATERAL (SELECT max(o.verified_at) AS verified_at FROM verified_contracts o

@@ -1,0 +1,247 @@
+"""What is followed, in every selection of logs, and where their logs come from."""
+
+import json
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg2
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.concurrency.waiting_threads import WaitingThreads
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.ethereum.request_node import NodeGateway
+from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
+from scan.indexer.block_source import BlockSource
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.solidity import compile_standard
+from tests.support.table_digest import digest
+
+COFFERS = Path(__file__).with_name("Coffers.sol").read_text(encoding="utf-8")
+ABI = [
+    {
+        "type": "event",
+        "name": "Deposited",
+        "inputs": [
+            {"name": "owner", "type": "address", "indexed": True},
+            {"name": "amount", "type": "uint256", "indexed": False},
+        ],
+    }
+]
+
+
+class Coffers:
+    """A proxy that passes calls on to the first version of a contract, then to the second."""
+
+    def __init__(self, anvil):
+        self.anvil = anvil
+        self.owner = anvil.accounts[0]
+        self.compiled = compile_standard({"C.sol": COFFERS})["contracts"]["C.sol"]
+        self.first, self.second = self._create("First"), self._create("Second")
+        self.proxy = self._create("Coffer", encode(["address"], [self.first]))
+
+    def _create(self, name, arguments=b""):
+        data = "0x" + self.compiled[name]["evm"]["bytecode"]["object"] + arguments.hex()
+        sent = self.anvil.send(self.owner, None, data=data, gas=2_000_000)
+        return self.anvil.receipt_of(sent)["contractAddress"]
+
+    def deposit(self, amount):
+        data = keccak(text="deposit(uint256)")[:4] + encode(["uint256"], [amount])
+        self._call(data)
+
+    def upgrade(self):
+        self._call(keccak(text="upgrade(address)")[:4] + encode(["address"], [self.second]))
+
+    def _call(self, data):
+        self.anvil.send(self.owner, self.proxy, data="0x" + data.hex(), gas=200_000)
+        self.anvil.mine()
+
+    def build(self, url):
+        """Stores the ABIs as the operator's builds have them."""
+        for name, address in (("First", self.first), ("Second", self.second)):
+            events = [e for e in self.compiled[name]["abi"] if e["type"] == "event"]
+            execute(
+                url,
+                "INSERT INTO built_abis SELECT code_hash, %s, %s, now() FROM contracts"
+                " WHERE address = decode(%s, 'hex')",
+                name,
+                json.dumps(events),
+                address[2:],
+            )
+
+
+@pytest.fixture
+def coffers():
+    with Anvil() as anvil:
+        coffers = Coffers(anvil)
+        for amount in range(1, 6):
+            coffers.deposit(amount)
+        yield coffers
+
+
+def following(url, node_url=None):
+    database = Database(url, statement_timeout_ms=0)
+    if node_url is None:
+        return closing(database), Following(database)
+    node = Node([node_url])
+    gateway = NodeGateway(node, WaitingThreads())
+    return closing(database), Following(database, gateway, BlockSource(node, traces="off"))
+
+
+def fill(followed):
+    while fills := followed.fills():
+        assert followed.fill(fills[0]) is not None
+
+
+def address_of(text):
+    return bytes.fromhex(text[2:])
+
+
+def amounts(url, view="coffer_deposited"):
+    rows = execute(url, f"SELECT amount FROM events.{view} ORDER BY block_number")  # noqa: S608
+    return [int(amount) for (amount,) in rows]
+
+
+@pytest.mark.parametrize("logs", ["none", "standard", "all"])
+def test_all_logs_are_there_in_every_selection_of_logs(coffers, postgres, template, logs):
+    abi, proxy = json.dumps(ABI), address_of(coffers.proxy)
+    anvil = coffers.anvil
+    with postgres.cloned(template) as url, postgres.cloned(template) as other:
+        with Indexing(url, anvil.url, until=anvil.head(), logs=logs) as index:
+            connection, followed = following(url)
+            with connection:
+                added = followed.add(proxy, "coffer", abi)
+                assert added.complete_from == anvil.head() + 1
+                coffers.deposit(6)
+                index.wait_for(anvil.head())
+                followed.make_views()
+                assert amounts(url) == [6]
+                fill(followed)
+                assert followed.contracts()[0].complete_from == 0
+                anvil.reorganise(3)
+                coffers.deposit(7)
+                index.wait_for(anvil.head())
+                assert amounts(url) == [1, 2, 3, 7]
+        with Indexing(other, anvil.url, until=anvil.head(), logs=logs):
+            connection, followed = following(other)
+            with connection:
+                followed.add(proxy, "coffer", abi)
+                fill(followed)
+        assert digest(url) == digest(other)
+        has_data = execute(url, "SELECT DISTINCT data IS NOT NULL FROM contract_events")
+        assert has_data == [(logs != "all",)]  # nothing is stored twice
+
+
+def test_logs_of_blocks_that_are_not_stored_are_the_nodes(coffers, database_url):
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head(), stores_bodies=False):
+        connection, followed = following(database_url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
+            followed.make_views()
+            assert followed.fill(followed.fills()[0]) is None
+            [contract] = followed.contracts()
+            assert "not stored" in contract.problem
+            assert amounts(database_url) == []
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            fill(followed)
+            assert amounts(database_url) == [1, 2, 3, 4, 5]
+            assert followed.contracts()[0][2:5] == (0, False, None)
+
+
+def test_a_proxys_view_has_the_columns_of_all_versions(coffers, database_url):
+    anvil = coffers.anvil
+    coffers.upgrade()
+    coffers.deposit(60)
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        coffers.build(database_url)
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer")
+            followed.make_views()
+            fill(followed)
+    rows = execute(
+        database_url, "SELECT amount, fee FROM events.coffer_deposited ORDER BY block_number"
+    )
+    assert rows == [*((Decimal(n), None) for n in range(1, 6)), (Decimal(60), Decimal(6))]
+    [(implementation,)] = execute(database_url, "SELECT implementation FROM events.coffer_upgraded")
+    assert implementation == coffers.second.lower()
+
+
+def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        coffers.build(database_url)
+        connection, followed = following(database_url)
+        with connection:
+            followed.follow_builds()
+            names = [(c.name, c.is_automatic) for c in followed.contracts()]
+            assert names == [("first", True), ("second", True)]
+            followed.remove(address_of(coffers.first))
+            followed.follow_builds()
+            assert [c.name for c in followed.contracts()] == ["second"]
+
+
+def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, caplog):
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        coffers.build(database_url)
+        execute(
+            database_url,
+            "INSERT INTO contracts SELECT substr(sha256(n::text::bytea), 1, 20), 1, code_hash"
+            " FROM built_abis, generate_series(1, 60) AS n WHERE contract_name = 'First'"
+            " UNION ALL SELECT substr(sha256(n::text::bytea), 1, 20), 1, code_hash"
+            " FROM built_abis, generate_series(61, 120) AS n WHERE contract_name = 'Second'",
+        )
+        connection, followed = following(database_url)
+        with connection:
+            followed.follow_builds()
+            assert len(followed.contracts()) == MOST_AUTOMATIC
+            assert "22 contracts of builds are not followed" in caplog.text
+
+
+def test_a_removed_contract_leaves_nothing(coffers, database_url):
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
+        connection, followed = following(database_url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
+            followed.make_views()
+            fill(followed)
+            assert followed.remove(address_of(coffers.proxy)) == ["coffer_deposited"]
+        coffers.deposit(6)
+        index.wait_for(anvil.head())
+    assert execute(database_url, "SELECT count(*) FROM contract_events") == [(0,)]
+    with pytest.raises(psycopg2.errors.UndefinedTable):
+        amounts(database_url)
+
+
+def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_url):
+    anvil = coffers.anvil
+    renamed = json.loads(json.dumps(ABI))
+    renamed[0]["inputs"][1]["name"] = "wei"
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        coffers.build(database_url)
+        connection, followed = following(database_url)
+        with connection:
+            followed.add(address_of(coffers.first), None)
+            assert followed.add(bytes(20), "coffer", json.dumps(ABI)).name == "coffer"
+            with pytest.raises(CannotFollow, match="another contract"):
+                followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
+            followed.make_views()
+            followed.add(bytes(20), None, json.dumps([*renamed, *ABI]))
+            followed.make_views()
+            columns = execute(
+                database_url,
+                "SELECT string_agg(column_name, ' ' ORDER BY ordinal_position)"
+                " FROM information_schema.columns WHERE table_schema = 'events'"
+                " GROUP BY table_name ORDER BY table_name",
+            )
+    of_view = "block_number timestamp transaction_hash log_index contract owner amount"
+    assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
