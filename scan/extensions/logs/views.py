@@ -8,10 +8,12 @@ import flask
 import orjson
 from flask import Blueprint
 
+from scan import registry
 from scan.api.hooks import Api
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries as logs
+from scan.extensions.logs.hooks import EventTab
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
@@ -55,6 +57,10 @@ def list_events() -> Response:
 def events_page(key: bytes) -> flask.Response:
     """Return the tab, whose total is not known where logs are not stored."""
     address = to_hex(key)
+    tabs = registry.parts(EventTab)
+    single = flask.request.args.get("event")
+    if single and tabs:
+        return tabs[0].respond(key, single)
     log_list = filtered_lists.entity_list(
         "logs",
         f"/address/{address}",
@@ -76,6 +82,7 @@ def events_page(key: bytes) -> flask.Response:
         **addresses_and_tokens.address_head(key, "events", more=values),
         shown=log_list,
         are_all_stored=logs.stored_selection(reader()) == "all",
+        single_events=[event for tab in tabs for event in tab.names(reader(), key)],
     )
 
 

@@ -173,3 +173,16 @@ def test_filters_select_by_every_argument(followed):
                 assert least["events"] == [
                     o for o in logs if int(o["args"][argument["name"]]) >= int(value)
                 ]
+
+
+def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
+    address = followed.contract.address
+    tab = f"/address/{address}?tab=events"
+    for event in followed.get()["events"]:
+        assert f"event={event['name'].lower()}" in followed.client.get(tab).text
+        response = followed.client.get(f"{tab}&event={event['name']}")
+        assert response.status_code == 200, response.text
+        for argument in event["arguments"]:
+            has_field = f'name="{argument["parameter"]}"' in response.text
+            assert has_field is (argument["parameter"] is not None)
+        assert f"/api/v1/contracts/{address}/events/{event['name']}?format=csv" in response.text
