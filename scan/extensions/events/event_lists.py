@@ -32,8 +32,8 @@ ARGUMENTS = "args"
 STANDARD = (*ORDERED, ARGUMENTS)
 RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
 MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
-# Logs of a form that a page compares with conditions. PostgreSQL decodes one in about 50 us.
-MAX_COMPARED = 20_000
+# Logs of a form that a page compares with conditions. PostgreSQL decodes one in about 100 us.
+MAX_COMPARED = 10_000
 # Of the logs' data of a page: its decoded values may take eight times as many.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 FEW_BYTES = 100_000  # of forms of events; 1 MB takes the interpreter about 100 ms
@@ -237,11 +237,13 @@ def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict
     """Return the parameters of the list's statement that say which logs of an event it has."""
     forms = [_form(event.view_forms[of.number], of) for of in filters]
     is_anonymous = any(form["anonymous"] for form in forms)
+    of_topics = {n: {form[f"topic{n}"] is not None for form in forms} for n in (1, 2, 3)}
     return {
         "address": event.table.address,
         "forms": orjson.dumps(forms).decode(),
         "is_anonymous": is_anonymous,
-        **{f"by_topic{n}": all(form[f"topic{n}"] for form in forms) for n in (1, 2, 3)},
+        **{f"by_topic{n}": bool(forms) and given == {True} for n, given in of_topics.items()},
+        "is_mixed": any(len(given) > 1 for given in of_topics.values()),
         "has_conditions": is_anonymous or any(form["conditions"] for form in forms),
     }
 
