@@ -314,13 +314,15 @@ class Following:
                     break
             for number in chunk:
                 try:
-                    logs = stored[number] if number in stored else self._of_node(address, number)
+                    of_block: Sequence[ContractEvent] = (
+                        stored[number] if number in stored else self._of_node(address, number)
+                    )
                 except (*node_errors.NODE_FAILURES, CannotFollow):
                     if read:
                         return read, lines
                     raise
                 read[number] = blocks[number]
-                lines += map(transaction.line, logs)
+                lines += map(transaction.line, of_block)
             if size > self.step_bytes or len(lines) >= STEP_LOGS or len(stored) < len(chunk):
                 break
         return read, lines
