@@ -35,7 +35,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 MOST_AUTOMATIC = 100
 MOST_CHANGES = 100  # of a proxy's implementations, whose blocks the node is asked about
 STEP_BLOCKS = 500
-STEP_LOGS = 20_000
+STEP_LOGS, STEP_BYTES = 20_000, 16 * 1024 * 1024
+LOG_BYTES = 300  # of memory, of a log besides its data
 STEP_BLOCKS_OF_NODE = 50
 VIEWS_AT_ONCE = 50
 COLUMNS = ContractEvent._fields
@@ -58,6 +59,8 @@ class Fill(NamedTuple):
 class Following:
     """What is followed in one database. Without a node, implementations of proxies are not known,
     and only what is stored is filled."""
+
+    step_bytes = STEP_BYTES
 
     def __init__(
         self,
@@ -299,21 +302,28 @@ class Following:
         numbers = [*blocks]
         for start in range(0, len(numbers), STEP_BLOCKS_OF_NODE):
             chunk = numbers[start : start + STEP_BLOCKS_OF_NODE]
-            stored = {
-                number: [] if block is None else [*_stored_logs(number, block, address)]
-                for number, block_hash, block in self._bodies.stored(chunk)
-                if block_hash == blocks[number]
-            }
+            stored: dict[int, list[ContractEvent]] = {}
+            size = 0
+            for number, block_hash, block in self._bodies.stored(chunk):
+                if block_hash == blocks[number]:
+                    logs = [] if block is None else [*_stored_logs(number, block, address)]
+                    stored[number] = logs
+                    size += sum(LOG_BYTES + len(log.data or b"") for log in logs)
+                if size > self.step_bytes:
+                    chunk = chunk[: chunk.index(number) + 1]
+                    break
             for number in chunk:
                 try:
-                    logs = stored[number] if number in stored else self._of_node(address, number)
+                    of_block: Sequence[ContractEvent] = (
+                        stored[number] if number in stored else self._of_node(address, number)
+                    )
                 except (*node_errors.NODE_FAILURES, CannotFollow):
                     if read:
                         return read, lines
                     raise
                 read[number] = blocks[number]
-                lines += map(transaction.line, logs)
-            if len(lines) >= STEP_LOGS or len(stored) < len(chunk):
+                lines += map(transaction.line, of_block)
+            if size > self.step_bytes or len(lines) >= STEP_LOGS or len(stored) < len(chunk):
                 break
         return read, lines
 

@@ -1,6 +1,9 @@
 """What is followed, in every selection of logs, and where their logs come from."""
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -16,9 +19,11 @@ from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
 from scan.indexer.block_source import BlockSource
+from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import compile_standard
 from tests.support.table_digest import digest
 
@@ -245,3 +250,46 @@ def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_ur
             )
     of_view = "block_number timestamp transaction_hash log_index contract owner amount"
     assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
+
+
+def test_large_logs_are_filled_in_small_steps(coffers, database_url):
+    anvil = coffers.anvil
+    emitter = anvil.accounts[5]
+    # CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 LOG0: all call data
+    anvil.call("anvil_setCode", emitter, "0x365f5f37365fa000")
+    for _ in range(3):
+        anvil.send(coffers.owner, emitter, data="0x" + "ab" * 100_000, gas=20_000_000)
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        connection, followed = following(database_url)
+        with connection:
+            followed.step_bytes = 150_000
+            followed.add(address_of(emitter), "emitter", "[]")
+            steps = []
+            while fills := followed.fills():
+                steps.append(followed.fill(fills[0]))
+            assert steps == [2, 1]
+    sizes = execute(database_url, "SELECT octet_length(data) FROM contract_events")
+    assert sizes == [(100_000,)] * 3
+
+
+@pytest.mark.thorough
+def test_a_killed_command_is_continued(coffers, database_url, tmp_path):
+    anvil = coffers.anvil
+    for amount in range(6, 1200):
+        coffers.deposit(amount)
+    abi = tmp_path / "abi.json"
+    abi.write_text(json.dumps(ABI))
+    add = ("events", "add", coffers.proxy, "--abi", str(abi), "--name", "coffer")
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        environment = {**os.environ, "DATABASE_URL": database_url}
+        command = [sys.executable, "-m", "scan", *add]
+        process = subprocess.Popen(command, env=environment, cwd=ROOT)
+        first_step = "SELECT count(*) > 0 FROM contract_events"
+        wait_until(lambda: execute(database_url, first_step) == [(True,)])
+        process.kill()
+        process.wait()
+        done = scan(*add, DATABASE_URL=database_url)
+        assert done.returncode == 0, done.stderr
+        assert "all logs from block 0 on" in done.stdout
+    assert amounts(database_url) == [*range(1, 1200)]

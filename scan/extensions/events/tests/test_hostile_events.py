@@ -1,134 +1,187 @@
-"""Hostile ABIs and logs in lists of events: names of parameters, SQL and HTML; many large logs."""
+"""ABIs and logs of enemies: names of SQL, offsets that share, lengths without end."""
 
 import json
+import re
+from contextlib import closing
+from random import Random
 
+import orjson
+import psycopg2
 import pytest
-from eth_utils import keccak
 
-from scan.extensions.events.event_lists import MAX_COMPARED, MAX_PAGE_BYTES
-from scan.extensions.events.tests.test_following import following
-from tests.support.anvil import Anvil
+from scan.contracts.abi_decoding import MAX_TYPES, index_abi
+from scan.extensions.decoding.decoding import decode_log
+from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
+from scan.extensions.events.tests.random_events import Events
+from tests.commands.test_command import scan
 from tests.support.database import execute
-from tests.support.indexing import Indexing, client_over
+from tests.support.indexing import Indexing
 
-ADDRESS = "0x" + "ab" * 20
-NAMES = [
-    "limit",
-    "blockFrom",
-    "arg.x",
-    "x",
-    "xMin",
-    "_owner",
-    "",
-    "<b>",
-    '"; DROP TABLE logs --',
-    "x",
-]
-ABI = [
-    {
-        "type": "event",
-        "name": "Named",
-        "inputs": [{"name": name, "type": "uint256", "indexed": False} for name in NAMES],
-    },
-    {
-        "type": "event",
-        "name": "<script>",
-        "inputs": [{"name": "a", "type": "bytes", "indexed": False}],
-    },
-    {
-        "type": "event",
-        "name": "Plain",
-        "inputs": [{"name": "amount", "type": "uint256", "indexed": False}],
-    },
-]
-PATH = f"/api/v1/contracts/{ADDRESS}/events"
+NAMES = ['"; DROP SCHEMA events; --', "", "é€", "block_number", "xmin", "E" * 300, "a b", "'", "\0"]
+LOG = "SELECT event_arguments(%s, %s, %s::boolean[], %s, %s, %s)"
 
 
-@pytest.fixture(scope="module")
-def client(postgres, template):
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-        anvil.mine()
-        Indexing(url, anvil.url).run_until(anvil.head())
-        connection, followed = following(url)
-        with connection:
-            followed.add(bytes.fromhex(ADDRESS[2:]), "hostile", json.dumps(ABI))
-            followed.make_views()
-        insert(url, f"Named({','.join(['uint256'] * len(NAMES))})", 3, word_count=len(NAMES))
-        insert(url, "<script>(bytes)", 5, large=True)
-        insert(url, "Plain(uint256)", MAX_COMPARED + 10)
-        yield client_over(url)
+def argument(name, type_="uint256", indexed=False, **fields):
+    return {"name": name, "type": type_, "indexed": indexed, **fields}
 
 
-def insert(url, signature, rows, word_count=1, *, large=False):
-    """Logs of one block, whose words are their indexes; large ones exceed the bytes of a page."""
-    execute(
-        url,
-        "INSERT INTO contract_events"
-        " SELECT (1::bigint << 20) + n.base + i, 1, 0, (n.base + i)::integer, %s, %s,"
-        " NULL, NULL, NULL, CASE WHEN %s THEN decode(lpad('20', 64, '0') || lpad('f0000', 64, '0')"
-        " || repeat('ab', 983040), 'hex')"
-        " ELSE decode(repeat(lpad(to_hex(i), 64, '0'), %s), 'hex') END"
-        " FROM (SELECT coalesce(max(log_index), 0) + 1 AS base FROM contract_events)"
-        " AS n, generate_series(0, %s) AS i",
-        bytes.fromhex(ADDRESS[2:]),
-        keccak(text=signature),
-        large,
-        word_count,
-        rows - 1,
+def event(name, *inputs, **fields):
+    return {"type": "event", "name": name, "inputs": list(inputs), **fields}
+
+
+def tables_of(*abi, stored=(), contract="vault", taken=()):
+    return merged(bytes(20), contract, stored, [Version(0, abi)], taken)
+
+
+def nested(depth):
+    if not depth:
+        return argument("timestamp", "bytes")
+    return argument("x", "tuple[]", components=[nested(depth - 1), argument("y", "string")])
+
+
+@pytest.mark.check
+def test_names_of_strangers_are_names_of_sql():
+    abi = [event(name, *(argument(one) for one in NAMES)) for name in NAMES]
+    tables = tables_of(*abi)
+    assert len({table.view for table in tables}) == len(NAMES)
+    for table in tables:
+        names = [name for name, _ in table.view_columns]
+        assert len({*names}) == len(names)
+        assert RESERVED.isdisjoint(names[:-1])
+        assert all(re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name) for name in (table.view, *names))
+
+
+@pytest.mark.check
+def test_overloads_unnamed_arguments_and_taken_names_are_numbered():
+    first, second = tables_of(
+        event("Deposit", argument(""), argument("timestamp"), argument("memo", "string", True)),
+        event("Deposit", argument("tokenId"), argument("owner", "address", True)),
     )
+    assert [first.view, second.view] == ["vault_deposit", "vault_deposit_2"]
+    assert [c.name for c in first.columns] == ["argument_1", "timestamp_2", "memo_hash"]
+    assert [name for name, _ in second.view_columns] == [
+        *("token_id", "owner", "owner_bytes", "is_malformed")
+    ]
+    [other] = tables_of(event("Deposit"), taken={"vault_deposit", "vault_deposit_2"})
+    assert other.view == "vault_deposit_3"
 
 
-def get(client, path, **query):
-    return client.get(PATH + path, query_string=query)
-
-
-def test_every_argument_has_a_parameter_of_its_own(client):
-    [event] = [e for e in get(client, "").json["events"] if e["name"] == "Named"]
-    names = [argument["parameter"] for argument in event["arguments"]]
-    assert len({*names}) == len(NAMES)
-    assert names[0] == "arg.limit"
-    for name in names:
-        listed = get(client, "/Named", **{name: 1}).json
-        assert [log["blockNumber"] for log in listed["events"]] == [1], name
-        assert set(listed["events"][0]["args"].values()) == {"1"}
-    assert len(get(client, "/Named", limit=2).json["events"]) == 2
-    refused = get(client, "/Named", nothing=1)
-    assert refused.status_code == 400
-    assert "arg.limit" in refused.json["error"]
-
-
-def test_names_are_escaped_on_the_page(client):
-    page = client.get(f"/address/{ADDRESS}?tab=events&event=named")
-    assert page.status_code == 200
-    assert "<b>" not in page.text.split("<main")[1].split("Malformed")[0].replace("<b>any", "")
-    assert "&lt;b&gt;" in page.text
-
-
-def test_a_page_compares_a_bounded_number_of_logs(client):
-    first = get(client, "/Plain", amount=10**30).json
-    assert first["events"] == []
-    assert first["next"] is not None
-    rest = get(client, "/Plain", amount=10**30, cursor=first["next"]).json
-    assert (rest["events"], rest["next"]) == ([], None)
-    rest = get(
-        client, "/Plain", amountMax=3, cursor=get(client, "/Plain", amountMax=3).json["next"]
+@pytest.mark.check
+def test_what_is_named_stays_so():
+    before = tables_of(event("Deposit", argument("")))
+    after = tables_of(
+        event("Deposit", argument("owner", "address")),
+        event("Deposit", argument("amount")),
+        stored=before,
     )
-    assert [log["args"]["amount"] for log in rest.json["events"]] == ["3", "2", "1", "0"]
+    assert after[0] == before[0]
+    assert [table.view for table in after] == ["vault_deposit", "vault_deposit_2"]
 
 
-def test_a_page_has_bounded_data_and_a_file_all(client):
-    [event] = [e for e in get(client, "").json["events"] if e["name"] == "<script>"]
-    assert MAX_PAGE_BYTES < 5 * 983_040
-    refused = get(client, f"/{event['topic0']}")
-    assert (refused.status_code, "limit" in refused.json["error"]) == (503, True)
-    assert len(get(client, f"/{event['topic0']}", limit=2).json["events"]) == 2
-    file = get(client, f"/{event['topic0']}", format="ndjson")
-    assert len(file.text.splitlines()) == 5
-    assert file.headers["X-Scan-Complete"] == "true"
+@pytest.mark.check
+def test_a_hostile_abi_is_read_up_to_its_bounds():
+    many = [event(f"E{n}", *(argument(f"a{k}") for k in range(90))) for n in range(1000)]
+    assert 90 * len([*events_in(many)]) <= MAX_TYPES
+    [deep] = tables_of(event("Deep", nested(8)))
+    assert "timestamp" in view_forms(deep, [deep])
+    huge = tables_of(event("Huge", argument("x", f"uint8[{10**70}]")), event("Wide", nested(40)))
+    assert [table.event for table in huge] == ["Huge"]
+    wide = event("Wide", *(argument(f"a{n}") for n in range(200)))
+    assert tables_of(wide) == []
 
 
-def test_what_is_not_followed_says_how_it_would_be(client):
-    other = client.get(f"/api/v1/contracts/0x{'cd' * 20}/events")
-    assert other.status_code == 404
-    assert "scan events add" in other.json["error"]
+@pytest.fixture
+def cursor(database_url):
+    with closing(psycopg2.connect(database_url)) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def read(cursor, abi, topics, data):
+    """What SQL makes of a log, and what the API does."""
+    [table] = tables_of(abi)
+    [form] = json.loads(view_forms(table, [table]))
+    rest = topics if abi["anonymous"] else topics[1:]
+    types = (json.dumps(form["indexed"]), json.dumps(form["plain"]), form["order"])
+    cursor.execute(LOG, (*types, abi["anonymous"], b"".join(rest), data))
+    decoded = decode_log(topics, data, [index_abi([abi])])
+    values = None if decoded is None else [argument.value for argument in decoded.arguments]
+    text = orjson.dumps(values).replace(b"\\u0000", "\ufffd".encode())
+    return cursor.fetchone()[0], orjson.loads(text)
+
+
+def altered(random, data):
+    data = bytearray(data)
+    for _ in range(random.choice([1, 1, 2])):
+        place = random.randrange(len(data)) if data else 0
+        match random.randrange(4) if data else 2:
+            case 0:
+                data[place] ^= 1 << random.randrange(8)
+            case 1:
+                del data[place:]
+            case 2:
+                data += random.randbytes(32)
+            case _:
+                word = random.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
+                data[place // 32 * 32 : place // 32 * 32 + 32] = word
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("events", "logs"), [(60, 6), pytest.param(1200, 10, marks=pytest.mark.thorough)]
+)
+def test_sql_and_the_api_say_the_same_of_damaged_logs(cursor, events, logs):
+    random = Random(102)
+    drawn = Events(random)
+    for number in range(events):
+        abi = drawn.event(number)
+        for _ in range(logs):
+            topics, data, _ = drawn.log(abi)
+            by_sql, by_api = read(cursor, abi, topics, altered(random, data))
+            assert by_sql == by_api, (abi, data.hex())
+
+
+def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(cursor):
+    def word(number):
+        return number.to_bytes(32)
+
+    deep = event("Deep", argument("x", "uint256" + "[]" * 7), anonymous=False)
+    [table] = tables_of(deep)
+    topic = table.forms[0].topic0
+    shared = word(32) + b"".join(word(60) + word(32 * 60) * 60 for _ in range(6))
+    shared += word(60) + word(1) * 60  # 60^7 values
+    flat = event("Flat", argument("x", "uint256[]"), anonymous=False)
+    endless = word(32) + word(2**255)
+    many = word(32) + word(90_000) + word(7) * 90_000
+    assert read(cursor, deep, [topic], shared) == (None, None)
+    [table] = tables_of(flat)
+    of_flat = [table.forms[0].topic0]
+    assert read(cursor, flat, of_flat, endless) == (None, None)
+    by_sql, by_api = read(cursor, flat, of_flat, many)
+    assert by_sql == by_api == [["7"] * 90_000]
+    note = event("Note", argument("x", "string"), anonymous=False)
+    [table] = tables_of(note)
+    text = bytes([0, 0xFF, 0xC3, 0x28, 0xE2, 0x82, 0xF0, 0x9F, 0x98, 0x80, 0x41, 0xED, 0xA0]) * 100
+    data = word(32) + word(len(text)) + text + bytes(-len(text) % 32)
+    by_sql, by_api = read(cursor, note, [table.forms[0].topic0], data)
+    assert by_sql == by_api
+
+
+def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil, tmp_path):
+    abi = tmp_path / "abi.json"
+    inputs = [argument(name, indexed=n < 2) for n, name in enumerate(NAMES)]
+    abi.write_text(json.dumps([*(event(name, *inputs) for name in NAMES), event("", nested(8))]))
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        role = scan("sql-role", "reader_of_events", DATABASE_URL=database_url)
+        [password] = re.findall(r"^password  (\w+)$", role.stdout, re.M)
+        done = scan("events", "add", "0x" + "12" * 20, "--abi", str(abi), DATABASE_URL=database_url)
+        assert done.returncode == 0, done.stderr
+        views = re.findall(r"^events\.(\w+)$", done.stdout, re.M)
+        assert len(views) == len(NAMES) + 1
+        as_role = psycopg2.connect(database_url, user="reader_of_events", password=password)
+        with closing(as_role) as connection, connection.cursor() as cursor:
+            for view in (*(f"events.{name}" for name in views), "v1.logs"):
+                cursor.execute(f"SELECT count(*) FROM {view}")  # noqa: S608
+                assert cursor.fetchall() == [(0,)]
+            with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+                cursor.execute("SELECT * FROM followed_contracts")
+    execute(database_url, "DROP OWNED BY reader_of_events; DROP ROLE reader_of_events")

@@ -5,4 +5,4 @@
 SELECT count(*)
 FROM (
     SELECT FROM contract_events e WHERE e.address = %(address)s AND e.topic0 = %(topic0)s LIMIT %(most)s
-) AS some;
+) AS counted;

@@ -15,12 +15,14 @@ FROM (
     WHERE o.address = %(address)s
         AND (%(topic0)s IS NULL OR o.topic0 = %(topic0)s) AND (%(topic1)s IS NULL OR o.topic1 = %(topic1)s)
         AND (%(topic2)s IS NULL OR o.topic2 = %(topic2)s) AND (%(topic3)s IS NULL OR o.topic3 = %(topic3)s)
-        AND o.ordinal BETWEEN first_ordinal_in(%(block_from)s) AND last_ordinal_in(%(block_to)s)
+        AND o.block_number BETWEEN %(block_from)s AND %(block_to)s
         AND (%(after_block)s IS NULL OR CASE %(direction)s
-            WHEN 'asc' THEN o.ordinal > first_ordinal_in(%(after_block)s) + %(after_index)s
-            ELSE o.ordinal < first_ordinal_in(%(after_block)s) + %(after_index)s END)
-    ORDER BY CASE WHEN %(direction)s = 'asc' THEN o.ordinal END ASC,
-        CASE WHEN %(direction)s = 'desc' THEN o.ordinal END DESC
+            WHEN 'asc' THEN (o.block_number, o.log_index) > (%(after_block)s, %(after_index)s)
+            ELSE (o.block_number, o.log_index) < (%(after_block)s, %(after_index)s) END)
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN o.block_number END ASC,
+        CASE WHEN %(direction)s = 'asc' THEN o.log_index END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN o.block_number END DESC,
+        CASE WHEN %(direction)s = 'desc' THEN o.log_index END DESC
     LIMIT %(limit)s
 ) AS e
 JOIN blocks b ON b.number = e.block_number

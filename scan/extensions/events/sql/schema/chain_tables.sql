@@ -17,13 +17,14 @@ CREATE TABLE IF NOT EXISTS contract_events (
     data bytea                     -- null: the table of logs has it (SCAN_LOGS=all)
 );
 -- serve events/logs_list, the views of the schema events
-CREATE INDEX IF NOT EXISTS contract_events_by_topic0 ON contract_events (address, topic0, ordinal);
-CREATE INDEX IF NOT EXISTS contract_events_by_topic1 ON contract_events (address, topic0, topic1, ordinal)
-    WHERE topic1 IS NOT NULL;
-CREATE INDEX IF NOT EXISTS contract_events_by_topic2 ON contract_events (address, topic0, topic2, ordinal)
-    WHERE topic2 IS NOT NULL;
-CREATE INDEX IF NOT EXISTS contract_events_by_topic3 ON contract_events (address, topic0, topic3, ordinal)
-    WHERE topic3 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS contract_events_by_topic0 ON contract_events
+    (address, topic0, block_number, log_index);
+CREATE INDEX IF NOT EXISTS contract_events_by_topic1 ON contract_events
+    (address, topic0, topic1, block_number, log_index) WHERE topic1 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS contract_events_by_topic2 ON contract_events
+    (address, topic0, topic2, block_number, log_index) WHERE topic2 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS contract_events_by_topic3 ON contract_events
+    (address, topic0, topic3, block_number, log_index) WHERE topic3 IS NOT NULL;
 -- serve conditions on addresses in the views of the schema events
 CREATE INDEX IF NOT EXISTS contract_events_by_address1 ON contract_events (address, topic0, topic_address(topic1))
     WHERE topic_address(topic1) IS NOT NULL;

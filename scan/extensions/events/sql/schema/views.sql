@@ -337,9 +337,9 @@ BEGIN
                 || (SELECT coalesce(string_agg(format(' AND %s IS NULL', event_arguments_call(r, true)), ''), '')
                     FROM jsonb_array_elements(f.value->'rivals') AS r) END,
         CASE WHEN (f.value->>'first')::bigint > 0
-            THEN format(' AND e.ordinal >= first_ordinal_in(%s)', f.value->>'first') END,
+            THEN format(' AND e.block_number >= %s', f.value->>'first') END,
         CASE WHEN f.value->>'last' IS NOT NULL
-            THEN format(' AND e.ordinal <= last_ordinal_in(%s)', f.value->>'last') END
+            THEN format(' AND e.block_number <= %s', f.value->>'last') END
         ), ' UNION ALL ' ORDER BY f.number)
     INTO query
     FROM jsonb_array_elements(view.forms) WITH ORDINALITY AS f (value, number);

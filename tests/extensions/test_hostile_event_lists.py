@@ -1,0 +1,134 @@
+"""Hostile ABIs and logs in lists of events: names of parameters, SQL and HTML; many large logs."""
+
+import json
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.events.event_lists import MAX_COMPARED, MAX_PAGE_BYTES
+from scan.extensions.events.tests.test_following import following
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing, client_over
+
+ADDRESS = "0x" + "ab" * 20
+NAMES = [
+    "limit",
+    "blockFrom",
+    "arg.x",
+    "x",
+    "xMin",
+    "_owner",
+    "",
+    "<b>",
+    '"; DROP TABLE logs --',
+    "x",
+]
+ABI = [
+    {
+        "type": "event",
+        "name": "Named",
+        "inputs": [{"name": name, "type": "uint256", "indexed": False} for name in NAMES],
+    },
+    {
+        "type": "event",
+        "name": "<script>",
+        "inputs": [{"name": "a", "type": "bytes", "indexed": False}],
+    },
+    {
+        "type": "event",
+        "name": "Plain",
+        "inputs": [{"name": "amount", "type": "uint256", "indexed": False}],
+    },
+]
+PATH = f"/api/v1/contracts/{ADDRESS}/events"
+
+
+@pytest.fixture(scope="module")
+def client(postgres, template):
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+        anvil.mine()
+        Indexing(url, anvil.url).run_until(anvil.head())
+        connection, followed = following(url)
+        with connection:
+            followed.add(bytes.fromhex(ADDRESS[2:]), "hostile", json.dumps(ABI))
+            followed.make_views()
+        insert(url, f"Named({','.join(['uint256'] * len(NAMES))})", 3, word_count=len(NAMES))
+        insert(url, "<script>(bytes)", 5, large=True)
+        insert(url, "Plain(uint256)", MAX_COMPARED + 10)
+        yield client_over(url)
+
+
+def insert(url, signature, rows, word_count=1, *, large=False):
+    """Logs of one block, whose words are their indexes; large ones exceed the bytes of a page."""
+    execute(
+        url,
+        "INSERT INTO contract_events"
+        " SELECT (1::bigint << 20) + n.base + i, 1, 0, (n.base + i)::integer, %s, %s,"
+        " NULL, NULL, NULL, CASE WHEN %s THEN decode(lpad('20', 64, '0') || lpad('f0000', 64, '0')"
+        " || repeat('ab', 983040), 'hex')"
+        " ELSE decode(repeat(lpad(to_hex(i), 64, '0'), %s), 'hex') END"
+        " FROM (SELECT coalesce(max(log_index), 0) + 1 AS base FROM contract_events)"
+        " AS n, generate_series(0, %s) AS i",
+        bytes.fromhex(ADDRESS[2:]),
+        keccak(text=signature),
+        large,
+        word_count,
+        rows - 1,
+    )
+
+
+def get(client, path, **query):
+    return client.get(PATH + path, query_string=query)
+
+
+def test_every_argument_has_a_parameter_of_its_own(client):
+    [event] = [e for e in get(client, "").json["events"] if e["name"] == "Named"]
+    names = [argument["parameter"] for argument in event["arguments"]]
+    assert len({*names}) == len(NAMES)
+    assert names[0] == "arg.limit"
+    for name in names:
+        listed = get(client, "/Named", **{name: 1}).json
+        assert [log["blockNumber"] for log in listed["events"]] == [1], name
+        assert set(listed["events"][0]["args"].values()) == {"1"}
+    assert len(get(client, "/Named", limit=2).json["events"]) == 2
+    refused = get(client, "/Named", nothing=1)
+    assert refused.status_code == 400
+    assert "arg.limit" in refused.json["error"]
+
+
+def test_names_are_escaped_on_the_page(client):
+    page = client.get(f"/address/{ADDRESS}?tab=events&event=named")
+    assert page.status_code == 200
+    assert "<b>" not in page.text.split("<main")[1].split("Malformed")[0].replace("<b>any", "")
+    assert "&lt;b&gt;" in page.text
+
+
+def test_a_page_compares_a_bounded_number_of_logs(client):
+    first = get(client, "/Plain", amount=10**30).json
+    assert first["events"] == []
+    assert first["next"] is not None
+    rest = get(client, "/Plain", amount=10**30, cursor=first["next"]).json
+    assert (rest["events"], rest["next"]) == ([], None)
+    rest = get(
+        client, "/Plain", amountMax=3, cursor=get(client, "/Plain", amountMax=3).json["next"]
+    )
+    assert [log["args"]["amount"] for log in rest.json["events"]] == ["3", "2", "1", "0"]
+
+
+def test_a_page_has_bounded_data_and_a_file_all(client):
+    [event] = [e for e in get(client, "").json["events"] if e["name"] == "<script>"]
+    assert MAX_PAGE_BYTES < 5 * 983_040
+    refused = get(client, f"/{event['topic0']}")
+    assert (refused.status_code, "limit" in refused.json["error"]) == (503, True)
+    assert len(get(client, f"/{event['topic0']}", limit=2).json["events"]) == 2
+    file = get(client, f"/{event['topic0']}", format="ndjson")
+    assert len(file.text.splitlines()) == 5
+    assert file.headers["X-Scan-Complete"] == "true"
+
+
+def test_what_is_not_followed_says_how_it_would_be(client):
+    other = client.get(f"/api/v1/contracts/0x{'cd' * 20}/events")
+    assert other.status_code == 404
+    assert "scan events add" in other.json["error"]
