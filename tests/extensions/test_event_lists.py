@@ -16,7 +16,9 @@ from scan.extensions.events.tests.random_events import signature
 from scan.extensions.events.tests.test_random_logs import Contract, add
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
+from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.solidity import node_script
 
 
 class Followed:
@@ -35,7 +37,8 @@ class Followed:
         """The rows of a view by column, newest first."""
         with closing(psycopg2.connect(self.url)) as connection, connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT * FROM events.{view} ORDER BY block_number DESC, log_index DESC"
+                f"SELECT * FROM events.{view}"  # noqa: S608
+                " ORDER BY block_number DESC, log_index DESC"
             )
             names = [column.name for column in cursor.description]
             return [dict(zip(names, map(in_json, row), strict=True)) for row in cursor.fetchall()]
@@ -186,3 +189,30 @@ def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
             has_field = f'name="{argument["parameter"]}"' in response.text
             assert has_field is (argument["parameter"] is not None)
         assert f"/api/v1/contracts/{address}/events/{event['name']}?format=csv" in response.text
+
+
+def test_arguments_are_those_that_ethers_decodes(followed):
+    listed = [
+        log
+        for event in followed.get()["events"]
+        for log in followed.get(f"/{event['name']}", limit=100)["events"]
+    ]
+    logs = execute(
+        followed.url,
+        "SELECT block_number, log_index, topic0, topic1, topic2, topic3, data FROM contract_events",
+    )
+    stored = {
+        (block, index): {
+            "topics": ["0x" + bytes(topic).hex() for topic in topics if topic is not None],
+            "data": "0x" + bytes(data).hex(),
+        }
+        for block, index, *topics, data in logs
+    }
+    asked = {
+        "abi": followed.contract.abi,
+        "logs": [
+            {"event": log["name"], **stored[log["blockNumber"], log["logIndex"]]} for log in listed
+        ],
+    }
+    decoded = node_script("decode_events.cjs", stdin=asked)
+    assert [log["args"] for log in listed] == decoded
