@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
+from scan.extensions.events import indexing
 from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
@@ -293,3 +295,18 @@ def test_a_killed_command_is_continued(coffers, database_url, tmp_path):
         assert done.returncode == 0, done.stderr
         assert "all logs from block 0 on" in done.stdout
     assert amounts(database_url) == [*range(1, 1200)]
+
+
+def test_beside_the_indexer_builds_become_views_with_all_logs(coffers, database_url):
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
+        stop = threading.Event()
+        beside = threading.Thread(target=indexing.run_beside, args=(index.settings, stop))
+        beside.start()
+        coffers.build(database_url)
+        complete = "SELECT name FROM followed_contracts WHERE complete_from = 0 ORDER BY name"
+        wait_until(lambda: execute(database_url, complete) == [("first",), ("second",)])
+        wait_until(lambda: execute(database_url, "SELECT count(*) FROM event_views") == [(4,)])
+        stop.set()
+        beside.join()
+    assert amounts(database_url, "first_deposited") == []
