@@ -91,6 +91,8 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
         raise not_followed(address)
     if len(views) > FEW_BYTES:
         reader.hold_processor()
+    if views == "[]" or _incomplete_until(reader, complete_from) is not None:
+        reader.do_not_cache()  # no new version of the index says that views or logs were added
     return ListedEvents(name, complete_from, orjson.loads(views), orjson.loads(counts))
 
 
@@ -228,9 +230,16 @@ def _page(
     read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
     logs = orjson.loads(read.data)
     records = [shape(event, filters[log["form"]].number, log) for log in logs]
-    oldest = max(reader.first_block, read.kept_from.number if read.kept_from else 0)
-    complete_from = event.complete_from if event.complete_from > oldest else None
+    complete_from = _incomplete_until(reader, event.complete_from)
+    if complete_from is not None:
+        reader.do_not_cache()  # older logs are being filled
     return replace(read, data=orjson.dumps(records).decode(), complete_from=complete_from)
+
+
+def _incomplete_until(reader: Reader, complete_from: int) -> int | None:
+    """Return the block from which on no log is missing; None where none is."""
+    oldest = max(reader.first_block, reader.kept_from.number if reader.kept_from else 0)
+    return complete_from if complete_from > oldest else None
 
 
 def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict[str, Any]:

@@ -91,14 +91,6 @@ class EventTable(NamedTuple):
         by_name = {column.name: column for form in self.forms for column in form.columns}
         return [by_name[name] for name, _ in self.view_columns if name in by_name]
 
-    def form_of(self, topic0: bytes | None, block_number: int) -> EventForm | None:
-        """Return the form of a log of this event."""
-        for form in self.forms:
-            is_in_time = form.first_block <= block_number <= (form.last_block or block_number)
-            if is_in_time and form.topic0 in (topic0, None):
-                return form
-        return None
-
 
 def identifier(text: str, otherwise: str, most: int = MAX_IDENTIFIER) -> str:
     """Return a name of SQL for a name of an ABI: in small letters, words apart, without what SQL

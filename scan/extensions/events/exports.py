@@ -1,6 +1,6 @@
 """Rows of events as files: `scan export events.vault_deposit`, with the columns of the view."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -105,7 +105,7 @@ class _Rows:
                 return
             after = after_page
 
-    def _values(self, logs: list[Mapping[str, Any]]) -> Values:
+    def _values(self, logs: list[dict[str, Any]]) -> Values:
         rows = [event_lists.row_of_view(self._event, log["form"], log) for log in logs]
         return {
             name: [_value(row[name], type_) for row in rows]

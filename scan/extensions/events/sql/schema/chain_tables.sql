@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS contract_events (
     topic3 bytea,
     data bytea                     -- null: the table of logs has it (SCAN_LOGS=all)
 );
--- serve events/logs_list, the views of the schema events
+-- serve queries/contract_events_list, the views of the schema events
 CREATE INDEX IF NOT EXISTS contract_events_by_topic0 ON contract_events
     (address, topic0, block_number, log_index);
 CREATE INDEX IF NOT EXISTS contract_events_by_topic1 ON contract_events
