@@ -20,6 +20,7 @@ from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
 TIMEOUT_S = 4.0
+MOST_TRACED = 10
 MAX_LOGS = 20_000
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 NO_IMPLEMENTATIONS = (
@@ -125,7 +126,7 @@ class ListBounds:
     """Of how many transactions of a list the code that ran is read, of the first ones whose proxies
     may have had another implementation than before and after their block."""
 
-    traced = 10
+    traced = MOST_TRACED
 
 
 def traced_abis(

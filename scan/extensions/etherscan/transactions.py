@@ -40,6 +40,7 @@ from scan.parameters import unix_seconds
 from scan.queries import blocks, transactions
 
 LONGEST = 1000
+MOST_PROXIES, MOST_STATES = 50, 100
 PROXIES_TIMEOUT_S = 2.0
 PROCESSOR_S = 2.0  # for reading the ABIs of a page of 10,000 rows
 _TUPLE = re.compile(r"\(.*\)")
@@ -52,7 +53,7 @@ class PageBounds:
     """Of how many proxies of a page the implementations are read, and at how many calls where these
     are more than the first and the last of each."""
 
-    proxies, states = 50, 100
+    proxies, states = MOST_PROXIES, MOST_STATES
 
 
 FEW_ROWS = 2_000  # they take 40 ms, 10,000 of them 200
