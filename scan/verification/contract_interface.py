@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
+from types import NoneType
 from typing import Any
 
 from scan.contracts.abi import STATED, STORAGE, AbiError, parse_signature, parse_types, signature
@@ -21,8 +22,32 @@ Node = Mapping[str, Any]  # of a syntax tree
 Declared = tuple[str, Node | None, Node]
 
 MAX_NODES = 20_000  # contracts of all files, and what they declare
-# What a tree of a form that is not known may raise.
-UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+# What a tree of a form that is not known may raise, whose fields have the types of _FIELDS.
+UNREADABLE = (LookupError, ValueError, RecursionError)
+
+_FIELDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(
+        "ast legacyAST attributes typeDescriptions baseType keyType valueType"
+        " underlyingType expression errorCall baseExpression leftExpression rightExpression"
+        " leftHandSide rightHandSide subExpression commonType returnParameters functionName"
+        " target annotation slice".split(),
+        (dict, NoneType),
+    ),
+    **dict.fromkeys(
+        "nodes statements children modifiers baseContracts members arguments elements abi"
+        " linearizedBaseContracts baseFunctions baseModifiers".split(),
+        (list, NoneType),
+    ),
+    **dict.fromkeys("name canonicalName hexValue typeString".split(), (str, NoneType)),
+    **dict.fromkeys("nodeType ast_type src".split(), (str,)),
+    "id": (int, str),
+    "referencedDeclaration": (int, NoneType),
+    "typeName": (dict, str, NoneType),
+    "body": (dict, list, NoneType),
+    "parameters": (dict, list, NoneType),
+}
+# Of these lists the items, which are objects else.
+_NUMBERS = {"linearizedBaseContracts", "baseFunctions", "baseModifiers"}
 
 _CONTRACT = "ContractDefinition"
 _NOWHERE: Declared = ("", None, {"nodeType": _CONTRACT})
@@ -66,10 +91,48 @@ def _named(entry: Mapping[str, Any]) -> str | None:
     return f"{entry.get('name')}({','.join(types)})"
 
 
+def require_fields(tree: object) -> None:
+    """Raise ValueError where a field of an output, with syntax trees and ABIs, is of another type
+    than what reads it takes."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            waiting.extend(value for name, value in node.items() if name != "legacyAST")
+            for name, value in node.items():
+                if (types := _FIELDS.get(name)) is not None and not (
+                    isinstance(value, types) and _has_items(node, name, value)
+                ):
+                    raise ValueError(f"a syntax tree has another form of {name}")
+
+
+def _has_items(node: Node, name: str, value: object) -> bool:
+    """Return whether a field has the items that it has in nodes of this type."""
+    of = str(node.get("nodeType"))
+    if isinstance(value, str) and name == "typeName":
+        return of == "ElementaryTypeNameExpression"  # before 0.6
+    if name == "parameters" and isinstance(value, list) != (
+        of == "ParameterList" or of.startswith("Yul")
+    ):
+        return value is None
+    if name == "parameters" and isinstance(value, dict):
+        return value.get("nodeType") == "ParameterList"
+    if name == "body" and isinstance(value, list) != ("ast_type" in node):
+        return value is None
+    items = value if isinstance(value, list) else ()
+    return all(isinstance(item, int if name in _NUMBERS else dict) for item in items)
+
+
 def declared_in(output: Mapping[str, Any]) -> Iterator[Declared]:
     """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
+    require_fields(output)
+    by_path = output.get("sources") or {}
+    if not isinstance(by_path, dict) or not all(isinstance(of, dict) for of in by_path.values()):
+        raise ValueError("an output has another form of sources")
     left = MAX_NODES
-    for path, file in (output.get("sources") or {}).items():
+    for path, file in by_path.items():
         for node in _nodes(file):
             is_contract = node.get("nodeType") == _CONTRACT
             inside = (node.get("nodes") or ()) if is_contract else ()
@@ -85,6 +148,10 @@ def _nodes(file: Node) -> Sequence[Node]:
     if "ast" in file:
         return file["ast"].get("nodes") or ()
     children = (file.get("legacyAST") or {}).get("children") or ()
+    if not all(
+        isinstance(child, dict) and isinstance(child["attributes"], dict) for child in children
+    ):
+        raise ValueError("a syntax tree has another form of children")
     contracts = [child["attributes"] for child in children if child["name"] == "ContractDefinition"]
     return [{**of, "contractKind": "library"} for of in contracts if of["isLibrary"]]
 

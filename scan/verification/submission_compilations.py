@@ -130,7 +130,7 @@ class Compilations:
             standard, options = compiler_input
             limits = self._place.left_s(), self._place.check
             output = compile_source(self._compiler, standard, *limits, options)
-            output = language.give(output, version)
+            output = language.give(output, version, sources)
         self._outputs[key] = output
         if len(self._outputs) > MAX_OUTPUTS:
             del self._outputs[next(iter(self._outputs))]

@@ -14,6 +14,7 @@ from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functio
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
@@ -24,6 +25,15 @@ BYTES_PER_DELEGATION = 15  # memory of one per character of its text
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
+# Functions by which proxies are given another implementation, besides those of their own code.
+_UPGRADES = frozenset(
+    keccak256(signature.encode())[:4]
+    for signature in (
+        *("upgradeTo(address)", "upgradeToAndCall(address,bytes)", "setImplementation(address)"),
+        *("changeMasterCopy(address)", "setTarget(address)", "upgrade(address)"),
+        "diamondCut((address,uint8,bytes4[])[],address,bytes)",
+    )
+)
 
 
 class Block(NamedTuple):
@@ -69,6 +79,12 @@ class Contract(NamedTuple):
     has_code: bool | None = None
     readings: tuple["Contract", ...] = ()
     is_diamond: bool = False
+    may_have_changed: bool = False
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a trace alone says which implementation a call of the block ran."""
+        return bool(self.readings) or self.may_have_changed
 
     @property
     def delegates(self) -> bool:
@@ -264,10 +280,37 @@ class ContractAbis:
             return _with_lent(contracts.get(emitter, NO_CONTRACT), abis)
 
         readings = {e: tuple(lent_to(e, one) for one in both) for e, both in changed.items()}
+        disturbed = self._disturbed({e: d for e, d in of_state.items() if e not in changed})
         contracts |= {
-            e: lent_to(e, targets[e])._replace(readings=readings.get(e, ())) for e in targets
+            e: lent_to(e, targets[e])._replace(
+                readings=readings.get(e, ()), may_have_changed=e in disturbed
+            )
+            for e in targets
         }
         return contracts
+
+    def _disturbed(
+        self, proxies: Mapping[Emitter, proxy_contracts.Delegation]
+    ) -> Collection[Emitter]:
+        """Return the proxies in whose block a function was called that may have changed their
+        implementation, or that are tokens which may have changed in it."""
+        own = {e: delegation.own | _UPGRADES for e, delegation in proxies.items()}
+        if not own:
+            return ()
+        rows = self._database.rows(
+            "contracts/proxy_calls_find",
+            addresses=[e.address for e in own],
+            numbers=[e.block.number for e in own],
+            functions=sorted(frozenset().union(*own.values())),
+        )
+        called: defaultdict[tuple[bytes, int], set[bytes | None]] = defaultdict(set)
+        for address, number, function in rows:
+            called[bytes(address), number].add(function and bytes(function))
+        return [
+            e
+            for e, functions in own.items()
+            if called[e.address, e.block.number] & {*functions, None}
+        ]
 
     def of_call(
         self,

@@ -292,7 +292,7 @@ def add_methods(
     is the beginning of a text to an address without code, it is `memo`.
 
     Only the node knows the implementation of a proxy by its state: the name is then that of
-    verified contracts, where all with this selector agree.
+    verified contracts, where all with this selector agree, and a standard that has it.
     """
     calls = [
         (call, _called(call), data(call["methodId"])) for call in transactions if call["methodId"]
@@ -307,18 +307,27 @@ def add_methods(
         if contract.has_code is False and not are_calls:
             call["method"] = None
             _add_memo(call, selector)
-        elif function is None:
-            unnamed.append((call, selector, contract))
+        elif function is None or (contract.delegates and _may_be_another(function, contract)):
+            unnamed.append((call, selector, contract, function))
         else:
             call["method"] = function.name
-    verified = abis.of_verified_contracts({s for _, s, c in unnamed if c.delegates})
-    imported = abis.imported({s for _, s, c in unnamed if not (c.delegates and s in verified)})
-    for call, selector, contract in unnamed:
+    verified = abis.of_verified_contracts({s for _, s, c, _ in unnamed if c.delegates})
+    imported = abis.imported({s for _, s, c, _ in unnamed if not (c.delegates and s in verified)})
+    for call, selector, contract, function in unnamed:
         signatures = (contract.delegates and verified.get(selector)) or imported.get(selector, [])
+        if function is not None:
+            signatures = [*{function.signature, *(verified.get(selector) or ())}]
         only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
         call["method"] = only or to_hex(selector)
         if only is None and not contract.has_code:
             _add_memo(call, selector)
+
+
+def _may_be_another(function: abi_decoding.Entry, contract: Contract) -> bool:
+    """Return whether the implementation of a proxy may have another function with the selector of
+    one that standards have: not that of a token of their type, whose events agree."""
+    of_token = abi_decoding.OF_TOKEN_TYPE.get(contract.token_type or "")
+    return function.standard is not None and function.standard != of_token
 
 
 def _add_memo(transaction: Record, selector: bytes) -> None:

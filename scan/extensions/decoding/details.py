@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
 TIMEOUT_S = 4.0
+MOST_TRACED = 10
 MAX_LOGS = 20_000
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 NO_IMPLEMENTATIONS = (
@@ -119,6 +120,30 @@ class TracedCode:
     def of(self, reader: Reader, node: NodeSession, sent: IndexedTransaction) -> RanCode | None:
         """Return the code; None where the node has no trace."""
         return None
+
+
+class ListBounds:
+    """Of how many transactions of a list the code that ran is read, of the first ones whose proxies
+    may have had another implementation than before and after their block."""
+
+    traced = MOST_TRACED
+
+
+def traced_abis(
+    reader: Reader,
+    node: NodeSession,
+    sent: Mapping[IndexedTransaction, contract_abis.Block],
+    budget: DecodingBudget,
+) -> dict[IndexedTransaction, tuple[Sequence[AbiIndex], "Emitting"]]:
+    """Return the ABIs of what the called contract passed the call on to, and the contracts that
+    emitted logs, by their content, in transactions of a list, of the first ones; nothing where
+    the node has no trace, as for the transaction's page."""
+    abis, traced = reader.sources.get(contract_abis.ContractAbis), reader.sources.get(TracedCode)
+    first = islice(sent.items(), reader.sources.get(ListBounds).traced)
+    return {
+        one: _traced(traced.of(reader, node, one) or NO_TRACE, abis, block, budget)
+        for one, block in first
+    }
 
 
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:

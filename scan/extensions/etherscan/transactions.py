@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -39,13 +40,21 @@ from scan.parameters import unix_seconds
 from scan.queries import blocks, transactions
 
 LONGEST = 1000
-MOST_PROXIES = 50  # of a page, whose implementations the node has
+MOST_PROXIES, MOST_STATES = 50, 100
 PROXIES_TIMEOUT_S = 2.0
 PROCESSOR_S = 2.0  # for reading the ABIs of a page of 10,000 rows
 _TUPLE = re.compile(r"\(.*\)")
 
 
 Row = dict[str, Any]
+
+
+class PageBounds:
+    """Of how many proxies of a page the implementations are read, and at how many calls where these
+    are more than the first and the last of each."""
+
+    proxies, states = MOST_PROXIES, MOST_STATES
+
 
 FEW_ROWS = 2_000  # they take 40 ms, 10,000 of them 200
 
@@ -90,32 +99,67 @@ def _function_names(rows: Sequence[Row], key: str) -> list[str]:
     abis, budget = reader().sources.get(ContractAbis), DecodingBudget(processor_s=PROCESSOR_S)
     contracts = abis.contracts({emitter for emitter, selector in calls if selector}, budget)
     proxies = _proxies({e for e, contract in contracts.items() if contract.delegates}, budget)
+    possible = [proxies.get(e) or [contracts.get(e, NO_CONTRACT)] for e, _ in calls]
+    of_traces = _traced(
+        {
+            IndexedTransaction(row["hash"], *emitter.block, row[key]): emitter
+            for row, (emitter, _), of in zip(rows, calls, possible, strict=True)
+            if any(contract.is_doubtful for contract in of)
+        },
+        contracts,
+        budget,
+    )
     names = []
-    for emitter, selector in calls:
-        possible = proxies.get(emitter.address) or [contracts.get(emitter, NO_CONTRACT)]
-        texts = {_function_name(contract, selector) for contract in possible}
+    for row, (_, selector), of in zip(rows, calls, possible, strict=True):
+        of = of_traces.get(row["hash"], of)
+        of = [one for contract in of for one in contract.readings or (contract,)]
+        texts = {_function_name(contract, selector) for contract in of}
         names.append(texts.pop() if len(texts) == 1 else "")
     return names
 
 
-def _proxies(called: Collection[Emitter], budget: DecodingBudget) -> dict[bytes, list[Contract]]:
-    """Return proxies as they were at the first and at the last of these blocks, for the first
-    MOST_PROXIES: of calls in between, what both have alike."""
+def _proxies(called: Collection[Emitter], budget: DecodingBudget) -> dict[Emitter, list[Contract]]:
+    """Return what proxies may have been in the blocks of these calls, for the first of them: of
+    calls between the first and the last whose states are read, what both were."""
+    bounds = reader().sources.get(PageBounds)
     by_address: dict[bytes, list[Emitter]] = {}
     for emitter in sorted(called, key=lambda e: (e.block.number, e.block.transaction_index)):
         by_address.setdefault(emitter.address, []).append(emitter)
-    first = [*by_address.items()][:MOST_PROXIES]
-    ends = {address: {emitters[0], emitters[-1]} for address, emitters in first}
+    first = [*by_address.values()][: bounds.proxies]
+    ends = {e: None for emitters in first for e in (emitters[0], emitters[-1])}
+    chosen = ends | dict.fromkeys(chain.from_iterable(first))
     try:
         node = reader().node.within(PROXIES_TIMEOUT_S)
         abis = reader().sources.get(ContractAbis)
-        read = abis.find_at({e for both in ends.values() for e in both}, node, budget)
+        read = abis.find_at([*chosen][: max(len(ends), bounds.states)], node, budget)
     except (UpstreamFailed, Unavailable):
         reader().do_not_cache()
         return {}
     return {
-        address: [one for e in both for one in (read[e].readings or (read[e],))]
-        for address, both in ends.items()
+        emitter: [read[emitter]] if emitter in read else [read[emitters[0]], read[emitters[-1]]]
+        for emitters in first
+        for emitter in emitters
+    }
+
+
+def _traced(
+    doubtful: Mapping[IndexedTransaction, Emitter],
+    contracts: Mapping[Emitter, Contract],
+    budget: DecodingBudget,
+) -> dict[str, list[Contract]]:
+    """Return what called proxies were by the traces of transactions, by their hashes; nothing of
+    those whose trace the node does not have, no contract of one transaction too many."""
+    if not doubtful:
+        return {}
+    blocks_of = {sent: emitter.block for sent, emitter in doubtful.items()}
+    node = reader().node.within(PROXIES_TIMEOUT_S)
+    traced = transaction_details.traced_abis(reader(), node, blocks_of, budget)
+    return {
+        sent.hash: [contracts[emitter]._replace(abis=(*traced[sent][0], *contracts[emitter].abis))]
+        if sent in traced
+        else []
+        for sent, emitter in doubtful.items()
+        if sent not in traced or traced[sent][0]
     }
 
 

@@ -13,7 +13,8 @@ from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.decoding import contract_abis
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.decoding import contract_abis, details
 from scan.extensions.decoding.decoding import event_of
 from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
@@ -282,7 +283,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     ]
     contracts = abis.contracts({*emitters}, budget)
     proxies = [n for n, e in enumerate(emitters) if e in contracts and contracts[e].delegates]
-    at_block = _proxies_at(reader, emitters, proxies, budget)
+    at_block = _proxies_at(reader, emitters, logs, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
         event_of(log, at_block.get(index, contracts.get(emitters[index])), imported, budget)
@@ -293,11 +294,13 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
 def _proxies_at(
     reader: Reader,
     emitters: Sequence[contract_abis.Emitter],
+    logs: Sequence[stored_blocks.TransactionLog],
     indexes: Sequence[int],
     budget: DecodingBudget,
 ) -> dict[int, contract_abis.Contract]:
     """Return the proxies among emitters, which are at `indexes`, as they were at their blocks,
-    whose hashes the emitters lack.
+    whose hashes the emitters lack; those that may have changed in a block as the trace has them, or
+    without what their implementation declares for one transaction too many.
 
     None are returned where the node does not answer in time; the response is then not cached.
     """
@@ -318,7 +321,20 @@ def _proxies_at(
     except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}
-    return {n: contracts[emitter] for n, emitter in proxies.items()}
+    at_block = {n: contracts[emitter] for n, emitter in proxies.items()}
+    sent = {
+        n: IndexedTransaction(row["hash"], *proxies[n].block, None)
+        for n, row in zip(indexes, rows, strict=True)
+        if at_block[n].is_doubtful
+    }
+    blocks_of_sent = {one: proxies[n].block for n, one in sent.items()}
+    traced = details.traced_abis(reader, node, blocks_of_sent, budget)
+    for n, one in sent.items():
+        if one not in traced and at_block[n].may_have_changed:
+            del at_block[n]
+        elif readings := one in traced and traced[one][1].get(details.content_of(logs[n])):
+            at_block[n] = at_block[n]._replace(readings=tuple(readings))
+    return at_block
 
 
 def _records(reader: Reader, logs: Sequence[unstored_logs.UnstoredLog]) -> list[Record]:

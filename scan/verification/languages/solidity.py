@@ -40,10 +40,10 @@ class Language(NamedTuple):
     `settings` are the accepted settings of a standard JSON input with their types. `candidates`
     yields the settings to try, from those given, the version and the deployed code. `take` makes
     the compiler's input of sources, settings, selected outputs and the version. `give` brings the
-    output of such an input into solc's form. `is_reproducible`: a version gives the same code in
-    each run. `has_trees`: its compiler gives syntax trees in solc's form. `required` are settings
-    without which sources do not compile. `one_by_one` yields the selections of a file each where
-    the compiler gives nothing of several of which one is no contract by itself.
+    output of an input of sources into solc's form. `is_reproducible`: a version gives the same
+    code in each run. `has_trees`: its compiler gives syntax trees in solc's form. `required` are
+    settings without which sources do not compile. `one_by_one` yields the selections of a file each
+    where the compiler gives nothing of several of which one is no contract by itself.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Language(NamedTuple):
     settings: Mapping[str, type | tuple[type, ...]]
     candidates: Callable[[Mapping[str, Any], SolcVersion, bytes], Iterator[Settings]]
     take: Callable[[Sources, Settings, Selection, SolcVersion], CompilerInput]
-    give: Callable[[dict[str, Any], SolcVersion], dict[str, Any]]
+    give: Callable[[dict[str, Any], SolcVersion, Sources], dict[str, Any]]
     is_reproducible: Callable[[SolcVersion], bool]
     has_trees: bool = False
     required: Callable[[Sources, SolcVersion], Settings] = lambda *_: {}
@@ -120,7 +120,7 @@ SOLIDITY = Language(
     settings=_SETTINGS,
     candidates=_candidates,
     take=partial(input_of, "Solidity"),
-    give=lambda output, _: output,
+    give=lambda output, *_: output,
     is_reproducible=lambda _: True,
     has_trees=True,
 )
@@ -168,6 +168,6 @@ YUL = SOLIDITY._replace(
     settings=_YUL_SETTINGS,
     candidates=_yul_candidates,
     take=partial(input_of, "Yul"),
-    give=lambda output, _version: in_form(output, _contract),
+    give=lambda output, *_: in_form(output, _contract),
     has_trees=False,
 )

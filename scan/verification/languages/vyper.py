@@ -246,7 +246,7 @@ def _is_code(path: str) -> bool:
     return not path.endswith(".json")
 
 
-def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
+def _give(output: dict[str, Any], version: SolcVersion, given: solidity.Sources) -> dict[str, Any]:
     for error in output.get("errors") or ():
         if error.get("type") in _RESOURCE_ERRORS:
             raise compiler_run.OutOfLimits("The compiler exceeded a limit on memory or nesting.")
@@ -257,7 +257,41 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
         for function in functions.values():
             if function.get("source_id", -1) >= 0:  # a file of the input's
                 sources.setdefault(function["module_path"], {"id": function["source_id"]})
+        if SELECTION_FROM <= version < METADATA_FROM:
+            numbered = _numbered(contract, given)
+            sources |= {path: {"id": n} for path, n in numbered.items() if path not in sources}
     return {**solidity.in_form(output, partial(_contract, version)), "sources": sources}
+
+
+def _numbered(contract: Mapping[str, Any], sources: solidity.Sources) -> dict[str, int]:
+    """Return the numbers of files by their paths, of those that a map has places of where one
+    source alone has all of these: the map has a place both as line and column and as offset."""
+    evm = contract.get("evm") or {}
+    map_ = (evm.get("deployedBytecode") or {}).get("sourceMap")
+    if not isinstance(map_, dict):
+        return {}
+    entries = map_["pc_pos_map_compressed"].split(";")
+    places: dict[int, set[tuple[int, int, int]]] = {}
+    for offset, (line, column, end_line, end_column) in map_["pc_pos_map"].items():
+        start, length, number, *_ = map(int, entries[int(offset)].split(":")[:3])
+        places.setdefault(number, set()).update(
+            ((start, line, column), (start + length, end_line, end_column))
+        )
+    starts = {
+        path: [0, *(end.end() for end in re.finditer("\n", text))]
+        for path, text in sources.items()
+        if path.endswith(SUFFIX)
+    }
+    numbered: dict[str, int] = {}
+    for number, at in places.items():
+        agreeing = [
+            path
+            for path, lines in starts.items()
+            if all(line <= len(lines) and lines[line - 1] + c == start for start, line, c in at)
+        ]
+        if len(agreeing) == 1 and number >= 0:
+            numbered[agreeing[0]] = number
+    return numbered
 
 
 def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from scan.verification.contract_interface import (
     Node,
     declared_in,
     references_in,
+    require_fields,
 )
 from scan.verification.contract_match import Match
 from scan.verification.languages import vyper
@@ -115,6 +116,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     try:
         trees = compilations.trees(match.settings)
         if language is vyper.VYPER:
+            require_fields(trees)
             return _with_kinds(layout, trees["sources"].values())
         declared = [*declared_in(trees)]
         key = (match.contract.path, None, match.contract.name)
@@ -172,7 +174,9 @@ def _with_kinds(declared: Mapping[str, Any], files: Iterable[Node]) -> dict[str,
     def with_kinds(text: str) -> str:
         return _NAME.sub(lambda name: f"{kinds.get(name[0], '')} {name[0]}".lstrip(), text)
 
-    def entry_with_kinds(entry: Mapping[str, Any]) -> dict[str, Any]:
+    def entry_with_kinds(entry: object) -> dict[str, Any]:
+        if not isinstance(entry, dict):
+            raise ValueError("a layout has another form")
         if isinstance(text := entry.get("type"), str):
             return {**entry, "type": with_kinds(text)}
         return {name: entry_with_kinds(inner) for name, inner in entry.items()}
@@ -185,8 +189,10 @@ def _with_kinds(declared: Mapping[str, Any], files: Iterable[Node]) -> dict[str,
     return {**entry_with_kinds(declared), STRUCTS: known}
 
 
-def _vyper_type(node: Node) -> str:
+def _vyper_type(node: object) -> str:
     """Return the text of a type in a syntax tree, as layouts have it."""
+    if not isinstance(node, dict):
+        raise ValueError("a type has another form")
     if node["ast_type"] == "Subscript":
         return f"{_vyper_type(node['value'])}[{_vyper_type(node['slice'])}]"
     if node["ast_type"] == "Tuple":

@@ -48,6 +48,7 @@ MSTORE, MCOPY, RETURNDATACOPY = 0x52, 0x5E, 0x3E
 CALLS = (0xF0, 0xF1, 0xF2, 0xF4, 0xF5, 0xFA)  # and creations
 
 _CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")
+_CALL = re.compile(rb"(?:static|delegate)?call(?:code)?\s{0,100}\(")
 _STATEMENT = re.compile(rb"[^;]++")
 _REFUSAL = re.compile(rb"\b(?:require|assert|revert)\b")
 _WORDS = re.compile(rb"\"[^\"]*+\"|\b[A-Z]\w*+(?=\()")
@@ -164,6 +165,10 @@ class SourceText:
     def is_check(self, span: Span) -> bool:
         """Return whether a span is that of a condition that has to hold."""
         return _CHECK.match(self._encoded, span.start) is not None
+
+    def is_call(self, span: Span) -> bool:
+        """Return whether a span is that of a call in assembly."""
+        return _CALL.match(self._encoded, span.start) is not None
 
     def words_at(self, span: Span) -> bytes:
         """Return the words of the statement of Solidity at a span, which may revert: the text in

@@ -53,6 +53,7 @@ from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.queries.reader import Reader, Sources
 from scan.verification.bytecode_comparison import operand_size
+from scan.verification.languages.vyper import VYPER
 
 recorded = recording(__file__)
 
@@ -70,7 +71,8 @@ class Location(NamedTuple):
     """A line of a file of the contract at `address`, which is None of a build. `is_exact`: the call
     failed there, else somewhere in the function, of which it is the first line, or in what that
     calls. `is_generated`: a check of the compiler's failed. `is_of_creation`: the contract is
-    another one, that the same code created."""
+    another one, that the same code created. `is_own`: the call refused by itself, and passed
+    nothing on, whatever calls that it made before returned."""
 
     address: bytes | None
     file: SourceFile
@@ -78,6 +80,7 @@ class Location(NamedTuple):
     is_exact: bool
     is_generated: bool
     is_of_creation: bool
+    is_own: bool = False
 
     def record(self) -> dict[str, Any]:
         unknown = {} if self.is_exact else dict.fromkeys(("line", "column", "source"))
@@ -141,8 +144,11 @@ def failed_calls(frames: Iterable[TraceFrame]) -> dict[CallPath, FailedCall]:
 
 def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Location | None:
     """Return the line of a call that failed by itself, or where it ended outside of all functions,
-    of the innermost call around it that ended in one."""
+    of the innermost call around it that ended in one; of calls around others that refused by
+    themselves, as of one whose failure was caught before, the outermost."""
     inwards = [locations[path] for path in sorted(locations, key=len) if is_around(path, cause)]
+    if own := next((location for location in inwards if location.is_own), None):
+        return own
     in_functions = [location for location in inwards if location.line.function]
     *_, location = [None, *inwards[-1:], *in_functions[-1:]]
     return location
@@ -282,14 +288,36 @@ def _located(
             calls = (at for at in range(len(steps) - 1, -1, -1) if code[steps[at]] in CALLS)
             index = next(calls, index)
         call = call._replace(failure=failure)
-        return _by_reason(call, mapped, run, None if index is None else places[index], files)
+        location = _by_reason(call, mapped, run, None if index is None else places[index], files)
+        is_own = _is_own(code, steps, places, failure)
+        return location and location._replace(is_own=is_own)
     place = None if index is None else places[index]
-    if place is None:
+    if place is None or index is None:
         return None
     is_unproven = _is_merged(mapped) or (run is None and "reached" in mapped.functions)
     if place.function is not None and (is_unproven or _is_contradicted(place, call.failure)):
         return None
-    return _location(call, mapped, place, is_generated=index != len(steps) - 1)
+    unnamed = (s.file for s in spans[index:] if s and s.file >= 0 and s.file not in mapped.files)
+    is_exact = not (place.file.path.endswith(VYPER.suffixes) and any(True for _ in unnamed))
+    is_generated = is_exact and index != len(steps) - 1
+    return _location(call, mapped, place, is_exact=is_exact, is_generated=is_generated)
+
+
+def _is_own(
+    code: bytes, steps: Sequence[int], places: Sequence[Place | None], failure: Failure
+) -> bool:
+    """Return whether code that made a call which failed with the same data did not pass that on: it
+    has the words itself, or did not copy what the call returned, nor let it be written, as calls in
+    assembly may."""
+    if failure.inner is None or not failure.data or failure.is_passed_on:
+        return False  # of no data nothing is copied
+    since = [*takewhile(lambda step: code[step] not in CALLS, steps[::-1])]
+    if failure.is_literal or any(code[step] == RETURNDATACOPY for step in since):
+        return failure.is_literal
+    if len(since) == len(steps):  # the call was long before
+        return True
+    place = places[-1 - len(since)]
+    return place is not None and not place.file.text.is_call(place.span)
 
 
 def _has_words(code: bytes, steps: Sequence[int], returned: bytes) -> bool:
@@ -325,9 +353,14 @@ def _by_reason(
     """Return the place of the statement that agrees with the reason; of several that at which the
     map has the failure, else the function. `place` is that of the map, None where there is none."""
     listed = [(files.place(mapped, span), of) for span, of in run.agreeing(call.failure)]
-    agreeing = [(at, of) for at, of in listed if at is not None]
     if _is_merged(mapped):
         place = None
+    elif place is not None and call.failure.is_literal:  # what is refused may have been made before
+        every = run.agreeing(call.failure._replace(is_literal=False))
+        listed_all = [(files.place(mapped, span), of) for span, of in every]
+        if any(at and at.has(place) for at, of in listed_all if of.refusal.kind == COMPUTED):
+            listed = listed_all
+    agreeing = [(at, of) for at, of in listed if at is not None]
     mapped_to = [(at, of) for at, of in agreeing if place is not None and at.has(place)]
     lines = {(at.file.path, at.file.text.line_number(at.span)) for at, _ in agreeing}
     is_one = len(lines) == 1 and len(agreeing) == len(listed)  # else a file is not known

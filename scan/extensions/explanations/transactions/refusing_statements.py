@@ -96,7 +96,7 @@ class Declarations:
             if node.get("nodeType") == "Literal":
                 return node
             declared = self.nodes.get(node.get("referencedDeclaration"), {})
-            if not declared.get("constant") or not declared.get("value"):
+            if not declared.get("constant") or not isinstance(declared.get("value"), dict):
                 return None
             node = declared["value"]
         return None
@@ -277,7 +277,7 @@ def _of_error(call: Node, declarations: Declarations) -> tuple[str, str]:
         return COMPUTED, ""
     error = declarations.nodes.get(called.get("referencedDeclaration"), {})
     parameters = error["parameters"]["parameters"] if error and not call.get("names") else ()
-    for parameter, argument in zip(parameters, call["arguments"], strict=False):
+    for parameter, argument in zip(parameters, call["arguments"] or (), strict=False):
         type_, literal = _type(parameter), declarations.literal_of(argument)
         if not type_.startswith(_WORDS):
             break

@@ -78,7 +78,7 @@ def test_enums_of_one_name_have_no_members_however_many_there_are():
 
 
 def _of_files(*nodes):
-    return [*contract_interface.declared_in({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
+    return [*contract_interface.declared_in({"sources": {PATH: {"ast": {"nodes": [*nodes]}}}})]
 
 
 @pytest.mark.check

@@ -7,10 +7,13 @@ import pytest
 from app import create_app
 from scan.contracts.delegation import BUDGET
 from scan.contracts.proxy_contracts import BLOCK_STEPS, IMPLEMENTATION_SLOT
+from scan.extensions.decoding.details import ListBounds
+from scan.extensions.etherscan.transactions import PageBounds
 from tests.contracts.test_hostile_proxies import FORWARD, assembled, either
 from tests.contracts.test_proxy_kinds import EIP1167, word
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
+from tests.support.indexing import sources
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
 
@@ -106,6 +109,64 @@ def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(
     assert "The implementation of this proxy is" in page and "passed on to" in page
     frames = explorer.client.get(f"/api/v1/transactions/{same}/trace").json["frames"]
     assert [frame["contradiction"] for frame in frames] == [None, None]
+
+
+def listed(app, proxy, head):
+    """What Etherscan's list names calls, and how the list of logs names arguments and how many it
+    has as possible, by hash."""
+    client = app.test_client()
+    path = f"/api?module=account&action=txlist&address={proxy}&_={head}"
+    names = {row["hash"]: row["functionName"] for row in client.get(path).json["result"]}
+    logs = client.get(f"/api/v1/logs?address={proxy}&_={head}").json["logs"]
+    events = {
+        log["transactionHash"]: log["event"]
+        and (log["event"]["arguments"][0]["name"], len(log["event"].get("alternatives", ())))
+        for log in logs
+    }
+    return {sent: (names[sent], event) for sent, event in events.items()}
+
+
+def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versions):
+    """As its page does: in a block that another version had both before and after, too, and in one
+    between two blocks of the other."""
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+    [lone] = in_one_block(explorer, proxy, act(1))
+    before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
+    [between] = in_one_block(explorer, proxy, act(3))
+    in_one_block(explorer, proxy, upgrade(first))
+    calls = upgrade(second), act(1), upgrade(first), act(2)
+    _, other, _, same = in_one_block(explorer, proxy, *calls)
+    old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
+    expected = {lone: old, before: old, after: new, between: new, other: new, same: old}
+    head = explorer.anvil.head()
+    assert listed(explorer.app, proxy, head) == expected
+    bounded = create_app(explorer.settings)
+    # Of each list's first doubtful row: calls are listed in their order, events backwards.
+    sources(bounded.test_client()).get(ListBounds).traced = 1
+    possible = ("newNumber", 2)
+    beyond = {before: (old[0], possible), after: ("", possible), other: ("", None)}
+    beyond[same] = ("", old[1])
+    assert listed(bounded, proxy, head) == expected | beyond
+
+
+def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
+    first, _, creation = versions
+    proxy, another = (explorer.deploy(creation, word(first)[2:]) for _ in range(2))
+    sender = explorer.anvil.accounts[0]
+    for to in (proxy, another, proxy, proxy):
+        explorer.send(to, act(1))
+    bounded = create_app(explorer.settings)
+    path = f"/api?module=account&action=txlist&address={sender}&page=1&offset=4&sort=desc&_={proxy}"
+    bounds = sources(bounded.test_client()).get(PageBounds)
+    bounds.proxies, bounds.states = 1, 2
+    rows = bounded.test_client().get(path).json["result"]
+    assert [(row["to"], row["functionName"]) for row in rows] == [
+        (proxy, "act(uint256 first)"),
+        (proxy, "act(uint256 first)"),
+        (another, ""),
+        (proxy, "act(uint256 first)"),
+    ]
 
 
 def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_both(
@@ -211,7 +272,7 @@ def test_many_codes_that_take_all_steps_are_followed_beside_the_blocks(explorer,
 
 
 def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer, versions):
-    """What it had at both ends of the page, and nothing where these differ."""
+    """By the trace where it was changed in the block of a call; not at all without the node."""
     first, second, creation = versions
     proxy = explorer.deploy(creation, word(first)[2:])
 
@@ -226,6 +287,6 @@ def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer,
     in_one_block(explorer, proxy, upgrade(second))
     in_one_block(explorer, proxy, act(2))
     assert names(startblock=explorer.anvil.head()) == ["act(uint256 second)"]
-    assert names() == [""] * 4
+    assert names() == ["", "act(uint256 first)", "", "act(uint256 second)"]
     settings = replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))
     assert names(create_app(settings).test_client()) == [""] * 4

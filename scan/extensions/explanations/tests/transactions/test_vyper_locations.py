@@ -119,3 +119,51 @@ def test_structs_of_modules_in_the_storage(vault):
     variables = deployed.explorer.client.get(path, query_string=query).json["variables"]
     values = {variable["name"].partition("]")[2]: variable["value"] for variable in variables}
     assert (values["[0].size"], values["[0].who"], values["[0].note"]) == ("5", owner, "note")
+
+
+MODULE = """# of a module
+kept: uint256
+
+@internal
+def put(n: uint256):
+    assert n != 1, "one"
+    self.kept = n + 2
+"""
+OVER_MODULE = """from lib import base
+initializes: base
+last: uint256
+
+@internal
+def _own(n: uint256):
+    assert n != 2, "two"
+    self.last = n
+
+@external
+def run(n: uint256):
+    base.put(n)
+    self._own(n)
+"""
+OLD_MODULES = [(f"\n{MODULE}", "lib/base.vy", 6, "put"), (MODULE, "A.vy", None, "run")]
+
+
+@pytest.mark.parametrize(("other", "path", "line", "function"), OLD_MODULES)
+def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its_places(
+    explorer, vyper, other, path, line, function
+):
+    """Of two sources that are alike neither is, and the function that called it is said instead."""
+    files = {"lib/base.vy": MODULE, "A.vy": OVER_MODULE, "lib/other.vy": other}
+    sources = {of: {"content": text} for of, text in files.items()}
+    standard = {"language": "Vyper", "sources": sources, "settings": {}}
+    standard["settings"] = {"outputSelection": {"A.vy": ["*"]}}
+    address = explorer.deploy(vyper.creation("0.4.0", "A.vy", standard))
+    response = explorer.verify(address, json.dumps(standard), "0.4.0", contractName="A.vy:A")
+    assert response.status_code == 200, response.json
+    located = []
+    for n in (1, 2):
+        sent = explorer.send(address, calldata("run(uint256)", n), gas=200_000)
+        located.append(
+            explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+        )
+    in_module, own = located
+    assert (own["file"], own["line"], own["function"]) == ("A.vy", 7, "_own")
+    assert [in_module[key] for key in ("file", "line", "function")] == [path, line, function]

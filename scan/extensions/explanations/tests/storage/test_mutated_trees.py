@@ -1,0 +1,151 @@
+"""Syntax trees that are no compiler's: what is read of them is read, or left out, without a fault
+of our own."""
+
+import copy
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.transactions.compiler_findings import SourceText, spans_at
+from scan.verification import contract_interface
+from scan.verification.languages.solidity import SOLIDITY
+from tests.support.explorer import compilation, standard_input
+
+pytestmark = pytest.mark.thorough
+
+PATH = "Mutated.sol"
+SOURCE = """pragma solidity ^0.8.4;
+library Lib {
+    struct Data { uint256 n; mapping(address => uint256[2]) at; }
+    error Bad(uint256 n, string why);
+    event Put(uint256 n);
+    function put(Data storage self, uint256 n) external {
+        if (n == 1) revert Bad(n, "no");
+        self.n = n;
+    }
+    function half(uint256 n) internal pure returns (uint256) { return n / 2; }
+}
+abstract contract Base {
+    uint256 internal constant ONE = 1;
+    enum Kind { One, Two }
+    error Zero(uint256 n);
+    modifier sane(uint256 n) { require(n != ONE, "one"); _; }
+    constructor(uint256 n) { assert(n != 7); }
+    function hook(uint256 n) internal virtual;
+}
+contract Child { constructor(uint256 n) { require(n > 1, "child"); } }
+contract Mutated is Base(3) {
+    using Lib for Lib.Data;
+    /// @custom:storage-location erc7201:a.b
+    struct Kept { uint256 n; Kind kind; }
+    Lib.Data data;
+    uint256[] list;
+    function(uint256) internal run;
+    function hook(uint256 n) internal override { if (n == 2) revert Zero(2); list.push(n); }
+    function f(uint256 n, Kind kind) external payable sane(n) {
+        data.put(n); hook(n); run(n); list[n] -= 1; new Child(n);
+        unchecked { n++; }
+        assembly { if eq(n, 3) { mstore(0, 0x1234) revert(0, 4) } }
+        payable(msg.sender).transfer(Lib.half(n));
+    }
+    function g(bytes calldata text) external returns (Kind) {
+        list.pop();
+        return Kind(text.length);
+    }
+    receive() external payable { revert(); }
+}"""
+VALUES = (
+    *(None, True, -1, 0, 2**70, 10**30, 1.5, "", "x", "1:2", "9:99999999999999:0", "-1:-1:-1"),
+    *([], [None], [[]], ["x"], [1], {}, {"nodeType": 3}, {"id": []}, {"src": "a:b:c"}),
+)
+
+
+def places(tree):
+    """All places of a tree: the object or list, and the key or index."""
+    waiting, found = [tree], []
+    while waiting:
+        node = waiting.pop()
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            found.append((node, key))
+            if isinstance(value, dict | list):
+                waiting.append(value)
+    return found
+
+
+def nested(depth):
+    """A tree of one node within another."""
+    node = {"nodeType": "Literal"}
+    for _ in range(depth):
+        node = {"nodeType": "ArrayTypeName", "baseType": node}
+    return node
+
+
+class Compilations:
+    """What gives this output of a compiler."""
+
+    def __init__(self, output):
+        self.submission = SimpleNamespace(
+            sources={PATH: SOURCE}, language=SOLIDITY, version=(0, 8, 28)
+        )
+        self._output = output
+
+    def trees(self, _settings):
+        return self._output
+
+    def run(self, *_, **__):
+        return {"errors": [{"severity": "error", "type": "ParserError", "message": ""}]}
+
+
+@pytest.fixture(scope="module", params=["0.8.28", "0.8.4"])
+def output(request):
+    given = standard_input({PATH: SOURCE})
+    return compilation(request.param, given, {"*": {"*": ["abi"], "": ["ast"]}})
+
+
+MATCH = SimpleNamespace(settings={}, contract=SimpleNamespace(path=PATH, name="Mutated"))
+
+
+def names(output):
+    return compiler_layouts.add_names({"storage": []}, Compilations(output), MATCH)
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 9))]
+)
+def test_mutated_trees_are_read_or_left_out(output, seed):
+    assert names(output)["functions"]["refusals"]
+    lot, read = random.Random(seed), 0
+    for _ in range(100):
+        mutated = copy.deepcopy(output)
+        for _ in range(lot.choice((1, 1, 2, 10))):
+            node, key = lot.choice(places(mutated))
+            if lot.random() < 0.3 and isinstance(node, dict):
+                del node[key]
+            elif lot.random() < 0.3:
+                node[key] = copy.deepcopy(lot.choice(places(output))[0])
+            else:
+                node[key] = nested(3_000) if lot.random() < 0.02 else lot.choice(VALUES)
+        read += "functions" in names(mutated)
+        try:
+            declared = [*contract_interface.declared_in(mutated)]
+            contract_interface.library_entries(mutated, declared, PATH, "Mutated")
+            contract_interface.library_functions(declared, PATH, "Lib")
+        except contract_interface.UNREADABLE:
+            read += 0
+    assert read
+
+
+def test_mutated_maps_have_places_or_none():
+    lot, text = random.Random(3), SourceText(SOURCE, is_vyper=False)
+    entries = "1:2:0:-;;:5;-1:-1:-1:i;9999999999999:1:0;x:1:2;::1;2:::o".split(";")
+    code = bytes(lot.randrange(256) for _ in range(300))
+    for _ in range(1_000):
+        map_ = ";".join(lot.choice(entries) for _ in range(lot.randrange(80)))
+        for span in spans_at(code, map_, range(300)):
+            if span is not None:
+                assert (text.line_at(span) is None) == (text.line_number(span) is None)
+                text.words_at(span)
+                text.is_check(span._replace(start=max(span.start, 0)))
