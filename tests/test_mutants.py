@@ -121,7 +121,7 @@ def test_tests_that_are_not_through_in_time_say_nothing_of_a_mutant(tree, monkey
     )
     monkeypatch.setattr(sys, "argv", ["mutants", "--only", "sql$", "--count", "1", "--bound", "5"])
     assert mutants.main() == 1
-    assert "\n    not all tests have run\n" in capsys.readouterr().out
+    assert "\n    not all tests have run" in capsys.readouterr().out
 
 
 NAMED = [
