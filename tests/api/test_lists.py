@@ -19,6 +19,8 @@ NEVER_SEEN = "0x" + 40 * "9"
 # have no total.
 TESTED_ELSEWHERE = {
     "/api/v1/contracts",
+    # In test_event_lists.py.
+    "/api/v1/contracts/{address}/events/{event}",
     "/api/v1/webhooks/{webhook_id}/deliveries",
     "/api/v1/addresses/{address}/history",
     "/api/v1/addresses/{address}/balances",

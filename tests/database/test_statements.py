@@ -136,7 +136,7 @@ def test_literals_have_to_be_parameters(tmp_path):
 # Tables with few rows; and what is there to read whole ones, or a range that is all of the blocks.
 SMALL = set(
     "api_keys bodies_from bulk_backfill chain daily_stats dexes filled_tables indexer_status"
-    " label_state listed_tokens pg_class retention schema_state verification_jobs"
+    " event_views label_state listed_tokens pg_class retention schema_state verification_jobs"
     " verified_contracts webhooks".split()
 )
 MOST_CALLED = "queries/contracts_list_most_called"

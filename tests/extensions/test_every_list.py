@@ -53,7 +53,7 @@ OF_TYPE = {
 DERIVED = {"valid"}
 
 
-RECORDS = {name: table.columns for name, table in TABLES.items()}
+RECORDS = {name: table.columns for name, table in TABLES.items() if name in FILTERS}
 RECORDS["contract_creations"] = column_types.annotated_columns(sparse_tables.ContractCreation)
 # By entity of few rows: the column that each of its filters compares.
 COLUMNS = {

@@ -74,4 +74,5 @@ def test_a_package_that_was_changed_is_not_run(vyper, tmp_path):
 
 def test_a_limit_of_the_compiler_is_no_mismatch():
     with pytest.raises(OutOfLimits):
-        vyper.VYPER.give({"errors": [{"type": "RecursionError", "severity": "error"}]}, RELEASE)
+        output = {"errors": [{"type": "RecursionError", "severity": "error"}]}
+        vyper.VYPER.give(output, RELEASE, {})
