@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from scan.audit import block_comparison, derived_tables, stored_source
 from scan.database import connection, transaction
 from scan.errors import ScanError
-from scan.ethereum import sparse_tables
 from scan.ethereum.stored_blocks import DamagedBody
 from scan.indexer import block_rows, partitions
 
@@ -60,12 +59,6 @@ class Step(NamedTuple):
     next: int
     selection: str | None  # of logs
     is_to_begin: bool  # for the first time, or anew after a fork
-
-
-def _followed_tables() -> list[str]:
-    """Return the tables of chosen emitters' logs, which lack what the table of logs has."""
-    tables = block_rows.WRITTEN.items()
-    return [name for name, table in tables if isinstance(table, sparse_tables.FollowedTable)]
 
 
 def from_blocks() -> list[str]:
@@ -159,7 +152,7 @@ class Rebuild:
         if logs == "standard":
             topics = block_rows.load_standard_topics()
             self._database.rows("indexer/event_topics_insert", topics=topics)
-        for table in ("logs", *(_followed_tables() if logs == "all" else ())):
+        for table in ("logs", *(block_rows.FOLLOWED if logs == "all" else ())):
             self._begin(table, (first, last), logs)
 
     def request_missing(self) -> None:
@@ -348,7 +341,7 @@ def _lines_of(
     if len(fetched) < last - first + 1:
         raise _Forked
     logs = block_rows.NO_LOGS
-    if not {"logs", *_followed_tables()}.isdisjoint(tables):
+    if not {"logs", *block_rows.FOLLOWED}.isdisjoint(tables):
         logs = block_rows.read_stored(tx)
         if selection not in (None, logs.stored):
             topics = frozenset(block_rows.load_standard_topics())

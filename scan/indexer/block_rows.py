@@ -52,8 +52,7 @@ def read_stored(database: connection.Database | transaction.Transaction) -> LogS
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
     followed = {
         name: {bytes(a): first for a, first in database.rows(table.emitters_list)}
-        for name, table in WRITTEN.items()
-        if isinstance(table, sparse_tables.FollowedTable)
+        for name, table in FOLLOWED.items()
     }
     return LogSelection(stored, frozenset(bytes(t) for (t,) in topics), frozenset(), followed)
 
@@ -95,6 +94,14 @@ TABLES: Mapping[str, sparse_tables.SparseTable] = LazyMapping(
 )
 WRITTEN: Mapping[str, sparse_tables.SparseTable] = LazyMapping(
     lambda: registry.merged(rows.tables for rows in registry.parts(hooks.Rows))
+)
+# Those with logs of chosen emitters, which lack what the table of logs has.
+FOLLOWED: Mapping[str, sparse_tables.FollowedTable] = LazyMapping(
+    lambda: {
+        name: table
+        for name, table in WRITTEN.items()
+        if isinstance(table, sparse_tables.FollowedTable)
+    }
 )
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *blocks.DecodedTransaction._fields)

@@ -13,8 +13,7 @@ from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.ethereum.events import WITH_AMOUNTS
-from scan.ethereum.sparse_tables import FollowedTable
-from scan.indexer.block_rows import WRITTEN, WatchedLog
+from scan.indexer.block_rows import FOLLOWED, WRITTEN, WatchedLog
 from scan.indexer.hooks import BlockRange, Derived
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
@@ -42,10 +41,9 @@ def fill_missing(database: Database) -> None:
     tables = [*registry.merged(part.tables for part in registry.parts(Derived))]
     forget_others(database)
     with database.transaction() as tx:
-        followed = {n: t for n, t in WRITTEN.items() if isinstance(t, FollowedTable)}
-        for one in followed.values():
-            tx.execute(one.begin)
-        others = [name for name in WRITTEN if name not in followed]
+        for table in FOLLOWED.values():
+            tx.execute(table.begin)
+        others = [name for name in WRITTEN if name not in FOLLOWED]
         for name, first in tx.rows("indexer/filled_tables_begin", tables=others):
             log.warning("%s has rows from block %d on: its extension was off before", name, first)
         for (table,) in tx.rows("indexer/filled_tables_list_missing", tables=tables):

@@ -81,3 +81,17 @@ CREATE TABLE IF NOT EXISTS trace_backfill (
     hash bytea NOT NULL,
     rows json NOT NULL             -- lines of COPY by table, indexes of failed transactions, codes
 );
+
+-- Makes a schema unless it is there, or says what the owner of the database has to run.
+CREATE OR REPLACE FUNCTION make_schema(schema_name name) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF to_regnamespace(schema_name::text) IS NULL THEN
+        IF NOT has_database_privilege(current_database(), 'CREATE') THEN
+            RAISE insufficient_privilege USING HINT = format(
+                'The role %1$I may not create the schema %2$I, which this version needs. Let the owner'
+                ' of the database run: CREATE SCHEMA %2$I AUTHORIZATION %1$I', current_user, schema_name);
+        END IF;
+        EXECUTE format('CREATE SCHEMA %I', schema_name);
+    END IF;
+END
+$$;

@@ -34,7 +34,7 @@ class Parameter(NamedTuple):
 
 class FormFilter(NamedTuple):
     """What a filter asks of the logs of a table's form of this number: topics, None for any, and
-    conditions on arguments, each the argument's place, a comparison and its value as text."""
+    conditions on arguments, each the argument's position, a comparison and its value as text."""
 
     number: int
     topics: tuple[bytes | None, ...]
@@ -76,12 +76,12 @@ def _comparisons(abi_type: AbiType, is_hashed: bool) -> Sequence[str]:
     return () if abi_type.kind in ("array", "tuple", "unknown") else (EQUAL,)
 
 
-def shortest(by_spelling: Mapping[str, Parameter]) -> dict[str, str]:
-    """Return the shortest spelling of the parameter of each argument that has one, by column."""
-    shortest: dict[str, str] = {}
-    for text, (column, how) in by_spelling.items():
-        if how == EQUAL and len(text) < len(shortest.get(column, text + " ")):
-            shortest[column] = text
+def shortest(by_spelling: Mapping[str, Parameter]) -> dict[Parameter, str]:
+    """Return the shortest spelling of each parameter."""
+    shortest: dict[Parameter, str] = {}
+    for spelling, parameter in by_spelling.items():
+        if len(spelling) < len(shortest.get(parameter, spelling + " ")):
+            shortest[parameter] = spelling
     return shortest
 
 
@@ -112,11 +112,11 @@ def read(
             raise InvalidParameter(reason, field=spelling)
     filters, error = [], None
     for number, form in enumerate(table.forms):
-        places = {column.name: place for place, column in enumerate(form.columns)}
-        if not {of.column for of in spelling_of} <= places.keys():
+        positions = {column.name: n for n, column in enumerate(form.columns)}
+        if not {of.column for of in spelling_of} <= positions.keys():
             continue
         try:
-            filters.append(FormFilter(number, *_of_form(form, places, spelling_of, given)))
+            filters.append(FormFilter(number, *_of_form(form, positions, spelling_of, given)))
         except AbiError as refusal:
             error = refusal
     if not filters and error is not None:
@@ -127,23 +127,24 @@ def read(
 
 def _of_form(
     form: EventForm,
-    places: Mapping[str, int],
+    positions: Mapping[str, int],
     spelling_of: Mapping[Parameter, str],
     given: Mapping[str, str],
 ) -> tuple[tuple[bytes | None, ...], Sequence[tuple[int, str, str]]]:
     topics: list[bytes | None] = [None] * MAX_TOPICS
     conditions = []
     for (column, how), spelling in spelling_of.items():
-        place = places[column]
-        abi_type, at = form.entry.types[place], form.columns[place]
+        position = positions[column]
+        abi_type, at = form.entry.types[position], form.columns[position]
         value = abi_json.coerce(_given_type(abi_type, at.is_hashed), given[spelling], spelling)
         if at.topic is not None and how == EQUAL:
             topics[at.topic] = _topic(abi_type, at.is_hashed, value)
         elif abi_type.kind in ("uint", "int"):
             number = str(abi_json.render(abi_type, value))
-            conditions += [(place, h, number) for h in ((LEAST, MOST) if how == EQUAL else (how,))]
+            ends = (LEAST, MOST) if how == EQUAL else (how,)
+            conditions += [(position, end, number) for end in ends]
         else:
-            conditions.append((place, EQUAL, _text(abi_json.render(abi_type, value))))
+            conditions.append((position, EQUAL, _text(abi_json.render(abi_type, value))))
     return tuple(topics), conditions
 
 

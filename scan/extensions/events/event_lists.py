@@ -14,7 +14,7 @@ from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.events import event_filters
-from scan.extensions.events.event_filters import FormFilter
+from scan.extensions.events.event_filters import EQUAL, FormFilter, Parameter
 from scan.extensions.events.event_tables import (
     MALFORMED,
     OF_LOG,
@@ -59,7 +59,7 @@ class FollowedEvent(NamedTuple):
     view_forms: Sequence[Record]  # by which the view decodes logs, in the order of table.forms
 
     @property
-    def spellings(self) -> Mapping[str, event_filters.Parameter]:
+    def spellings(self) -> Mapping[str, Parameter]:
         return event_filters.spellings(self.table, RESERVED)
 
 
@@ -120,7 +120,7 @@ def event_record(
         "count": count,
         "earlierSignatures": [*signatures],
         "arguments": [
-            {**argument, "parameter": spelled.get(argument["column"])}
+            {**argument, "parameter": spelled.get(Parameter(argument["column"], EQUAL))}
             for argument in newest["arguments"]
         ],
     }
@@ -288,8 +288,8 @@ def row_of_view(event: FollowedEvent, number: int, log: Record) -> Record:
     of_log = (log["blockNumber"], log["timestamp"], log["transactionHash"], log["logIndex"])
     row: Record = dict(zip(OF_LOG, (*of_log, to_hex(table.address)), strict=True))
     row |= dict.fromkeys(name for name, _ in table.view_columns)
-    for place, column in enumerate(table.forms[number].columns):
-        row[column.name] = None if values is None else values[place]
+    for position, column in enumerate(table.forms[number].columns):
+        row[column.name] = None if values is None else values[position]
         if column.bytes_column is not None:
             row[column.bytes_column] = _topic_of(column, log["topics"])
     row[MALFORMED] = values is None

@@ -58,10 +58,6 @@ def respond(address: bytes, event: str) -> Response:
 
 
 def _fields(event: FollowedEvent, spellings: Mapping[str, Parameter]) -> Sequence[Field]:
-    shortest: dict[Parameter, str] = {}
-    for spelling, parameter in spellings.items():
-        if len(spelling) < len(shortest.get(parameter, spelling + " ")):
-            shortest[parameter] = spelling
     columns = {column.name: column for column in event.table.columns}
     return [
         Field(
@@ -69,7 +65,7 @@ def _fields(event: FollowedEvent, spellings: Mapping[str, Parameter]) -> Sequenc
             f"{columns[column].argument or column}{_LABELS[comparison]}",
             _KINDS.get(columns[column].kind, "text"),
         )
-        for (column, comparison), spelling in shortest.items()
+        for (column, comparison), spelling in event_filters.shortest(spellings).items()
     ][:MAX_FIELDS]
 
 

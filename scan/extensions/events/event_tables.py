@@ -233,34 +233,41 @@ def _columns(
     view = dict(before)
     used: set[str] = set()
 
-    def place(name: str, sql_type: str) -> str:
+    def add(name: str, sql_type: str) -> str:
         name = free(name, {*RESERVED, *used, *(n for n, t in view.items() if t != sql_type)})
         view.setdefault(name, sql_type)
         used.add(name)
         return name
 
     columns = []
-    topics = count(first_topic)
-    for number, (label, type_, is_indexed) in enumerate(
-        zip(entry.names, entry.types, entry.indexed, strict=True), start=1
-    ):
-        is_hashed = is_indexed and topic_type(type_) is HASH
-        name = identifier(label, f"argument_{number}")[: MAX_IDENTIFIER - 12 - _NUMBER]
-        sql_type = "text" if is_hashed else sql_type_of(type_)
-        name = place(f"{name}_hash" if is_hashed else name, sql_type)
-        topic = next(topics) if is_indexed else None
-        columns.append(
-            EventColumn(
-                *(name, label, type_.name, type_.kind, sql_type),
-                *(is_indexed, is_hashed, topic, None),
-            )
-        )
-    for number, column in enumerate(columns):  # after them, so that no argument's name is taken
+    for number, column in enumerate(_unnamed_columns(entry, first_topic), start=1):
+        name = identifier(column.argument, f"argument_{number}")[: MAX_IDENTIFIER - 12 - _NUMBER]
+        name = add(f"{name}_hash" if column.is_hashed else name, column.sql_type)
+        columns.append(column._replace(name=name))
+    for index, column in enumerate(columns):  # after them, so that no argument's name is taken
         if column.indexed:
-            bytes_column = place(f"{column.name}_bytes", "bytea")
-            columns[number] = column._replace(bytes_column=bytes_column)
+            bytes_column = add(f"{column.name}_bytes", "bytea")
+            columns[index] = column._replace(bytes_column=bytes_column)
     view.setdefault(MALFORMED, "boolean")
     return (*columns,), (*view.items(),)
+
+
+def _unnamed_columns(entry: Entry, first_topic: int) -> Iterator[EventColumn]:
+    """Yield the columns of an event's arguments without their names in the view."""
+    topics = count(first_topic)
+    for label, type_, is_indexed in zip(entry.names, entry.types, entry.indexed, strict=True):
+        is_hashed = is_indexed and topic_type(type_) is HASH
+        yield EventColumn(
+            name="",
+            argument=label,
+            type=type_.name,
+            kind=type_.kind,
+            sql_type="text" if is_hashed else sql_type_of(type_),
+            indexed=is_indexed,
+            is_hashed=is_hashed,
+            topic=next(topics) if is_indexed else None,
+            bytes_column=None,
+        )
 
 
 def sql_type_of(abi_type: AbiType) -> str:
@@ -297,11 +304,10 @@ def _view_form(
     form: EventForm, named: Sequence[str], anonymous: Sequence[EventForm]
 ) -> Mapping[str, Any]:
     entry, columns = form.entry, []
-    for place, column in enumerate(form.columns):
-        columns.append([column.name, "value", place])
+    for position, column in enumerate(form.columns):
+        columns.append([column.name, "value", position])
         if column.bytes_column is not None:
-            what = "address" if column.kind == "address" else "word"
-            columns.append([column.bytes_column, what, column.topic])
+            columns.append([column.bytes_column, _in_topic(column), column.topic])
     rivals = {
         other.entry.signature: _types(other.entry)
         for other in anonymous
@@ -323,6 +329,11 @@ def _view_form(
         "arguments": _arguments(form.columns),
         "definition": _clean(form.definition),
     }
+
+
+def _in_topic(column: EventColumn) -> str:
+    """Return what the bytes of an argument's column are of its topic."""
+    return "address" if column.kind == "address" else "word"
 
 
 def _types(entry: Entry) -> Mapping[str, Any]:
@@ -367,29 +378,24 @@ def read_table(
 ) -> EventTable:
     """Return a table of a row of event_views; `columns` and `forms` are its JSON."""
     view_columns = tuple((name, type_) for name, type_ in columns)
+    sql_types = dict(view_columns)
     read = []
     for form in forms:
         definition = form["definition"]
         [(_, entry)] = events_in([definition])
-        names = {(what, place): name for name, what, place in form["columns"]}
-        topics = count(0 if form["anonymous"] else 1)
-        of_arguments = []
-        for place, (label, type_, is_indexed) in enumerate(
-            zip(entry.names, entry.types, entry.indexed, strict=True)
-        ):
-            is_hashed = is_indexed and topic_type(type_) is HASH
-            topic = next(topics) if is_indexed else None
-            name = names["value", place]
-            what = "address" if type_.kind == "address" else "word"
-            of_arguments.append(
-                EventColumn(
-                    *(name, label, type_.name, type_.kind, dict(view_columns)[name]),
-                    *(is_indexed, is_hashed, topic, names.get((what, topic))),
-                )
+        names = {(what, number): name for name, what, number in form["columns"]}
+        unnamed = _unnamed_columns(entry, int(not form["anonymous"]))
+        columns_of_form = tuple(
+            column._replace(
+                name=names["value", position],
+                sql_type=sql_types[names["value", position]],
+                bytes_column=names.get((_in_topic(column), column.topic)),
             )
+            for position, column in enumerate(unnamed)
+        )
         topic0 = None if form["anonymous"] else bytes.fromhex(form["topic0"])
         read.append(
-            EventForm(entry, topic0, form["first"], form["last"], (*of_arguments,), definition)
+            EventForm(entry, topic0, form["first"], form["last"], columns_of_form, definition)
         )
     name = view[len(contract) + 1 :]
     return EventTable(address, contract, event, name, view, (*read,), view_columns)

@@ -251,7 +251,6 @@ class Following:
         )
         blocks = {number: bytes(block_hash) for number, block_hash in rows}
         are_logs_stored = block_rows.read_stored(self._database).stored == "all"
-        problem = None
         lines: list[str] = []
         if not are_logs_stored:
             try:
@@ -259,15 +258,14 @@ class Following:
             except (*node_errors.NODE_FAILURES, CannotFollow) as error:
                 text = error.for_operators if isinstance(error, ScanError) else str(error)
                 problem = f"logs before block {fill.complete_from} are not filled: {text}"[:300]
-        with self._database.transaction() as tx:
-            if problem is not None:
-                tx.execute(
+                self._database.rows(
                     "events/fill_set_complete",
                     address=fill.address,
                     complete_from=fill.complete_from,
                     problem=problem,
                 )
                 return None
+        with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
             are_as_read = tx.value(
                 "events/fill_blocks_match",

@@ -30,11 +30,6 @@ def contracts(database: Rows) -> list[FollowedContract]:
     return [FollowedContract(bytes(address), *rest) for address, *rest in rows]
 
 
-def contract(database: Rows, address: bytes) -> FollowedContract | None:
-    """Return a followed contract; None for one that is not followed."""
-    return next((one for one in contracts(database) if one.address == address), None)
-
-
 def tables(database: Rows, address: bytes | None = None) -> list[EventTable]:
     """Return the tables of a contract's events, or of all, by the names of their views."""
     return [

@@ -1,17 +1,6 @@
 -- Events of followed contracts: the schema of their views, and how these decode logs.
 
-DO $$
-BEGIN
-    IF to_regnamespace('events') IS NULL THEN
-        IF NOT has_database_privilege(current_database(), 'CREATE') THEN
-            RAISE insufficient_privilege USING HINT = format(
-                'The role %I may not create the schema events, which this version needs. Let the owner'
-                ' of the database run: CREATE SCHEMA events AUTHORIZATION %I', current_user, current_user);
-        END IF;
-        CREATE SCHEMA events;
-    END IF;
-END
-$$;
+DO $$ BEGIN PERFORM make_schema('events'); END $$;
 
 -- Bytes as text. What is no UTF-8 is U+FFFD, one for each longest beginning of a character, as Python's
 -- decoder has it; so is a zero, which PostgreSQL has in no text.

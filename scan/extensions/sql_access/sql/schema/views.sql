@@ -3,18 +3,7 @@
 -- Views for people and their tools (docs/sql.md), which keep their columns between releases; the
 -- tables do not. Addresses and hashes are hex. Columns named _bytes are the tables' own, which have
 -- indexes: compare them with v1.bytes('0x...').
-DO $$
-BEGIN
-    IF to_regnamespace('v1') IS NULL THEN
-        IF NOT has_database_privilege(current_database(), 'CREATE') THEN
-            RAISE insufficient_privilege USING HINT = format(
-                'The role %I may not create the schema v1, which this version needs. Let the owner'
-                ' of the database run: CREATE SCHEMA v1 AUTHORIZATION %I', current_user, current_user);
-        END IF;
-        CREATE SCHEMA v1;
-    END IF;
-END
-$$;
+DO $$ BEGIN PERFORM make_schema('v1'); END $$;
 
 CREATE OR REPLACE FUNCTION v1.bytes(hex text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT
 RETURN decode(substr(hex, 3), 'hex');
