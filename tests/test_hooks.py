@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from tests.support import hooks_document, served_modules, settings_document
+from tests.support import extensions_document, hooks_document, served_modules
 from tests.support.serving import ROOT, completed
 
 CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
@@ -39,7 +39,7 @@ def test_a_part_stands_in_the_module_of_its_contract():
     # What an extension adds to one that is deleted has no contract.
     known = {(path, CONTRACTS[name]) for path, name in made if name in CONTRACTS}
     assert not [(path, c.module) for path, c in known if path.stem not in (c.module, c.chapter)]
-    assert len(known) == len(made) or settings_document.taken_away()
+    assert len(known) == len(made) or extensions_document.taken_away()
 
 
 @pytest.mark.check
@@ -62,7 +62,7 @@ def test_each_hook_is_brought_by_an_extension():
         for hook in contract.hooks
         if (contract.name, hook.name) not in brought
     }
-    assert unused == set() or settings_document.taken_away()
+    assert unused == set() or extensions_document.taken_away()
 
 
 @pytest.fixture

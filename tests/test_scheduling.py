@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 
 from tests.support import tiers
+from tests.support.extensions_document import taken_away
 from tests.support.scheduling import (
     SHARED,
     group_of,
@@ -19,7 +20,6 @@ from tests.support.scheduling import (
     shuffled,
 )
 from tests.support.serving import ROOT
-from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
 

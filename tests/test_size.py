@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from tests.support import settings_document
+from tests.support import extensions_document
 from tests.support.serving import ROOT
 
 FIGURES = ROOT / "tests" / "size.toml"
@@ -63,7 +63,7 @@ def test_the_project_does_not_grow():
 def test_the_figures_follow_the_code_downwards():
     most = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
     lower = {name: size for name, size in sizes().items() if most[name] - size > SLACK}
-    assert settings_document.taken_away() or not lower, f"lower those of {FIGURES.name}: {lower}"
+    assert extensions_document.taken_away() or not lower, f"lower those of {FIGURES.name}: {lower}"
 
 
 if __name__ == "__main__":

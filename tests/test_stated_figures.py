@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from tests.support import extension_tests, settings_document
+from tests.support import extension_tests, extensions_document
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -26,7 +26,7 @@ def holds(place, stated):
     try:
         value = eval(expression, dict(vars(import_module(f"scan.{module}"))))
     except ModuleNotFoundError:  # what it adds to another one, which is deleted
-        return bool(settings_document.taken_away())
+        return bool(extensions_document.taken_away())
     return bool(stated == ([*value] if isinstance(value, tuple) else value))
 
 

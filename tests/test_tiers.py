@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.support import tiers
+from tests.support.extensions_document import taken_away
 from tests.support.serving import ROOT
-from tests.support.settings_document import taken_away
 from tests.support.tiers import RUN, Cost
 
 pytestmark = pytest.mark.check

@@ -14,9 +14,9 @@ import pytest
 from scan.cached_values import cached_property
 from tests.support import WAIT_S
 from tests.support.extension_tests import is_there
+from tests.support.extensions_document import taken_away
 from tests.support.served_modules import functions, modules, node_calls, nodes, served
 from tests.support.serving import ROOT
-from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
 

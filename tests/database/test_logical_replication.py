@@ -10,13 +10,13 @@ from tests.support.database import Postgres, execute
 from tests.support.documents import blocks
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
-from tests.support.tables_document import DOCUMENT
+from tests.support.tables_document import GUIDE
 
 pytestmark = pytest.mark.long
 
 STATEMENTS = [
     " ".join(statement.split())
-    for block in blocks(DOCUMENT, "sql")
+    for block in blocks(GUIDE, "sql")
     if Path(__file__).name in block.note
     for statement in re.sub(r"--.*", "", block.text).split(";")
     if statement.strip()

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 
 from scan.database import lists, statements
-from tests.support import settings_document, statement_document
+from tests.support import extensions_document, statement_document
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Of files, and of what is rendered from templates.
@@ -70,7 +70,7 @@ def test_the_readme_lists_the_shapes_and_shows_one_list_as_it_is_rendered():
     }
     assert {*re.findall(r"^\| `([\w/{}.]+)`", text, re.M)} == core
     # The record has a form for each interface that is there.
-    assert text == statement_document.whole() or settings_document.taken_away(), (
+    assert text == statement_document.whole() or extensions_document.taken_away(), (
         "run python -m tests.support.statement_document"
     )
 

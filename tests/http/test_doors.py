@@ -1,4 +1,4 @@
-"""Bounds in docs/how-it-works.md: every route belongs to a door, and bodies meet its bounds."""
+"""Bounds in bounds.md: every route belongs to a door, and bodies meet its bounds."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 
 from app import create_app
 from scan import registry
-from tests.support import indexing, settings_document
+from tests.support import extensions_document, indexing
 from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.check
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "how-it-works.md"
+DOCUMENT = Path(__file__).with_name("bounds.md")
 ROUTE = re.compile(r"(GET|POST|PATCH|DELETE|PUT) (/[^\s,]*)")
 
 
@@ -22,7 +22,7 @@ def application():
 
 
 def table():
-    section = DOCUMENT.read_text().partition("\n## Bounds\n")[2]
+    section = DOCUMENT.read_text()
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in row] for row in rows if not set(row[0]) <= set("-")]
 
@@ -66,7 +66,7 @@ def test_every_route_has_one_door_and_every_door_a_route(application):
                     other == method and (at.startswith(prefix) if prefix != path else at == path)
                     for other, at in existing
                 )
-                or settings_document.taken_away()
+                or extensions_document.taken_away()
             ), (method, path)
 
 

@@ -1,4 +1,4 @@
-"""The hooks in scan/extensions/README.md: `python -m tests.support.hooks_document` writes them."""
+"""The parts in scan/extensions/README.md: `python -m tests.support.hooks_document` lists them."""
 
 import ast
 from collections import namedtuple
@@ -56,63 +56,18 @@ def _line(text):
     return " ".join((text or "").split())
 
 
-def _bases():
-    """The classes by which services are known where they are not made: name, module, meaning."""
-    extensions = ROOT / "scan/extensions"
-    for file in sorted((*extensions.rglob("api.py"), *extensions.rglob("views.py"))):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
-        modules = {
-            name.name: node.module
-            for node in body
-            if isinstance(node, ast.ImportFrom) and node.module
-            for name in node.names
-        }
-        made = [
-            call
-            for node in body
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
-            for call in ast.walk(node)
-            if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "Service"
-        ]
-        keywords = [keyword for call in made for keyword in call.keywords]
-        for base in (ast.unparse(k.value) for k in keywords if k.arg == "base"):
-            package, _, base = base.rpartition(".")  # of a module that is imported, or empty
-            module = f"{modules[package]}.{package}" if package else modules[base]
-            declared_in = (ROOT / module.replace(".", "/")).with_suffix(".py")
-            [declared] = [
-                node
-                for node in ast.parse(declared_in.read_text(encoding="utf-8")).body
-                if isinstance(node, ast.ClassDef) and node.name == base
-            ]
-            yield base, module, _line(ast.get_docstring(declared))
-
-
 def generated():
-    """A section for each part, with a line for each hook."""
-    sections = []
+    """A line for each part: its module, its type, where that is declared, what it is."""
+    lines = ["| Module | Type | Declared in | What it is |", "|---|---|---|---|"]
     for contract in contracts():
-        reader = contract.declared_in.removesuffix("/hooks.py").removesuffix(".py")
-        whose = f", for `{reader.removeprefix('scan/').removeprefix('extensions/')}`"
-        sections += [
-            "",
-            f"### {' or '.join(f'{m}.py' for m in contract[2:4] if m)}: `{contract.name}`{whose}",
-            "",
-            contract.meaning,
-        ]
-        if contract.hooks:
-            sections += ["", "| Hook | Type | What it is |", "|---|---|---|"]
-            sections += [
-                f"| `{h.name}` | `{h.type.replace('|', chr(92) + '|')}` | {h.meaning} |"
-                for h in contract.hooks
-            ]
-        if contract.name == "Service":
-            sections += ["", "| Base | Module | What it is |", "|---|---|---|"]
-            sections += [f"| `{name}` | `{module}` | {text} |" for name, module, text in _bases()]
-    return "\n".join(sections)
+        modules = " or ".join(f"`{name}.py`" for name in contract[2:4] if name)
+        place = f"[{contract.declared_in}](../../{contract.declared_in})"
+        lines.append(f"| {modules} | `{contract.name}` | {place} | {contract.meaning} |")
+    return "\n".join(lines)
 
 
 def whole():
-    return with_generated(DOCUMENT, BEGIN, generated()[1:])
+    return with_generated(DOCUMENT, BEGIN, generated())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The views in docs/sql.md, as the schema has them: `python -m tests.support.tables_document`."""
+"""The views in sql/README.md, as the schema has them: `python -m tests.support.tables_document`."""
 
 import re
 
@@ -6,7 +6,8 @@ from scan.database.migrations import read_schema
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
-DOCUMENT = ROOT / "docs" / "sql.md"
+DOCUMENT = ROOT / "sql" / "README.md"
+GUIDE = ROOT / "docs" / "sql.md"  # with queries of them
 BEGIN = "<!-- generated from the views of sql_access -->"
 # Of the service's users, or of the indexer alone.
 LEFT_OUT = frozenset(

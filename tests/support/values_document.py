@@ -1,11 +1,11 @@
-"""What proves each value, in docs/how-it-works.md: `python -m tests.support.values_document`."""
+"""What proves each value, in sql/README.md: `python -m tests.support.values_document`."""
 
 from scan.ethereum.column_types import COMPUTED, SAID
 from scan.indexer.block_check import SAID_WHERE, stored_values
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
-DOCUMENT = ROOT / "docs" / "how-it-works.md"
+DOCUMENT = ROOT / "sql" / "README.md"
 BEGIN = "<!-- generated from scan/indexer/block_check.py -->"
 
 

@@ -10,7 +10,7 @@ from tests.support.serving import ROOT
 DOCUMENT = ROOT / "docs" / "compatible.md"
 BEGIN = "<!-- generated from scan/extensions/blockscout/paths.toml -->"
 END = "<!-- end -->"
-SAME, NOT_ANSWERED = "as at Blockscout", "not answered: "
+NOT_ANSWERED = "not answered: "
 
 
 def whole():
@@ -21,13 +21,12 @@ def whole():
 
 
 def _rows():
-    """Yield what is said of paths, and those paths: what has no differences first."""
+    """Yield what is said of paths that are not answered as at Blockscout, and those paths."""
     by_remark = defaultdict(list)
-    by_remark[SAME] = []
     for path, answered in answered_paths().items():
-        if not path.startswith(STATS_PREFIX):
+        if answered.differs and not path.startswith(STATS_PREFIX):
             method = "" if answered.method == "GET" else f"{answered.method} "
-            by_remark[answered.differs or SAME].append(f"{method}{path}")
+            by_remark[answered.differs].append(f"{method}{path}")
     for path, reason in refused_paths().items():
         by_remark[f"{NOT_ANSWERED}{reason}"].append(path)
     for remark, paths in by_remark.items():

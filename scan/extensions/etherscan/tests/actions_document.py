@@ -1,9 +1,9 @@
-"""The actions in docs/compatible.md:
+"""The actions that are not answered, in docs/compatible.md:
 `python -m scan.extensions.etherscan.tests.actions_document`."""
 
 import tomllib
 
-from scan.extensions.etherscan.interface import NOT_OFFERED, PUBLISHED
+from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
@@ -16,17 +16,12 @@ DOCUMENTED = tomllib.loads(
 
 
 def generated():
-    """A line for each module, its actions by who documents them, and one for each reason."""
-    lines = ["| Module | Etherscan's actions | Blockscout's |", "|---|---|---|"]
-    for module, names in PUBLISHED.items():
-        etherscans = [name for name in names if name in DOCUMENTED[module]]
-        others = [name for name in names if name not in DOCUMENTED[module]]
-        lines.append(f"| {module} | {', '.join(etherscans)} | {', '.join(others)} |")
-    lines += ["", "| Not answered | Because |", "|---|---|"]
+    """A line for each reason."""
+    lines = ["| Not answered | Because |", "|---|---|"]
     for reason in dict.fromkeys(NOT_OFFERED.values()):
         names = [action for (_, action), given in NOT_OFFERED.items() if given == reason]
         lines.append(f"| {', '.join(names)} | {reason} |")
-    return "\n".join(lines).replace("|  |", "| |")
+    return "\n".join(lines)
 
 
 def whole():

@@ -15,10 +15,10 @@ from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
 from tests.support import WAIT_S, documents, serving
 from tests.support.database import execute
-from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
+from tests.support.tables_document import DOCUMENT, GUIDE, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
-QUERIES = [block.text for block in documents.blocks(DOCUMENT, "sql") if not block.note]
+QUERIES = [block.text for block in documents.blocks(GUIDE, "sql") if not block.note]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_the_document_is_what_the_schema_says():
     lines = set(DOCUMENT.read_text(encoding="utf-8").splitlines())
     made = whole()
     assert DOCUMENT.read_text(encoding="utf-8") == made, (
-        "docs/sql.md is not what the schema says: run python -m tests.support.tables_document."
+        "sql/README.md is not what the schema says: run python -m tests.support.tables_document."
         f" It lacks {[line for line in made.splitlines() if line not in lines]}"
     )
 

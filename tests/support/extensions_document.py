@@ -1,0 +1,38 @@
+"""The extensions in their README: `python -m tests.support.extensions_document` lists them."""
+
+import re
+from typing import get_args
+
+from scan import registry
+from tests.support.documents import END, with_generated
+from tests.support.serving import ROOT
+
+DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
+BEGIN = "<!-- generated from all EXTENSION -->"
+GROUPS = get_args(registry.Group)
+
+
+def generated():
+    """A table for each group, with a line for each extension."""
+    extensions = sorted(registry.installed().items())
+    tables = []
+    for group in GROUPS:
+        rows = [f"| {name} | {e.adds} |" for name, e in extensions if e.group == group]
+        tables.append("\n".join([f"| {group.capitalize()} | Adds |", "|---|---|", *rows]))
+    return "\n\n".join(tables)
+
+
+def whole():
+    return with_generated(DOCUMENT, BEGIN, generated())
+
+
+def taken_away():
+    """The extensions that the document lists and the tree lacks."""
+    listed = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    names = re.findall(r"^\| (\w+) \| ", listed, re.M)
+    heads = {group.capitalize() for group in GROUPS}
+    return {*names} - registry.installed().keys() - heads
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(whole(), encoding="utf-8")
