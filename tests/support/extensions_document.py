@@ -13,13 +13,13 @@ GROUPS = get_args(registry.Group)
 
 
 def generated():
-    """A table for each group, with a line for each extension."""
+    """A list for each group, with a line for each extension."""
     extensions = sorted(registry.installed().items())
-    tables = []
+    lists = []
     for group in GROUPS:
-        rows = [f"| {name} | {e.adds} |" for name, e in extensions if e.group == group]
-        tables.append("\n".join([f"| {group.capitalize()} | Adds |", "|---|---|", *rows]))
-    return "\n\n".join(tables)
+        rows = [f"- `{name}`: {e.adds}" for name, e in extensions if e.group == group]
+        lists.append("\n".join([f"{group.capitalize()}:", "", *rows]))
+    return "\n\n".join(lists)
 
 
 def whole():
@@ -29,9 +29,7 @@ def whole():
 def taken_away():
     """The extensions that the document lists and the tree lacks."""
     listed = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
-    names = re.findall(r"^\| (\w+) \| ", listed, re.M)
-    heads = {group.capitalize() for group in GROUPS}
-    return {*names} - registry.installed().keys() - heads
+    return {*re.findall(r"^- `(\w+)`: ", listed, re.M)} - registry.installed().keys()
 
 
 if __name__ == "__main__":

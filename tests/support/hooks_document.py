@@ -57,12 +57,11 @@ def _line(text):
 
 
 def generated():
-    """A line for each part: its module, its type, where that is declared, what it is."""
-    lines = ["| Module | Type | Declared in | What it is |", "|---|---|---|---|"]
+    """A line for each part: its modules, its type, and where that is declared."""
+    lines = []
     for contract in contracts():
         modules = " or ".join(f"`{name}.py`" for name in contract[2:4] if name)
-        place = f"[{contract.declared_in}](../../{contract.declared_in})"
-        lines.append(f"| {modules} | `{contract.name}` | {place} | {contract.meaning} |")
+        lines.append(f"- {modules}: `{contract.name}` of {contract.declared_in}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""An export read by Spark with two workers, by the program of docs/sql.md."""
+"""An export read by Spark with two workers, by the program of docs/examples."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,10 +7,10 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.support import documents, spark
+from tests.support import spark
 from tests.support.serving import ROOT
 
-GUIDE = ROOT / "docs" / "sql.md"
+PROGRAM = ROOT / "docs" / "examples" / "spark_busiest.py"
 TABLES = ("blocks", "token_transfers", "tokens")
 
 
@@ -22,11 +22,8 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     database = Database(indexed.url, statement_timeout_ms=10_000)
     export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
     database.close()
-    program = tmp_path / "busiest.py"
-    [block] = documents.blocks(GUIDE, "python")
-    program.write_text(block.text)
     with spark.spark_cluster(cluster_folder, workers=2) as cluster:
-        output = cluster.run(program, str(folder))
+        output = cluster.run(PROGRAM, str(folder))
         executors = cluster.executors()
     found = [line.split("\t") for line in output.splitlines()]
     transfers = Counter()
