@@ -15,7 +15,8 @@ busiest = spark.sql("""
     SELECT to_date(timestamp_seconds(b.timestamp_s)) AS day,
         concat('0x', lower(hex(x.token_address))) AS token, any_value(t.symbol) AS symbol,
         count(*) AS transfers, count(DISTINCT x.from_address) AS senders,
-        sum(x.value_0) AS units_0, sum(x.value_1) AS units_1, sum(x.value_2) AS units_2, sum(x.value_3) AS units_3
+        sum(x.value_0) AS units_0, sum(x.value_1) AS units_1,
+        sum(x.value_2) AS units_2, sum(x.value_3) AS units_3
     FROM token_transfers x
     JOIN blocks b ON b.number = x.block_number
     JOIN tokens t ON t.address = x.token_address
