@@ -24,7 +24,7 @@ STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
 def test_the_documents_stay_short():
     words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in GUIDES}
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
-    assert sum(words[path.name] for path in PAGES) <= 20_600, words
+    assert sum(words[path.name] for path in PAGES) <= 21_000, words
     assert words["CONTRIBUTING.md"] <= 1_800
 
 
