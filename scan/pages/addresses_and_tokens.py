@@ -238,7 +238,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
         ENTITIES[tab], path, api_path, tab=tab, left_out=left_out, fixed={fixed: address}
     )
     if tab == "transactions":
-        hooks.complete_transactions(reader(), tab_list.records)
+        hooks.complete_transactions(reader(), tab_list.records, address)
     return tab_list
 
 

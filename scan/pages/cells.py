@@ -5,19 +5,22 @@ HTML, and macros.html under the same names as its macros.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from markupsafe import escape
 
 from scan.ethereum.checksums import checksummed
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.ethereum.units import COIN_DECIMALS
+from scan.hex import to_hex
 from scan.pages import formatting
 from scan.pages.records import NAMELESS, Names, Record
 from scan.queries import holdings, transactions
 
 NO_NAMES: Mapping[str, Any] = {}
+ZERO = to_hex(ZERO_ADDRESS)
 _MARKUP = re.compile("[&<>'\"]")
 
 
@@ -249,6 +252,49 @@ def flow(record: Record, own: str | None) -> str:
     return f'<span class="badge {style}">{way}</span>'
 
 
+def _change(change: Mapping[str, Any], names: Names) -> str:
+    """Return an amount of a token, or an item, without its sign."""
+    address, token_id = change["tokenAddress"], change["tokenId"]
+    value, token = change["change"].removeprefix("-"), names.get(address, NAMELESS)["token"]
+    text = formatting.short_amount(value, token["decimals"] if token else 0)
+    counted = f'<data value="{value}">{text}</data> ' if token_id is None or value != "1" else ""
+    id = "" if token_id is None else f" #{_escaped(formatting.short_id(token_id))}"
+    link = _brief("token", address, token and (token["symbol"] or token["name"]))
+    return f"{counted}{link}{id}{namesake(token, is_brief=True)}"
+
+
+def _brief(kind: str, address: str, name: str | None) -> str:
+    """Return the link to a token by its symbol, or to an address by the operator's label: names
+    that anybody may have chosen stand beside the address, for which a row has no room."""
+    text = named(name) if name else shortened(checksummed(address), 6)
+    return f'<a href="/{kind}/{_escaped(address)}"{title_of(name or "")}>{text}</a>'
+
+
+def moved(record: Record, names: Names) -> str:
+    """Return what a transaction moved of tokens, seen from its sender, or from the address whose
+    list it is: what was given, an arrow, and what was gained, or else the only other party."""
+    changes = record["moved"]
+    given = [change for change in changes if change["change"].startswith("-")]
+    gained = [change for change in changes if not change["change"].startswith("-")]
+    if not changes:
+        return ""
+    arrow = '<span aria-label="for">→</span>' if given and gained else ""
+    texts = [_several(given, names), arrow, _several(gained, names)]
+    if not (given and gained):
+        others = {change["counterparty"] for change in changes} - {ZERO}
+        other = others.pop() if len(others) == 1 else None
+        way = ("→", "to") if given else ("←", "from")
+        if other is not None:
+            link = _brief("address", other, names.get(other, NAMELESS)["label"])
+            texts += [f'<span aria-label="{way[1]}">{way[0]}</span>', link]
+    return " ".join(text for text in texts if text)
+
+
+def _several(changes: Sequence[Mapping[str, Any]], names: Names) -> str:
+    more = f' <span class="quiet">and {len(changes) - 2} more</span>' if len(changes) > 2 else ""
+    return ", ".join(_change(change, names) for change in changes[:2]) + more
+
+
 def transaction_rows(
     records: Iterable[Record],
     names: Names,
@@ -268,6 +314,11 @@ def transaction_rows(
         direction = f'<td data-label="Direction">{flow(record, own)}</td>' if own else ""
         recipient = record["toAddress"] or record["contractAddress"]
         to = party(recipient, names, own) if recipient else ""
+        value = f"""{amount(record["value"], COIN_DECIMALS, symbol)}\
+{coin_below(prices, record["value"])}"""
+        if of_tokens := moved(record, names):
+            has_coin = record["value"] != "0"
+            value = f'{value}<span class="below">{of_tokens}</span>' if has_coin else of_tokens
         rows.append(
             f"""<tr {row_id("tx", record["hash"])}{failed}>
 <td class="lead" data-label="Hash">{before}{transaction(record["hash"])}{after}</td>
@@ -275,8 +326,7 @@ def transaction_rows(
 {number}<td class="when" data-label="Age">{age(record["timestamp"])}</td>
 <td class="party" data-label="From">{party(record["fromAddress"], names, own)}</td>
 {direction}<td class="party" data-label="To">{to}</td>
-<td class="number" data-label="Value, {unit}">{amount(record["value"], COIN_DECIMALS, symbol)}\
-{coin_below(prices, record["value"])}</td>
+<td class="number" data-label="Value, {unit}">{value}</td>
 <td class="number" data-label="Fee, {unit}">{fee(record["fee"], symbol)}\
 {coin_below(prices, record["fee"])}</td>
 <td class="number" data-label="Gas used">{formatting.grouped(record["gasUsed"])}</td>

@@ -10,6 +10,7 @@ from flask import Blueprint, Response
 
 from scan import registry
 from scan.pages.records import Record
+from scan.queries import transactions
 from scan.queries.addresses import Address
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
@@ -188,8 +189,13 @@ def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
     return [tab for tab in tabs if isinstance(tab, kind)]
 
 
-def complete_transactions(reader: Reader, transactions: Sequence[Record]) -> None:
-    """Add to records of transactions what lists show besides, such as the names of methods."""
+def complete_transactions(
+    reader: Reader, records: Sequence[Record], party: str | None = None
+) -> None:
+    """Add to records of transactions what lists show besides: what moved, of `party` or else of the
+    sender, and the names of methods."""
+    if records:
+        transactions.add_moved(reader, records, party)
     for pages in registry.parts(Pages):
         if pages.add_to_transactions is not None:
-            pages.add_to_transactions(reader, transactions)
+            pages.add_to_transactions(reader, records)

@@ -75,9 +75,12 @@ def requested_tab(tabs: Sequence[str]) -> str:
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """Return names and labels of all addresses in records and of `more`. Links show `name`: the
-    operator's label, else a pool's pair, else a token's own name, else that of the verified
-    source. Beside addresses without one they show `claim`, a name that the address has chosen."""
+    """Return names and labels of all addresses in records, in what they moved, and of `more`. Links
+    show `name`: the operator's label, else a pool's pair, else a token's own name, else that of the
+    verified source. Beside addresses without one they show `claim`, a name that the address has
+    chosen."""
+    records = [*records]
+    records += [change for record in records for change in record.get("moved", ())]
     of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
     distinct = {address for address in (*of_records, *more) if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(distinct)[:MAX_NAMED]]

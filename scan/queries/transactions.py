@@ -1,7 +1,9 @@
 """Transactions: their records and events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, NamedTuple
+
+import orjson
 
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.reader import Reader
@@ -70,3 +72,22 @@ def indexed(record: Mapping[str, Any]) -> IndexedTransaction:
         record["transactionIndex"],
         record["toAddress"],
     )
+
+
+def add_moved(
+    reader: Reader, records: Sequence[MutableMapping[str, Any]], party: str | None = None
+) -> None:
+    """Add to records `moved`: what their transactions changed of the tokens of `party` (an address
+    as hex; None: of the sender). It has at most eight changes, and none of a failed one."""
+    succeeded = [record for record in records if record["status"]]
+    parties = [bytes.fromhex((party or record["fromAddress"])[2:]) for record in succeeded]
+    [text] = reader.row(
+        "queries/transactions_list_moved",
+        blocks=[record["blockNumber"] for record in succeeded],
+        indexes=[record["transactionIndex"] for record in succeeded],
+        parties=parties,
+    )
+    for record in records:
+        record["moved"] = []
+    for record, moved in zip(succeeded, orjson.loads(text), strict=True):
+        record["moved"] = moved or []

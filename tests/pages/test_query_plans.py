@@ -106,7 +106,13 @@ COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
 def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
-    sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    newest = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
+    sent = newest[0]
+    moved = {
+        "blocks": [row["blockNumber"] for row in newest],
+        "indexes": [row["transactionIndex"] for row in newest],
+        "parties": [bytes.fromhex(row["fromAddress"][2:]) for row in newest],
+    }
     all_blocks = {"block_from": 0, "block_to": 2**62, "most": 100, "points": 40}
     since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
     of_token = {"token": token, "has_token": True, "balance": None}
@@ -120,6 +126,7 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
         ),
         ("queries/selectors_find", {"name": "transfer", "most": 500}, 10_000),
         ("queries/transactions_get_events", {"hash": bytes.fromhex(sent["hash"][2:])}, 2_000),
+        ("queries/transactions_list_moved", moved, 3_000),
     ):
         bounded_row(database, most_buffers, statement, **params)
 

@@ -1,0 +1,64 @@
+"""Lists of transactions say what moved of the sender's tokens, or of its address's."""
+
+import re
+from collections import Counter, defaultdict
+
+ROW = re.compile(r'<tr id="tx-([0-9a-f]{64})".*?data-label="Value, [^"]*">(.*?)</td>', re.S)
+AMOUNT = re.compile(r'<data value="(\d+)">[^<]*</data> <a href="/token/(0x[0-9a-f]{40})"')
+
+
+def changes_of(scenario, party_of):
+    """What each transaction changed of one party's tokens and items, {hash: {(token, id): sum}}."""
+    parties = {row["hash"]: party_of(row) for row in scenario.truth.transactions}
+    changes = defaultdict(Counter)
+    for transfer in scenario.truth.token_transfers:
+        hash, party = transfer["transactionHash"], parties[transfer["transactionHash"]]
+        sign = (transfer["toAddress"] == party) - (transfer["fromAddress"] == party)
+        asset = (transfer["tokenAddress"], transfer["tokenId"])
+        changes[hash][asset] += sign * int(transfer["value"])
+    return changes
+
+
+def amounts_of(changes):
+    """The tokens and amounts that a list shows: of single items it shows their ids alone."""
+    return Counter(
+        (token, abs(change))
+        for (token, token_id), change in changes.items()
+        if change and (token_id is None or abs(change) != 1)
+    )
+
+
+def shown(client, path):
+    """The amounts in each row, and whether it says that there are more."""
+    pages = (client.get(f"{path}?limit=100&page={number}").text for number in range(1, 4))
+    return {
+        f"0x{hash}": (Counter((t, int(value)) for value, t in AMOUNT.findall(cell)), cell)
+        for page in pages
+        for hash, cell in ROW.findall(page)
+    }
+
+
+def test_a_list_says_what_its_senders_gave_and_gained(client, scenario):
+    changes = changes_of(scenario, lambda row: row["fromAddress"])
+    rows = shown(client, "/txs")
+    shortened = {hash for hash, (_, cell) in rows.items() if " more</span>" in cell}
+    wrong = {
+        hash: (amounts, amounts_of(changes[hash]))
+        for hash, (amounts, _) in rows.items()
+        if amounts != amounts_of(changes[hash]) and hash not in shortened
+    }
+    assert wrong == {}
+    assert all(amounts <= amounts_of(changes[hash]) for hash, (amounts, _) in rows.items())
+    assert sum(amounts.total() for amounts, _ in rows.values()) > 50
+
+
+def test_an_address_s_list_is_seen_from_the_address(client, scenario):
+    """Also where it did not send the transaction, but its contract gave what it had."""
+    transfers = scenario.truth.token_transfers
+    involved = {(x["transactionHash"], x["fromAddress"]) for x in transfers}
+    calls = [x for x in scenario.truth.transactions if (x["hash"], x["toAddress"]) in involved]
+    contract = calls[0]["toAddress"]
+    changes = changes_of(scenario, lambda row: contract)
+    rows = shown(client, f"/address/{contract}")
+    assert rows[calls[0]["hash"]][0] == amounts_of(changes[calls[0]["hash"]])
+    assert all(amounts <= amounts_of(changes[hash]) for hash, (amounts, _) in rows.items())
