@@ -247,8 +247,8 @@ RETURN (
                     (SELECT a.first_seen FROM addresses a WHERE a.address = k.address)))) AS votes) AS c);
 
 -- What a token's symbol, by its skeleton, stands for where that is something else: a token in an imported list, else
--- the coin (`address` is null), else the oldest token; or an older one whose name is written otherwise but looks the
--- same. A token in a list stands for its symbol, and one that its balances contradict for none. A pool is no namesake
+-- the coin (`address` is null), else the oldest token; or the oldest whose name looks the same, if it is written
+-- otherwise: who disguises a name has nobody marked who writes it as the oldest does. A token in a list stands for its symbol, and one that its balances contradict for none. A pool is no namesake
 -- of another, as the tokens of an exchange's pools all have the same symbol.
 CREATE OR REPLACE FUNCTION namesake_of(k tokens)
 RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABLE AS $$
@@ -284,16 +284,20 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
         ORDER BY t.block_number, t.log_index, t.address
         LIMIT 1)
         UNION ALL
-        (SELECT t.address, 3
+        (SELECT oldest.address, 3
         FROM (
-            SELECT t.block_number, t.log_index, t.address, t AS token
-            FROM tokens t
-            WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL AND t.ended_in IS NULL
+            SELECT t.address, (t.token).name
+            FROM (
+                SELECT t.block_number, t.log_index, t.address, t AS token
+                FROM tokens t
+                WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL
+                    AND t.ended_in IS NULL AND t.address <> k.address
+                ORDER BY t.block_number, t.log_index, t.address
+                LIMIT 8) AS t
+            WHERE is_older(t.token, (t.token).name_since, k, k.name_since)
             ORDER BY t.block_number, t.log_index, t.address
-            LIMIT 8) AS t
-        WHERE lower((t.token).name) <> lower(k.name) AND is_older(t.token, (t.token).name_since, k, k.name_since)
-        ORDER BY t.block_number, t.log_index, t.address
-        LIMIT 1)
+            LIMIT 1) AS oldest
+        WHERE lower(oldest.name) <> lower(k.name))
         ORDER BY place
         LIMIT 1) AS o
     LEFT JOIN tokens n ON n.address = o.address

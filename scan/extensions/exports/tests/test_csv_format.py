@@ -98,7 +98,10 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own, expected):
     assert cells == {"operator_fee_wei": None, "mint_wei": "3 wei"}
 
 
-@pytest.mark.parametrize("kind", ["blocks", "transactions", "contractCreations", "history"])
+WITH_UNPROVEN = {"blocks", "transactions", "contractCreations", "history"} & declared("csv").keys()
+
+
+@pytest.mark.parametrize("kind", sorted(WITH_UNPROVEN))
 def test_a_row_names_what_nothing_proves_of_it(kind):
     [cell] = [column.cell for column in columns(kind, None) if column.name == "unproven"]
     assert cell({"unproven": ["value", "fee"]}, Context(None, "", {})) == "value fee"

@@ -1,5 +1,5 @@
 """Calls and events of accounts, decoded by the code that they ran at the time; accounts that
-delegate in Blockscout's form."""
+delegate in the form of scan.extensions.blockscout."""
 
 import pytest
 
