@@ -181,5 +181,5 @@ def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
         row = database.row("contracts/chain_get_identity")
     if row is None:
         return None
-    chain_id, genesis_hash = row
-    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash))
+    chain_id, genesis_hash, is_fork = row
+    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash), is_fork)
