@@ -110,3 +110,43 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
         node.fault = None
         indexing.wait_for(2)
         assert first_blocks(database_url) == [(0, 2)]
+
+
+SENDER, NOBODY = "0x" + 40 * "7", "0x" + 40 * "6"
+
+
+@pytest.mark.parametrize("chain_id", ["1", "8453", "31337"])
+def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, database_url):
+    """And blocks of a fork with another chain's id, such as Base's, have their node's rules."""
+    with fork(forked, "--chain-id", chain_id) as node, Indexing(database_url, node.url) as indexing:
+        node.impersonate(SENDER)
+        sent = node.send(SENDER, node.accounts[0], value=5)
+        node.mine()
+        indexing.wait_for(FORKED_AT + 1)
+        client = indexing.client(development_node="auto")
+        record = client.get(f"/api/v1/transactions/{sent}").json
+        assert record["fromAddress"] == SENDER and "fromAddress" in record["unproven"]
+        for address in (SENDER, NOBODY):
+            path = f"/api/v1/addresses/{address}"
+            assert client.get(path).json["isContract"] is False
+            node.call("anvil_setBalance", address, hex(123))
+            assert client.get(path).json["balance"] == "123"
+            page = client.get(f"/address/{address}").text
+            assert '<data value="123">' in page
+            node.call("anvil_setCode", address, "0x6001600055")
+            assert client.get(path).json["isContract"] is True
+
+
+def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        node.mine()
+        snapshot = node.snapshot()
+        sent = node.send(node.accounts[0], NOBODY, value=5)
+        node.mine(2)
+        indexing.wait_for(node.head())
+        client = indexing.client(development_node="auto")
+        assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "5"
+        node.revert(snapshot)
+        indexing.wait_for(FORKED_AT + 1)
+        assert client.get(f"/api/v1/transactions/{sent}").status_code == 404
+        assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
