@@ -24,6 +24,7 @@ from scan.contracts.read_calls import ReadCalls
 from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
+from scan.ethereum.served_chain import DEVELOPMENT_CHAINS
 from scan.http import credentials_and_limits
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
@@ -138,17 +139,25 @@ def _services(permanent: Permanent) -> Services:
     transaction_contents = TransactionContents(reads)
     gateway = NodeGateway(node, waiting_threads)
     creations = CreationReader(writes, gateway, transaction_contents, settings.traces)
+    development: FixedValue[bool] = FixedValue(
+        reads, "queries/chain_is_development", chain_ids=[*DEVELOPMENT_CHAINS]
+    )
+
+    def is_development() -> bool:
+        return settings.development_node == "auto" and bool(development.read())
+
     sources = Sources(
         reads,
         gateway,
         unbounded_statements(),
-        AccountStates(),
+        AccountStates(is_development),
         ReadCalls(reads),
         transaction_contents,
         FinalityReader(),
         replaced_codes=ReplacedCodes(reads, writes),
         chain_id=FixedValue(reads, "queries/chain_get_id"),
         first_block=FixedValue(reads, "indexer/chain_get_first_block"),
+        is_development=is_development,
         index_state=IndexState(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,

@@ -140,7 +140,7 @@ class Rebuild:
     def _widen(self, logs: str) -> None:
         """Begin to derive logs by another selection. Raises CannotRebuild."""
         row = self._database.row("indexer/chain_get")
-        _, _, start_block, stored, _ = row or (None, None, 0, "none", 0)
+        *_, start_block, stored, _ = row or (0, "none", 0)
         first, last = _stored_blocks(self._database) or (0, -1)
         begun = _requested(self._database).get("logs")
         if logs == stored or (begun and begun.selection == logs):

@@ -310,8 +310,9 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 def database_name(chain: ChainIdentity) -> str:
     """Return the name of a chain's database, with the genesis hash: chains with the same id differ
-    in it."""
-    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
+    in it, but for a development node's fork of a chain."""
+    fork = "_fork" if chain.is_fork else ""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}{fork}"
 
 
 def watch(

@@ -3,7 +3,7 @@ index has to serve the chain that is indexed.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from typing import NamedTuple
@@ -41,9 +41,11 @@ class AccountState(NamedTuple):
 
 
 class AccountStates:
-    """Balances and code by address and block hash; the node is asked once for each."""
+    """Balances and code by address and block hash; the node is asked once for each, unless it
+    `may_change` them without a block."""
 
-    def __init__(self) -> None:
+    def __init__(self, may_change: Callable[[], bool] = lambda: False) -> None:
+        self._may_change = may_change
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
         self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
@@ -52,7 +54,8 @@ class AccountStates:
     ) -> dict[bytes, AccountState]:
         """Return the states by address, read in one batch. Those are missing of which the node
         gives no valid response within TIMEOUT_S."""
-        cached = {address: self._cache.get((address, block.hash)) for address in addresses}
+        keep = not self._may_change()
+        cached = {a: self._cache.get((a, block.hash)) if keep else None for a in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
         calls = [
@@ -71,7 +74,8 @@ class AccountStates:
         except (UpstreamFailed, Unavailable, BadHex):
             return states
         for address, state in read.items():
-            self._cache.store((address, block.hash), state, ENTRY_BYTES)
+            if keep:
+                self._cache.store((address, block.hash), state, ENTRY_BYTES)
         return states | read
 
     def words_at(
@@ -84,7 +88,8 @@ class AccountStates:
     def words(self, node: NodeSession, views: Sequence[ViewAt]) -> dict[ViewAt, int]:
         """Return the numbers that functions of contracts return after blocks, read in one batch.
         Those are missing that a contract or the node does not return in time."""
-        cached = {(view, at): self._words.get((*view, at.hash)) for view, at in views}
+        keep = not self._may_change()
+        cached = {(v, at): self._words.get((*v, at.hash)) if keep else None for v, at in views}
         words = {view: number for view, number in cached.items() if number is not None}
         missing = [view for view in cached if view not in words]
         gas = hex(CALL_GAS)
@@ -106,7 +111,8 @@ class AccountStates:
                 number = None if isinstance(answer, client.RpcError) else word(data(answer))
                 if number is not None:
                     words[view] = number
-                    self._words.store((*view[0], view[1].hash), number, ENTRY_BYTES)
+                    if keep:
+                        self._words.store((*view[0], view[1].hash), number, ENTRY_BYTES)
         return words
 
 
@@ -181,5 +187,5 @@ def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
         row = database.row("contracts/chain_get_identity")
     if row is None:
         return None
-    chain_id, genesis_hash = row
-    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash))
+    chain_id, genesis_hash, is_fork = row
+    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash), is_fork)

@@ -89,9 +89,9 @@ class Node:
         return len(self._urls) == 1
 
     @property
-    def chain_id(self) -> int | None:
-        """The id of the chain that all nodes have to serve; None where none is expected yet."""
-        return None if self._chain is None else self._chain.chain_id
+    def rules_id(self) -> int | None:
+        """The id of the chain by whose rules blocks are read; None where none is expected yet."""
+        return None if self._chain is None else self._chain.rules_id
 
     def check_chains(self, timeout_s: float) -> None:
         """Learn of each node whether it serves the chain that is expected."""

@@ -21,16 +21,29 @@ from scan.hex import BadHex, data, quantity, to_hex
 log = logging.getLogger(__name__)
 
 CHECK_AGAIN_S = 5.0
+# The chain ids that nodes for development have by default: anvil's and Hardhat's, and Ganache's.
+ANVIL = 31_337
+DEVELOPMENT_CHAINS = frozenset((ANVIL, 1_337))
 
 Ask = Callable[[str, Sequence[object]], Any]
 
 
 class ChainIdentity(NamedTuple):
+    """A chain, or where it `is_fork` what a development node has made of it: the chain's blocks up
+    to one, and its own after it. anvil gives its fork the chain's id."""
+
     chain_id: int
     genesis_hash: bytes
+    is_fork: bool = False
 
     def __str__(self) -> str:
-        return f"chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
+        fork = "a development node's fork of " if self.is_fork else ""
+        return f"{fork}chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
+
+    @property
+    def rules_id(self) -> int:
+        """The id of the chain by whose rules blocks are read: a fork has its node's."""
+        return ANVIL if self.is_fork else self.chain_id
 
 
 class _Check(NamedTuple):
@@ -59,10 +72,10 @@ class ServedChain:
         return next((check.problem for check in [*self._checks.values()] if check.problem), "")
 
     @property
-    def chain_id(self) -> int | None:
-        """The chain id of the database, None before it has one."""
+    def rules_id(self) -> int | None:
+        """The id of the chain whose rules blocks of the database keep, None before it has one."""
         identity = self._identity()
-        return None if identity is None else identity.chain_id
+        return None if identity is None else identity.rules_id
 
     def _identity(self) -> ChainIdentity | None:
         if self._known is None:

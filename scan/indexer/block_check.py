@@ -9,7 +9,14 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
-from scan.ethereum import block_encoding, block_hashing, client, rlp_and_tries, transaction_checks
+from scan.ethereum import (
+    block_encoding,
+    block_hashing,
+    client,
+    rlp_and_tries,
+    served_chain,
+    transaction_checks,
+)
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -33,8 +40,6 @@ MOST_NAME_CHARACTERS = 40
 PARENT = "parentHash, which the header does not have"
 OWN_HEADER = "header and hash, as the chain has headers of its own form"
 UPDATE = "unknown to this version of Scan, update it"
-# The chain ids that nodes for development have by default: anvil's and Hardhat's, and Ganache's.
-DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
 OF_EMPTY_BLOCKS = "transactions and transactionsRoot"  # which blocks with transactions never have
 # What their blocks contradict, by the name in web3_clientVersion.
 DEVELOPMENT_NODES = {
@@ -176,7 +181,7 @@ class BlockChecker:
         if chain_id == OP_MAINNET:
             return contradiction == transaction_checks.UNSIGNED_SENDERS
         is_of_empty = contradiction == OF_EMPTY_BLOCKS
-        if chain_id not in DEVELOPMENT_CHAINS or (is_of_empty and header.transactions):
+        if chain_id not in served_chain.DEVELOPMENT_CHAINS or (is_of_empty and header.transactions):
             return False
         try:
             name, *_ = str(self._node.call("web3_clientVersion")).lower().split("/")

@@ -81,14 +81,15 @@ class BlockSource:
         return self._traces.can_trace
 
     def chain_id(self) -> int:
-        """Return the chain id of the database, or else the one that the node gave first."""
+        """Return the id of the chain by whose rules blocks are read: the database's, or else the
+        one that the node gave first."""
         if self._chain_id is None:
-            expected = self.node.chain_id
+            expected = self.node.rules_id
             self._chain_id = node_reader.read_chain_id(self.node) if expected is None else expected
         return self._chain_id
 
     def expect(self, chain_id: int) -> None:
-        """Take the chain id of the database."""
+        """Take the id of the chain whose rules the database's blocks keep."""
         self._chain_id = chain_id
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:

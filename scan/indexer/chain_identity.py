@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import SettingError
-from scan.ethereum import client, served_chain
+from scan.ethereum import client, development_nodes, served_chain
 from scan.ethereum.forms.matching import require_form
 from scan.indexer import block_rows, node_reader
 
@@ -15,7 +15,7 @@ class WrongLogs(Exception):
 
 class StoredChain(NamedTuple):
     identity: served_chain.ChainIdentity
-    start_block: int
+    start_block: int  # SCAN_START_BLOCK, or the first block of a development node's fork
     logs: str  # which logs are stored, in the words of SCAN_LOGS
 
 
@@ -24,24 +24,30 @@ def store_or_check(
 ) -> StoredChain:
     """Return the chain of the database; store the node's chain if the database is empty.
 
-    `start_block` is SCAN_START_BLOCK, None where it is not set; `logs` is SCAN_LOGS, "" where it is
-    not set. Raises WrongChain where a node serves another chain, WrongLogs where the database
-    stores another selection of logs, SettingError where it begins at another block, or the chain's
-    form is of an extension that is off, NodeError where the first node cannot be reached.
+    `start_block` is SCAN_START_BLOCK, None where it is not set: a fork that a development node has
+    made begins then after the block that it forks, since the chain before it is another node's.
+    `logs` is SCAN_LOGS, "" where it is not set. Raises WrongChain where a node serves another
+    chain, WrongLogs where the database stores another selection of logs, SettingError where it
+    begins at another block, or the chain's form is of an extension that is off, NodeError where the
+    first node cannot be reached.
     """
     require_same_start(database, start_block)
     identity = read_identity(node)
     if database.row("indexer/chain_get") is None and read_identity(node) != identity:
         raise client.NodeError("the node gives different chain ids")
+    fork_block = development_nodes.forked_block(node) if identity.is_fork else None
+    after_fork = 0 if fork_block is None else fork_block + 1
     database.rows(
         "indexer/chain_insert",
-        **identity._asdict(),
-        start_block=start_block or 0,
+        chain_id=identity.chain_id,
+        genesis_hash=identity.genesis_hash,
+        fork_block=fork_block,
+        start_block=after_fork if start_block is None else start_block,
         stored_logs=logs or None,
     )
     stored = check(node, database)
     assert stored is not None
-    require_form(stored.identity.chain_id)
+    require_form(stored.identity.rules_id)
     if logs not in ("", stored.logs):
         raise WrongLogs(
             f"this database stores {stored.logs} logs since its first block, but SCAN_LOGS={logs};"
@@ -70,8 +76,8 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    chain_id, genesis_hash, start_block, logs, _ = row
-    identity = served_chain.ChainIdentity(chain_id, bytes(genesis_hash))
+    chain_id, genesis_hash, fork_block, start_block, logs, _ = row
+    identity = served_chain.ChainIdentity(chain_id, bytes(genesis_hash), fork_block is not None)
     stored = StoredChain(identity, start_block, logs)
     others = node.single_nodes()
     nodes = {"the node at RPC_URL": node}
@@ -92,9 +98,11 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
 
 
 def read_identity(node: client.Node) -> served_chain.ChainIdentity:
-    """Return the node's chain id and genesis hash. Raises NodeError."""
+    """Return the node's chain id and genesis hash, and whether it forks that chain. Raises
+    NodeError."""
     genesis_hash = node_reader.read_genesis_hash(node)
     chain_id = node_reader.read_chain_id(node)
     if chain_id >= 2**63:
         raise client.NodeError("the node's chain id is beyond 63 bits")
-    return served_chain.ChainIdentity(chain_id, genesis_hash)
+    is_fork = development_nodes.forked_block(node) is not None
+    return served_chain.ChainIdentity(chain_id, genesis_hash, is_fork)

@@ -194,6 +194,12 @@ class ChainIndexer:
         else:
             self._behind.end()
         first = head.number + 1 if head else session.chain.start_block
+        if head is None and session.chain.identity.is_fork:
+            self._chain = None  # the node may fork another block by now
+            session = self._begin()
+            if session.head != head:
+                raise writer.HeadChanged
+            first = session.chain.start_block
         if head is None and self._bulk_blocks is not None:
             self._require_near(first, node_head, self._bulk_blocks)
         if first <= node_head:
@@ -247,7 +253,10 @@ class ChainIndexer:
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
-        self._source.expect(chain.identity.chain_id)
+        self._source.expect(chain.identity.rules_id)
+        begins = f"the node serves {chain.identity}: the index begins at block {chain.start_block}"
+        if chain.identity.is_fork and self._status.is_new(begins):
+            log.info(begins)
         fill_missing(self._database)
         self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from scan.database.connection import Database
+from scan.ethereum import served_chain
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError, RpcError
 from scan.indexer import block_rows, block_source, writer
-from scan.indexer.block_check import DEVELOPMENT_CHAINS
 from scan.indexer.node_reader import NodeHead, read_hash
 
 MAX_BACKOFF_S = 60.0
@@ -83,7 +83,8 @@ class ForkFinder:
         # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
         lowest = max(self._start_block - 1, oldest - 1)
-        if not (self._source.chain_id() in DEVELOPMENT_CHAINS and self._is_turned_back(node_head)):
+        is_development = self._source.chain_id() in served_chain.DEVELOPMENT_CHAINS
+        if not (is_development and self._is_turned_back(node_head)):
             lowest = max(lowest, head.number - self._finality)
         differs, step = min(head.number, max(node_head + 1, self._start_block)), 1
         same = max(differs - step, lowest)

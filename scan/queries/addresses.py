@@ -61,12 +61,14 @@ def at_head(
     """Return indexed balances where they were read at the head, which is None where nothing is
     indexed, else the node's, else older ones.
 
-    An older one is the head's, too, where no indexed row has changed it since it was read.
+    An older one is the head's, too, where no indexed row has changed it since it was read, but for
+    a development node's.
     """
     stale = [
         address
         for address, balance in zip(addresses, indexed, strict=True)
-        if not balance.is_current
+        if reader.is_development
+        or not balance.is_current
         or balance.known is None
         or head is None
         or balance.known.block != head.number

@@ -30,15 +30,16 @@ T = TypeVar("T")
 class FixedValue(Generic[T]):
     """A value that is fixed by the first indexed block, so it is read once."""
 
-    def __init__(self, database: Database, statement: str) -> None:
+    def __init__(self, database: Database, statement: str, **params: object) -> None:
         self._database = database
         self._statement = statement
+        self._params = params
         self.known: T | None = None
 
     def read(self) -> T | None:
         """Read the value; None before the first block is indexed."""
         if self.known is None:
-            self.known = self._database.value(self._statement)
+            self.known = self._database.value(self._statement, **self._params)
         return self.known
 
 
@@ -149,6 +150,7 @@ class Sources:
     replaced_codes: ReplacedCodes
     chain_id: FixedValue[str]
     first_block: FixedValue[int]  # at which the index begins
+    is_development: Callable[[], bool]  # whether state may change without a block
     index_state: IndexState
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
@@ -274,8 +276,16 @@ class Reader:
     def node(self) -> request_node.NodeSession:
         """Return the request's session with the node, whose time runs from the first use."""
         if self._node is None:
+            if self.is_development:
+                self.do_not_cache()
             self._node = self.sources.gateway.session(self.client, is_optional=False)
         return self._node
+
+    @property
+    def is_development(self) -> bool:
+        """Return whether the node is one for development, where `anvil_setBalance` and others
+        change state without a block."""
+        return self.sources.is_development()
 
     @property
     def has_node_failed(self) -> bool:

@@ -9,6 +9,7 @@ FROM (
     SELECT 'ready' AS "status",
         p.head AS "indexedBlock",
         c.start_block AS "firstBlock",
+        c.fork_block AS "forkBlock",
         p.node_head AS "headBlock",
         p.lag AS "lagBlocks",
         coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'

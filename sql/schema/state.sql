@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS chain (
     chain_id numeric(78, 0) NOT NULL,
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
+    -- The block after which a development node's own blocks begin, where it forks the chain; else null.
+    fork_block bigint,
     token_count bigint NOT NULL DEFAULT 0,
     version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
     -- Which logs are stored, from the first block on: those of topics in event_topics where standard.

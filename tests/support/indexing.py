@@ -171,6 +171,7 @@ def settings_for(database_url, rpc_url, **settings):
         **{
             "partition_rows": TEST_PARTITION_ROWS,
             "data_dir": Path(os.environ.get("SCAN_DATA_DIR", "var")),
+            "development_node": "off",  # what is about caches shall be, and its chain is anvil's
             "rate_limit_anonymous": "100000/second",
             "rate_limit_key": "100000/second",
             "rate_limit_pages": "100000/second",

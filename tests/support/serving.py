@@ -59,6 +59,7 @@ def gunicorn(database_url, *arguments, **environment):
 def gunicorn_started(database_url, port, *arguments, shell="", **environment):
     """Started by `shell`, such as "ulimit -n 1024", where that is given."""
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
+    given["SCAN_DEVELOPMENT_NODE"] = "off"  # or nothing would be cached of anvil
     own = "STATEMENT_TIMEOUT_MS" in environment
     configuration = "tests/support/statement_timeout.conf.py" if own else "gunicorn.conf.py"
     is_read_by_imports = environment.keys() & {"PYTHONPATH", "WEB_CONCURRENCY"}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from scan import registry
 from scan.database import errors, migrations
 from scan.database.connection import Database
+from scan.ethereum import development_nodes
 from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError, WrongChain
@@ -205,7 +206,10 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Findi
     yield from _check_head(node, made_at_s)
     yield from _check_forks(node)
     fixed = database.value("indexer/chain_get_first_block") if database is not None else None
-    first = (settings.start_block or 0) if fixed is None else fixed
+    first = settings.start_block if fixed is None else fixed
+    if first is None:
+        forked = development_nodes.forked_block(node)
+        first = 0 if forked is None else forked + 1
     advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
     yield from _check_history(node, max(first, 1), number, advice, settings)
     yield from _check_places(node, number)

@@ -1,0 +1,152 @@
+"""A development node that forks another chain: `anvil --fork-url`, and what it is reset to."""
+
+import pytest
+
+from tests.support import faulty_node, serving
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+
+FORKED_AT = 250
+
+
+@pytest.fixture(scope="module")
+def forked():
+    """The node of a chain with 300 blocks, which others fork."""
+    with Anvil("--chain-id", "1") as node:
+        node.deploy(node.accounts[0], "Coin", "Old", "OLD", 18)
+        node.call("anvil_mine", hex(299), hex(12))
+        yield node
+
+
+def fork(forked, *options, block=FORKED_AT):
+    return Anvil("--fork-url", forked.url, "--fork-block-number", str(block), *options)
+
+
+def first_blocks(url):
+    return execute(url, "SELECT min(number), max(number) FROM blocks")
+
+
+def test_the_index_begins_after_the_forked_block(forked, database_url):
+    with fork(forked) as node:
+        one, two = node.accounts[:2]
+        with Indexing(database_url, node.url) as indexing:
+            sent = node.send(one, two, value=7)
+            node.mine()
+            indexing.wait_for(FORKED_AT + 1)
+            client = indexing.client()
+            assert first_blocks(database_url) == [(FORKED_AT + 1, FORKED_AT + 1)]
+            status = client.get("/readyz").json
+            assert (status["firstBlock"], status["forkBlock"]) == (FORKED_AT + 1, FORKED_AT)
+            assert status["problem"] is None and status["unprovenBlocks"] == 0
+            assert client.get(f"/api/v1/transactions/{sent}").json["value"] == "7"
+            older = client.get(f"/api/v1/blocks/{FORKED_AT}")
+            assert f"The index begins at block {FORKED_AT + 1}." in older.text
+            page = client.get("/status").text
+            assert "Forked at block" in page
+
+
+def test_a_reset_to_another_fork_begins_anew_after_that(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        for block in (200, 280, FORKED_AT):
+            node.mine(3)
+            indexing.wait_for(node.head())
+            node.call("anvil_reset", {"forking": {"jsonRpcUrl": forked.url, "blockNumber": block}})
+            node.mine(2)
+            indexing.wait_for(block + 2)
+            assert first_blocks(database_url) == [(block + 1, block + 2)]
+            assert indexing.client().get("/readyz").json["forkBlock"] == block
+
+
+def test_an_empty_index_follows_a_fork_that_moves(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        client = indexing.client()
+        serving.wait_until(lambda: client.get("/readyz").json["forkBlock"] == FORKED_AT)
+        for block in (200, 280):
+            node.call("anvil_reset", {"forking": {"jsonRpcUrl": forked.url, "blockNumber": block}})
+            indexing.look()
+            serving.wait_until(lambda block=block: client.get("/readyz").json["forkBlock"] == block)
+            assert client.get("/readyz").json["firstBlock"] == block + 1
+            assert first_blocks(database_url) == [(None, None)]
+
+
+def test_a_setting_decides_where_a_fork_begins(forked, database_url):
+    with fork(forked) as node:
+        node.mine()
+        indexing = Indexing(database_url, node.url, start_block=249).run_until(FORKED_AT + 1)
+        assert first_blocks(database_url) == [(249, FORKED_AT + 1)]
+        assert indexing.client().get("/readyz").json["forkBlock"] == FORKED_AT
+
+
+def test_a_fork_and_its_chain_are_no_one_index(forked, database_url):
+    """Both have the same id and genesis block; the indexer says so and writes nothing."""
+    Indexing(database_url, forked.url, start_block=299).run_until(300)
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        client = indexing.client()
+        serving.wait_until(
+            lambda: (
+                "a development node's fork of chain 1 "
+                in str(client.get("/readyz").json["problem"])
+            )
+        )
+        assert first_blocks(database_url) == [(299, 300)]
+
+
+@pytest.mark.parametrize("answer", ["x", -1, 2**70, 10**6, True, [5], {"a": 1}, 1.5, "0x"])
+def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
+    """The index says what is wrong, and begins once the node is right again."""
+    anvil.mine(2)
+    odd = faulty_node.replacing(
+        lambda call: call["method"] == "hardhat_metadata",
+        {"forkedNetwork": {"forkBlockNumber": answer}},
+    )
+    with (
+        faulty_node.FaultyNode(anvil.url, fault=odd) as node,
+        Indexing(database_url, node.url) as indexing,
+    ):
+        client, problem = indexing.client(), "as the block that it forks"
+        serving.wait_until(lambda: problem in str(client.get("/readyz").json["problem"]))
+        assert first_blocks(database_url) == [(None, None)]
+        node.fault = None
+        indexing.wait_for(2)
+        assert first_blocks(database_url) == [(0, 2)]
+
+
+SENDER, NOBODY = "0x" + 40 * "7", "0x" + 40 * "6"
+
+
+@pytest.mark.parametrize("chain_id", ["1", "8453", "31337"])
+def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, database_url):
+    """And blocks of a fork with another chain's id, such as Base's, have their node's rules."""
+    with fork(forked, "--chain-id", chain_id) as node, Indexing(database_url, node.url) as indexing:
+        node.impersonate(SENDER)
+        sent = node.send(SENDER, node.accounts[0], value=5)
+        node.mine()
+        indexing.wait_for(FORKED_AT + 1)
+        client = indexing.client(development_node="auto")
+        record = client.get(f"/api/v1/transactions/{sent}").json
+        assert record["fromAddress"] == SENDER and "fromAddress" in record["unproven"]
+        for address in (SENDER, NOBODY):
+            path = f"/api/v1/addresses/{address}"
+            assert client.get(path).json["isContract"] is False
+            node.call("anvil_setBalance", address, hex(123))
+            assert client.get(path).json["balance"] == "123"
+            page = client.get(f"/address/{address}").text
+            assert '<data value="123">' in page
+            node.call("anvil_setCode", address, "0x6001600055")
+            assert client.get(path).json["isContract"] is True
+
+
+def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        node.mine()
+        snapshot = node.snapshot()
+        sent = node.send(node.accounts[0], NOBODY, value=5)
+        node.mine(2)
+        indexing.wait_for(node.head())
+        client = indexing.client(development_node="auto")
+        assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "5"
+        node.revert(snapshot)
+        indexing.wait_for(FORKED_AT + 1)
+        assert client.get(f"/api/v1/transactions/{sent}").status_code == 404
+        assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
