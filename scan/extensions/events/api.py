@@ -33,6 +33,8 @@ def list_contract_events(address: str) -> Response:
             "address": to_hex(contract),
             "name": events.name,
             "completeFrom": events.complete_from,
+            "problem": events.problem,
+            "leftOut": events.left_out,
             "events": [
                 event_lists.event_record(contract, events.name, event, events.counts)
                 for event in events.tables
