@@ -1,5 +1,6 @@
 """A followed contract's events, and the logs of one of them with their arguments."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -100,4 +101,7 @@ def _in_json(text: str | None) -> dict[str, str]:
     return given
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = Api(
+    blueprints=(blueprint,),
+    paths_with_other_names=(re.compile(r"/api/v1/contracts/[^/]+/events/"),),
+)

@@ -5,7 +5,6 @@ import re
 from contextlib import closing
 from random import Random
 
-import orjson
 import psycopg2
 import pytest
 
@@ -107,8 +106,7 @@ def read(cursor, abi, topics, data):
     cursor.execute(LOG, (*types, abi["anonymous"], b"".join(rest), data))
     decoded = decode_log(topics, data, [index_abi([abi])])
     values = None if decoded is None else [argument.value for argument in decoded.arguments]
-    text = orjson.dumps(values).replace(b"\\u0000", "\ufffd".encode())
-    return cursor.fetchone()[0], orjson.loads(text)
+    return cursor.fetchone()[0], values
 
 
 def altered(random, data):
@@ -166,6 +164,7 @@ def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(curso
     data = word(32) + word(len(text)) + text + bytes(-len(text) % 32)
     by_sql, by_api = read(cursor, note, [table.forms[0].topic0], data)
     assert by_sql == by_api
+    assert by_sql[0].startswith("\ufffd" * 3 + "(")
 
 
 def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil, tmp_path):
