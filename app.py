@@ -204,6 +204,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         },
         permanent.routes,
         services.waiting_threads,
+        [path for part in registry.parts(Api) for path in part.paths_with_other_names],
         trusted_proxies=settings.trusted_proxies,
         logs_requests=settings.logs_requests,
         base_path=settings.base_path,

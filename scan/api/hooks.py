@@ -1,6 +1,7 @@
 """What extensions add to the API."""
 
 from collections.abc import Callable, Mapping, Sequence
+from re import Pattern
 from typing import Any
 
 from flask import Blueprint
@@ -17,3 +18,5 @@ class Api(Part, module="api", chapter="views"):
     """Extra fields of a transaction's record; `unproven` names those that nothing proves."""
     advice_on_missing_transaction: str = ""
     """A sentence that says where to ask for a transaction that is not indexed."""
+    paths_with_other_names: Sequence[Pattern[str]] = ()
+    """Paths whose parameters strangers name: those that begin with `_` are not ignored there."""

@@ -184,9 +184,9 @@ def are_unique_names(labels: Sequence[str]) -> bool:
     return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
-def render(abi_type: AbiType, value: Any) -> Any:
+def render(abi_type: AbiType, value: Any, zero: str = "\0") -> Any:
     """Return a value as JSON: numbers as decimal strings, bytes as lower-case hex, tuples with
-    short names as objects."""
+    short names as objects. In a string, what is no UTF-8 is U+FFFD, and a zero byte is `zero`."""
     if abi_type.decimals:
         digits = str(abs(value)).rjust(abi_type.decimals + 1, "0")
         whole, part = digits[: -abi_type.decimals], digits[-abi_type.decimals :].rstrip("0")
@@ -196,11 +196,12 @@ def render(abi_type: AbiType, value: Any) -> Any:
     if abi_type.kind == "bool":
         return value
     if abi_type.kind == "string":
-        return value.decode("utf-8", "replace")
+        return value.decode("utf-8", "replace").replace("\0", zero)
     if abi_type.kind == "array":
-        return [render(abi_type.items[0], item) for item in value]
+        return [render(abi_type.items[0], item, zero) for item in value]
     if abi_type.kind == "tuple":
-        members = [render(item, part) for item, part in zip(abi_type.items, value, strict=True)]
+        pairs = zip(abi_type.items, value, strict=True)
+        members = [render(item, part, zero) for item, part in pairs]
         if are_unique_names(abi_type.labels):
             return dict(zip(abi_type.labels, members, strict=True))
         return members

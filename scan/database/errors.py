@@ -75,6 +75,10 @@ class SchemaMismatch(Unavailable):
         self.reason = reason
 
 
+class LimitExceeded(Unavailable):
+    """An object is larger than PostgreSQL can have it: such as a view with too many columns."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement exceeded its time-out."""
 
@@ -115,6 +119,14 @@ def translated_errors() -> Iterator[None]:
         hint = error.diag.message_hint  # from a migration
         raise LockNotGranted(
             hint or "Another transaction holds a lock; try again shortly."
+        ) from error
+    except (
+        psycopg2.errors.ProgramLimitExceeded,
+        psycopg2.errors.StatementTooComplex,
+        psycopg2.errors.TooManyColumns,
+    ) as error:
+        raise LimitExceeded(
+            f"A limit of PostgreSQL is exceeded: {error.diag.message_primary}."
         ) from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error

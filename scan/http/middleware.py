@@ -67,6 +67,7 @@ class Middleware:
     open_paths: Collection[str]  # never charged, and alike for all clients
     routes: application.Routes
     waiting_threads: WaitingThreads
+    paths_with_other_names: Sequence[re.Pattern[str]]
     trusted_proxies: int
     logs_requests: bool
     base_path: str
@@ -166,7 +167,8 @@ class Middleware:
         state.accepted_file = list_formats.accepted_file(environ.get("HTTP_ACCEPT", ""))
         state.accepts_gzip = response_cache.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         query = environ.get("QUERY_STRING", "")
-        environ["QUERY_STRING"] = without_ignored(query, is_page=state.is_page)
+        if "_" not in query or not any(of.match(path) for of in self.paths_with_other_names):
+            environ["QUERY_STRING"] = without_ignored(query, is_page=state.is_page)
         state.steps = self._steps(state)
         environ[request_state.REQUEST_STATE] = state
         return state

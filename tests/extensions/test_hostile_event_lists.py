@@ -93,6 +93,10 @@ def test_every_argument_has_a_parameter_of_its_own(client):
         assert [log["blockNumber"] for log in listed["events"]] == [1], name
         assert set(listed["events"][0]["args"].values()) == {"1"}
     assert len(get(client, "/Named", limit=2).json["events"]) == 2
+    assert get(client, "/Named", _owner=7).json["events"] == []
+    for unknown in ("_nothing", "_", "_ownerMi", "_a&_owner"):
+        refused = client.get(f"{PATH}/Named?{unknown}=7")
+        assert (refused.status_code, refused.json["field"]) == (400, unknown.partition("&")[0])
     refused = get(client, "/Named", nothing=1)
     assert refused.status_code == 400
     assert "arg.limit" in refused.json["error"]

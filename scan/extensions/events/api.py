@@ -1,5 +1,6 @@
 """A followed contract's events, and the logs of one of them with their arguments."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -33,6 +34,8 @@ def list_contract_events(address: str) -> Response:
             "address": to_hex(contract),
             "name": events.name,
             "completeFrom": events.complete_from,
+            "problem": events.problem,
+            "leftOut": events.left_out,
             "events": [
                 event_lists.event_record(contract, events.name, event, events.counts)
                 for event in events.tables
@@ -98,4 +101,7 @@ def _in_json(text: str | None) -> dict[str, str]:
     return given
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = Api(
+    blueprints=(blueprint,),
+    paths_with_other_names=(re.compile(r"/api/v1/contracts/[^/]+/events/"),),
+)

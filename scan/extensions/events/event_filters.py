@@ -62,7 +62,7 @@ def spellings(table: EventTable, standard: Collection[str]) -> dict[str, Paramet
     for prefix, is_end in product((PREFIX, ""), (False, True)):
         for column, how in columns:
             name = f"{prefix}{column.argument}{_ENDS[how][1]}"
-            is_plain = 0 < len(column.argument) <= abi_json.MAX_NAME and name[0] != "_"
+            is_plain = 0 < len(column.argument) <= abi_json.MAX_NAME
             if is_plain and (how != EQUAL) is is_end and name not in taken:
                 by_spelling.setdefault(name, Parameter(column.name, how))
     return by_spelling
@@ -76,11 +76,16 @@ def _comparisons(abi_type: AbiType, is_hashed: bool) -> Sequence[str]:
     return () if abi_type.kind in ("array", "tuple", "unknown") else (EQUAL,)
 
 
-def shortest(by_spelling: Mapping[str, Parameter]) -> dict[Parameter, str]:
-    """Return the shortest spelling of each parameter."""
+def shortest(
+    by_spelling: Mapping[str, Parameter], *, is_page: bool = False
+) -> dict[Parameter, str]:
+    """Return the shortest spelling of each parameter; of a page, which ignores those that begin
+    with `_`, the shortest of others."""
     shortest: dict[Parameter, str] = {}
     for spelling, parameter in by_spelling.items():
-        if len(spelling) < len(shortest.get(parameter, spelling + " ")):
+        if (spelling[0] != "_" or not is_page) and len(spelling) < len(
+            shortest.get(parameter, spelling + " ")
+        ):
             shortest[parameter] = spelling
     return shortest
 

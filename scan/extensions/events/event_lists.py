@@ -47,6 +47,8 @@ class ListedEvents(NamedTuple):
 
     name: str
     complete_from: int
+    problem: str | None  # why views cannot be made
+    left_out: int  # events of the ABI that are no tables
     tables: Sequence[Record]
     counts: Mapping[str, int] | None
 
@@ -83,17 +85,18 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
         )
 
     try:
-        name, complete_from, views, counts = read(is_counted=True)
+        name, complete_from, problem, left_out, views, counts = read(is_counted=True)
     except QueryTooSlow:
-        name, complete_from, views, _ = read(is_counted=False)
+        name, complete_from, problem, left_out, views, _ = read(is_counted=False)
         counts = "null"
     if name is None:
         raise not_followed(address)
     if len(views) > FEW_BYTES:
         reader.hold_processor()
-    if views == "[]" or _incomplete_until(reader, complete_from) is not None:
+    if views == "[]" or problem is not None or _incomplete_until(reader, complete_from) is not None:
         reader.do_not_cache()  # no new version of the index says that views or logs were added
-    return ListedEvents(name, complete_from, orjson.loads(views), orjson.loads(counts))
+    tables, of_topics = orjson.loads(views), orjson.loads(counts)
+    return ListedEvents(name, complete_from, problem, left_out, tables, of_topics)
 
 
 def event_record(

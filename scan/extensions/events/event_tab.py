@@ -65,7 +65,9 @@ def _fields(event: FollowedEvent, spellings: Mapping[str, Parameter]) -> Sequenc
             f"{columns[column].argument or column}{_LABELS[comparison]}",
             _KINDS.get(columns[column].kind, "text"),
         )
-        for (column, comparison), spelling in event_filters.shortest(spellings).items()
+        for (column, comparison), spelling in event_filters.shortest(
+            spellings, is_page=True
+        ).items()
     ][:MAX_FIELDS]
 
 

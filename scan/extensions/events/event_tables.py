@@ -8,7 +8,7 @@ left. Versions of one contract share a view for events of one name, which has th
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import count
 from typing import Any, NamedTuple
 
 import orjson
@@ -106,12 +106,23 @@ def free(name: str, taken: Collection[str]) -> str:
     return next(one for n in count(1) if (one := name if n == 1 else f"{name}_{n}") not in taken)
 
 
-def events_in(entries: Iterable[Any]) -> Iterator[tuple[Mapping[str, Any], Entry]]:
-    """Yield the events of an ABI that logs can be decoded by, each with its entry there, within the
-    bounds of ABIs."""
-    types_left, seen = MAX_TYPES, set()
-    for definition in islice(entries, MAX_ENTRIES):
+class AbiEvents(NamedTuple):
+    """The events of an ABI that logs can be decoded by, each with its entry there, and how many
+    others it has, which exceed bounds or are malformed."""
+
+    read: Sequence[tuple[Mapping[str, Any], Entry]]
+    left_out: int
+
+
+def events_in(entries: Iterable[Any]) -> AbiEvents:
+    """Read the events of an ABI within the bounds of ABIs."""
+    types_left, seen, left_out = MAX_TYPES, set(), 0
+    read: list[tuple[Mapping[str, Any], Entry]] = []
+    for place, definition in enumerate(entries):
         if not isinstance(definition, dict) or definition.get("type") != "event":
+            continue
+        left_out += 1
+        if place >= MAX_ENTRIES or types_left < 0:
             continue
         try:
             text = orjson.dumps(definition)
@@ -119,15 +130,18 @@ def events_in(entries: Iterable[Any]) -> Iterator[tuple[Mapping[str, Any], Entry
             continue
         types_left -= text.count(b'"type"') + text.count(b"[")
         if types_left < 0:
-            return
+            continue
         index = index_abi([definition])
         for entry in (e for of in (index.events, index.anonymous) for [e] in of.values()):
             is_anonymous = bool(definition.get("anonymous"))
             key = (entry.signature, entry.indexed, is_anonymous)
-            if sum(entry.indexed) < MAX_TOPICS + is_anonymous and key not in seen:
-                seen.add(key)
-                kept = ("type", "name", "inputs", "anonymous", STATED)
-                yield {k: definition[k] for k in kept if k in definition}, entry
+            if sum(entry.indexed) < MAX_TOPICS + is_anonymous:
+                left_out -= 1
+                if key not in seen:
+                    seen.add(key)
+                    kept = ("type", "name", "inputs", "anonymous", STATED)
+                    read.append(({k: definition[k] for k in kept if k in definition}, entry))
+    return AbiEvents(read, left_out)
 
 
 class Version(NamedTuple):
@@ -149,7 +163,7 @@ def merged(
     before = {table.view: table for table in stored}
     tables = {view: table._replace(forms=()) for view, table in before.items()}
     for version in versions:
-        events = [*events_in(version.entries)]
+        events = events_in(version.entries).read
         present = {_key(definition, entry) for definition, entry in events}
         used: set[str] = set()
         for definition, entry in events:
@@ -382,7 +396,7 @@ def read_table(
     read = []
     for form in forms:
         definition = form["definition"]
-        [(_, entry)] = events_in([definition])
+        [(_, entry)] = events_in([definition]).read
         names = {(what, number): name for name, what, number in form["columns"]}
         unnamed = _unnamed_columns(entry, int(not form["anonymous"]))
         columns_of_form = tuple(

@@ -2,12 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 
 from scan import parameters
 from scan.commands import arguments, long_work
+from scan.contracts.abi_decoding import MAX_ARGUMENTS, MAX_TYPES
 from scan.errors import InvalidParameter, SettingError
 from scan.extensions.events.following import NAME, CannotFollow, Following
 from scan.extensions.events.indexing import opened
@@ -109,11 +111,23 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
         contract = _contract(following, options.address)
         print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
         print_lines(*(f"events.{view}" for view in following.views(options.address)))
-        if problem is not None:
-            long_work.write_line(problem)
-        elif not work.stop.is_set():
+        print_lines(*_remarks(contract))
+        if (problem or contract.views_problem) is None and not work.stop.is_set():
             return long_work.DONE
     return long_work.NOT_DONE
+
+
+def _remarks(contract: FollowedContract) -> Iterator[str]:
+    """Yield what is not as it was meant to be."""
+    if contract.problem is not None:
+        yield contract.problem
+    if contract.views_problem is not None:
+        yield f"views cannot be made: {contract.views_problem}"
+    if contract.left_out:
+        yield (
+            f"{contract.left_out:,} events of the ABI have no view: {MAX_TYPES:,} types of an ABI"
+            f" are read, of {MAX_ARGUMENTS} arguments of an event at most, and no malformed ones"
+        )
 
 
 def _contract(following: Following, address: bytes) -> FollowedContract:
@@ -129,8 +143,7 @@ def run_list(settings: Settings, options: argparse.Namespace) -> int:
                 f"{to_hex(contract.address)} {contract.name}: all logs from block"
                 f" {contract.complete_from} on{by_itself}"
             )
-            if contract.problem is not None:
-                print_lines(f"  {contract.problem}")
+            print_lines(*(f"  {remark}" for remark in _remarks(contract)))
             print_lines(*(f"  events.{view}" for view in following.views(contract.address)))
     return long_work.DONE
 

@@ -8,6 +8,7 @@ their hashes prove. A step is one transaction, so that whoever comes next contin
 
 import logging
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -15,14 +16,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts import transaction_contents
-from scan.database import connection, transaction
+from scan.database import connection, errors, transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import node_errors
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.events import event_tables, queries
-from scan.extensions.events.event_tables import EventTable, Version
+from scan.extensions.events.event_tables import EventTable, Version, events_in
 from scan.extensions.events.queries import FollowedContract
 from scan.extensions.events.rows import TABLE, ContractEvent, contract_event, contract_events
 from scan.hex import to_hex
@@ -46,6 +47,11 @@ IN_BULK = "a bulk backfill is not finished: follow contracts after it"
 
 class CannotFollow(ScanError):
     """A contract cannot be followed; the message says why."""
+
+
+# Errors that stay until somebody changes the ABI, the database's rights or its schema.
+LASTING = (errors.NotPermitted, errors.SchemaMismatch, errors.LimitExceeded)
+VIEWS_AGAIN_S = 60.0  # after such an error
 
 
 class Fill(NamedTuple):
@@ -74,6 +80,7 @@ class Following:
         self._abis = ContractAbis(database)
         self._bodies = transaction_contents.TransactionContents(database)
         self._told_beyond = 0
+        self._views_after_s: dict[bytes, float] = {}  # of contracts whose views could not be made
 
     def contracts(self) -> list[FollowedContract]:
         return queries.contracts(self._database)
@@ -113,7 +120,7 @@ class Following:
             tx.execute("indexer/chain_notify")
         if row is None:
             raise CannotFollow(NO_BLOCK)
-        return FollowedContract(address, name, row[0], automatic, None, 0)
+        return FollowedContract(address, name, row[0], automatic, None, None, 0, 0)
 
     def remove(self, address: bytes) -> list[str]:
         """Remove a contract with its logs and views, and return the names of these."""
@@ -146,9 +153,23 @@ class Following:
             self._told_beyond = total
 
     def make_views(self) -> None:
-        """Make views of events that are due, as contracts or their ABIs are new."""
-        for address, name, abi, digest in self._database.rows("events/contracts_list_due"):
-            self._make_views(bytes(address), name, abi, bytes(digest))
+        """Make views of events that are due, as contracts or their ABIs are new. Where those of a
+        contract cannot be made, its problem says why, and they are tried again later."""
+        for owner, name, abi, digest in self._database.rows("events/contracts_list_due"):
+            address = bytes(owner)
+            if time.monotonic() < self._views_after_s.get(address, 0):
+                continue
+            try:
+                self._make_views(address, name, abi, bytes(digest))
+                self._views_after_s.pop(address, None)
+            except LASTING as error:
+                self._views_after_s[address] = time.monotonic() + VIEWS_AGAIN_S
+                reason = error.reason if isinstance(error, errors.SchemaMismatch) else error.message
+                is_new = self._database.rows(
+                    "events/contract_set_views_problem", address=address, problem=reason[:300]
+                )
+                if is_new:
+                    log.warning("views of the events of %s cannot be made: %s", name, reason)
 
     def _make_views(self, address: bytes, name: str, abi: str | None, digest: bytes) -> None:
         implementations: set[bytes] = set()
@@ -156,9 +177,9 @@ class Following:
             versions = [Version(0, orjson.loads(abi))]
         else:
             versions, implementations = self._versions(address)
-        stored = queries.tables(self._database)
-        own = [table for table in stored if table.address == address]
-        taken = {table.view for table in stored} - {table.view for table in own}
+        own = queries.tables(self._database, address)
+        others = self._database.rows("events/view_names_list_others", address=address)
+        taken = {view for (view,) in others}
         made = event_tables.merged(address, name, own, versions, taken)
         before = {table.view: table for table in own}
         has_other_names = {f.topic0 for t in made for f in t.forms} != {
@@ -173,6 +194,7 @@ class Following:
                 address=address,
                 digest=digest,
                 implementations=sorted(implementations),
+                left_out=max((events_in(v.entries).left_out for v in versions), default=0),
             )
 
     def _versions(self, address: bytes) -> tuple[list[Version], set[bytes]]:

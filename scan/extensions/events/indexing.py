@@ -40,6 +40,7 @@ def opened(settings: Settings) -> Iterator[Following]:
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Follow until `stop` is set."""
     look_at = 0.0
+    told = ""  # the error that was logged
     waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
     with opened(settings) as following:
         while not stop.is_set():
@@ -57,8 +58,11 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                         else:
                             is_idle = False
                             break
+                told = ""
             except ScanError as error:
-                log.debug("events are not followed at the moment: %s", error)
+                if error.message != told:
+                    log.warning("events are not followed at the moment: %s", error.for_operators)
+                told = error.message
             except Exception:
                 log.exception("events are not followed at the moment")
                 stop.wait(AGAIN_S)

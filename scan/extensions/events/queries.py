@@ -15,14 +15,18 @@ class Rows(Protocol):
 
 
 class FollowedContract(NamedTuple):
-    """A followed contract; from the block `complete_from` on all its logs are stored."""
+    """A followed contract; from the block `complete_from` on all its logs are stored. `problem`
+    says why older ones are not filled, `views_problem` why its views cannot be made; `left_out` are
+    the events of its ABI that are no views, as they exceed bounds or are malformed."""
 
     address: bytes
     name: str
     complete_from: int
     is_automatic: bool
     problem: str | None
+    views_problem: str | None
     views: int
+    left_out: int
 
 
 def contracts(database: Rows) -> list[FollowedContract]:

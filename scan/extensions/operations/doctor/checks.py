@@ -5,7 +5,7 @@ of one node (chain, head, history, traces and state).
 import time
 from collections.abc import Iterator
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from scan import registry
 from scan.database import errors, migrations
@@ -17,6 +17,7 @@ from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.fork_schedule import fork_warnings
 from scan.ethereum.node_errors import RpcError
 from scan.ethereum.served_chain import ADDRESS, BlockId
+from scan.extensions.operations.doctor.hooks import Checks, Finding
 from scan.extensions.operations.monitoring import interface
 from scan.hex import to_hex
 from scan.indexer import chain_identity, node_reader
@@ -32,16 +33,6 @@ LEAST_FREE_BYTES = 2 * GIB
 MOST_SLOT_BYTES = 8 * GIB
 WAL_ARCHIVE_AGE_S = 86_400
 MUST_BE_ON = ("fsync", "full_page_writes", "autovacuum")
-
-
-class Finding(NamedTuple):
-    """A line of the report. `level` is ok, warning or error; `advice` says what to do, "" where
-    nothing is wrong. `subject` is "" for that of the check."""
-
-    level: str
-    text: str
-    advice: str = ""
-    subject: str = ""
 
 
 Findings = Iterator[Finding]
@@ -76,6 +67,8 @@ def check_database(database: Database) -> Findings:
         advice = in_place if "backfill" in registry.commands() else anew
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
         yield warning(text, advice)
+    for part in registry.parts(Checks):
+        yield from part.of_database(database)
 
 
 def _check_server(database: Database) -> Findings:

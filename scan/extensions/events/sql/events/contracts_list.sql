@@ -1,9 +1,11 @@
 -- The contracts whose events are tables, by name.
 -- params: none
--- returns: address, name, the block from which on all logs are stored, whether it is followed by itself, problem
---   (null: none), number of views
+-- returns: address, name, the block from which on all logs are stored, whether it is followed by itself, why
+--   older logs are not filled (null: they are, or will be), why views cannot be made (null: they are, or will be),
+--   number of views, events of the ABI that are none
 -- index: followed_contracts_pkey, event_views_by_address
 SELECT c.address, c.name, greatest(c.complete_from, (SELECT r.first_block FROM retention r)), c.is_automatic,
-    c.problem, (SELECT count(*) FROM event_views v WHERE v.address = c.address)
+    c.problem, c.views_problem, (SELECT count(*) FROM event_views v WHERE v.address = c.address),
+    c.events_left_out
 FROM followed_contracts c
 ORDER BY c.name;

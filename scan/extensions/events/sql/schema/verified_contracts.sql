@@ -9,6 +9,8 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     abi_digest bytea,              -- of the events by which the views were made; null: they are to be made
     implementations bytea[] NOT NULL DEFAULT '{}', -- whose ABIs the views have, too
     problem text,                  -- why older logs are not filled
+    views_problem text,            -- why its views cannot be made as its ABI is
+    events_left_out integer NOT NULL DEFAULT 0, -- of its ABI, which are no views: they exceed bounds
     added_at timestamptz NOT NULL DEFAULT now()
 );
 -- Those that were removed by hand, which are not followed again by themselves.

@@ -299,6 +299,7 @@ DECLARE
     query text;
     reader name;
 BEGIN
+    PERFORM make_schema('events');
     SELECT string_agg(format(
         'SELECT e.block_number, b.timestamp, hex(t.hash) AS transaction_hash, e.log_index, hex(e.address) AS contract'
         '%s FROM contract_events e JOIN blocks b ON b.number = e.block_number'
