@@ -19,6 +19,7 @@ class ScanError(Exception):
 
     status = 500
     code = "internal_error"
+    challenge: str | None = None  # of 401: how to authenticate (RFC 9110, 11.6.1)
 
     def __init__(
         self, message: str, *, field: str | None = None, headers: Mapping[str, str] | None = None
@@ -27,6 +28,8 @@ class ScanError(Exception):
         self.message = message.encode("utf-8", "replace").decode()
         self.field = None if field is None else field.encode("utf-8", "replace").decode()
         self.headers = dict(headers or {})
+        if self.challenge is not None:
+            self.headers["WWW-Authenticate"] = self.challenge
 
     @property
     def for_operators(self) -> str:
@@ -50,10 +53,12 @@ class InvalidParameter(ScanError):
 
 class MissingApiKey(ScanError):
     status, code = 401, "missing_api_key"
+    challenge = 'Bearer realm="Scan"'
 
 
 class InvalidApiKey(ScanError):
     status, code = 401, "invalid_api_key"
+    challenge = 'Bearer realm="Scan", error="invalid_token"'
 
 
 class SignatureMismatch(ScanError):

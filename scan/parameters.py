@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -17,6 +17,7 @@ DEFAULT_LIMIT = 25
 BIGINT_MAX = 2**63 - 1
 MAX_TIME_S = 10**12 - 1  # a larger number is in milliseconds
 LAST_TIME_S = 253_402_300_799  # of datetime: in the year 9999
+DAY_S = 86_400
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 LONGEST_NAME = 50  # of an unknown name, in an error
 
@@ -26,8 +27,10 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 MAX_TYPE = 255  # of a transaction (EIP-2718)
 _HEX = re.compile(r"0[xX][0-9a-fA-F]*\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
+# ISO 8601, with an offset from UTC; a `+` that a query string does not escape is read as a space.
 _MOMENT = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(?:Z|\+00:00)\Z"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?"
+    r"(?:Z|([ +-])([01][0-9]|2[0-3]):?([0-5][0-9])?)\Z"
 )
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
@@ -67,20 +70,30 @@ def _range_message(name: str, least: int, most: int) -> str:
 
 
 def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
-    """Return the Unix seconds of a time: a number of seconds, also as digits, or ISO 8601 in UTC.
+    """Return the Unix seconds of a time: a number of seconds, also as digits, or ISO 8601 with Z or
+    an offset; or of a day in UTC, its first or, of an upper bound, its last second.
 
     A fraction, as JavaScript writes one, is rounded into the range that the time bounds.
     """
     if isinstance(value, str) and (moment := _MOMENT.match(value)):
         with suppress(ValueError):
             whole = datetime.strptime(moment[1], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+            offset = timedelta(hours=int(moment[4] or 0), minutes=int(moment[5] or 0))
+            seconds = int(whole.timestamp()) + int(offset.total_seconds()) * (
+                1 if moment[3] == "-" else -1
+            )
             has_fraction = bool((moment[2] or "").strip(".0"))
-            return int(whole.timestamp()) + (has_fraction and not is_upper)
-    if isinstance(value, str) and _DIGITS.match(value):
+            value = seconds + (has_fraction and not is_upper)
+    elif isinstance(value, str) and _DATE.match(value):
+        with suppress(ValueError):
+            day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC)
+            value = int(day.timestamp()) + (DAY_S - 1 if is_upper else 0)
+    elif isinstance(value, str) and _DIGITS.match(value):
         value = int(value)
     if type(value) is not int or not 0 <= value <= MAX_TIME_S:
         raise InvalidParameter(
-            f"{name} must be a time in UTC such as 2026-01-31T23:59:59Z, or Unix seconds.",
+            f"{name} must be a time such as 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+02:00, a"
+            " day such as 2026-01-31, or Unix seconds.",
             field=name,
         )
     return value
@@ -211,10 +224,39 @@ def required_one_of(values: Mapping[str, Any], name: str, allowed: Collection[st
     return one_of(values[name], name, allowed)
 
 
+# Parameters by names that mean the same elsewhere, also in records, without `_` and `-`, in lower
+# case; the first one is meant that a path has.
+_MEANINGS = {
+    "from": "fromaddress sender owner address",
+    "to": "toaddress recipient receiver",
+    "tokenAddress": "token contract contractaddress",
+    "address": "account wallet owner contract fromaddress toaddress",
+    "tokenType": "type standard",
+    "blockFrom": "fromblock startblock blockstart minblock",
+    "blockTo": "toblock endblock blockend maxblock",
+    "blockNumber": "block height blockheight",
+    "timeFrom": "fromtime starttime timestart since after fromtimestamp starttimestamp",
+    "timeTo": "totime endtime timeend until before totimestamp endtimestamp",
+    "time": "timestamp at date",
+    "limit": "pagesize perpage size count itemscount offset take",
+    "page": "pageno pagenumber",
+    "orderBy": "order sort sortby direction",
+    "maker": "trader sender fromaddress",
+    "method": "methodid selector function",
+    "query": "q search",
+}
+
+
 def nearest(name: str, allowed: Collection[str]) -> str | None:
-    """Return the known name that was probably meant, None if none is near."""
+    """Return the known name that was probably meant, by its meaning or else its letters; None if
+    none is near."""
+    lower = name[:LONGEST_NAME].lower()
+    plain = lower.replace("_", "").replace("-", "")
+    for known, meanings in _MEANINGS.items():
+        if known in allowed and plain in (known.lower(), *meanings.split()):
+            return known
     by_lower_case = {word.lower(): word for word in allowed}
-    matches = difflib.get_close_matches(name[:LONGEST_NAME].lower(), by_lower_case, n=1)
+    matches = difflib.get_close_matches(lower, by_lower_case, n=1)
     return by_lower_case[matches[0]] if matches else None
 
 

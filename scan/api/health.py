@@ -1,5 +1,5 @@
 """Paths outside /api/v1: GET /healthz and /readyz, for load balancers and people, and GET / where
-no pages are served, which names the paths of documentation and status.
+no pages are served, and /api/v1, which name the paths of documentation and status.
 """
 
 from typing import Any
@@ -9,8 +9,8 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import background_threads, services
-from scan.http.current_request import reader
+from scan.http import background_threads, interfaces, services
+from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
 from scan.rate_limits.window_storage import probe_window
 
@@ -47,6 +47,12 @@ def ready() -> Response:
         response.headers.update(error.headers)
         return response
     return json_value(status)
+
+
+@blueprint.get(interfaces.API)
+def get_api() -> Response:
+    query_arguments()
+    return root()
 
 
 @root_blueprint.get("/")

@@ -41,11 +41,15 @@ API = "/api/v1"
 
 
 def limit_headers(result: RateLimitResult) -> Headers:
-    """Return the headers of every response that is charged, also of errors and preflights."""
+    """Return the headers of every response that is charged, also of errors and preflights; the
+    last two as IETF's httpapi group drafts them (draft-ietf-httpapi-ratelimit-headers-10)."""
+    resets_in_s = int(result.reset_in_s) + 1
     return [
         ("X-RateLimit-Limit", str(result.limit)),
         ("X-RateLimit-Remaining", str(result.remaining)),
         ("X-RateLimit-Reset", str(int(time.time() + result.reset_in_s) + 1)),
+        ("RateLimit-Policy", f'"requests";q={result.limit};w={result.window_s}'),
+        ("RateLimit", f'"requests";r={result.remaining};t={resets_in_s}'),
     ]
 
 
@@ -68,7 +72,7 @@ class Interface(NamedTuple):
     line_of_llms: str = ""  # in /llms.txt
 
 
-REST = Interface(refuse, prefixes=(f"{API}/",))
+REST = Interface(refuse, paths=frozenset((API,)), prefixes=(f"{API}/",))
 # For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
 

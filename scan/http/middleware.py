@@ -15,7 +15,6 @@ from typing import Any
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing.exceptions import RoutingException
 
-from scan import VERSION
 from scan.concurrency import turns
 from scan.concurrency.turns import Postponed, RequestPlaces
 from scan.concurrency.waiting_threads import WaitingThreads
@@ -151,7 +150,7 @@ class Middleware:
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = RequestState(environ, method, path, str(request_id), began, client, has_body)
         page = state.page
-        is_api = path.startswith(f"{interfaces.API}/")
+        is_api = f"{page}/".startswith(f"{interfaces.API}/")
         state.is_open = (
             page in self.open_paths
             and method in ("GET", "HEAD")
@@ -289,13 +288,12 @@ class Middleware:
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
-        if may_cache and state.cached_for_s is None and state.method != "POST":
-            [version] = reader.versions
-            etag = "ETag", f'"{VERSION}-{version}{reader.staleness}"'
-            headers += [etag, *responses.REVALIDATED]
-        response = response_cache.negotiated(state, status, headers, b"".join(body))
+        content = b"".join(body)
         if hasattr(body, "close"):
             body.close()
+        if may_cache and state.cached_for_s is None and state.method != "POST":
+            headers += [("ETag", response_cache.etag_of(content)), *responses.REVALIDATED]
+        response = response_cache.negotiated(state, status, headers, content)
         key = state.cache_key if may_cache else None
         if key is not None and state.cached_for_s is not None:
             self.cache.store_for(key, response, state.cached_for_s)

@@ -16,6 +16,7 @@ from scan.http.interfaces import REST, Interface
 from scan.http.list_formats import Format
 from scan.queries.reader import Reader
 from scan.rate_limits.window_storage import RateLimitResult
+from scan.server import responses
 from scan.server.responses import Environ, WsgiResponse
 
 
@@ -142,4 +143,9 @@ class RequestState:
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error in the form of the request's interface, and note it for the log."""
         self.refusal = error
-        return (self.interface or REST).refuse(error)
+        interface = self.interface or REST
+        if interface.refuse is responses.refuse and (
+            responses.PROBLEM_TYPE in self.environ.get("HTTP_ACCEPT", "")
+        ):
+            return responses.refuse_as_problem(error)
+        return interface.refuse(error)

@@ -3,9 +3,11 @@ which clients ask whether theirs is still the newest (RFC 9110, 8.8.3), and thei
 which are made in threads and kept with the cached response; the worker's loop only chooses between
 the two."""
 
+import hashlib
 import threading
 import time
 import zlib
+from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
@@ -166,7 +168,13 @@ def _size(key: CacheKey, response: WsgiResponse) -> int:
     return ENTRY_BYTES + sum(map(len, key)) + len(response.body) + len(gzipped)
 
 
+TAG_BYTES = 15  # 20 characters
 _COMPRESSED = '-gzip"'
+
+
+def etag_of(body: bytes) -> str:
+    """Return the tag of a body: equal bytes have an equal tag, of whichever block and instance."""
+    return f'"{urlsafe_b64encode(hashlib.sha256(body).digest()[:TAG_BYTES]).decode()}"'
 
 
 def is_unmodified(environ: Environ, response: WsgiResponse) -> bool:

@@ -1,6 +1,6 @@
 """Which URLs webhooks, and fetched documents, may have: https, on one of PORTS, of a name whose
-addresses are all public; or in networks that the operator allows. The operator's own may have any
-address, and be of http.
+addresses are all public; or in networks that the operator allows, a webhook's there of http, too.
+The operator's own may have any address, and be of http.
 
 A webhook's is checked at registration and again at every connection, since addresses can change.
 """
@@ -82,7 +82,7 @@ _lookups = ConcurrencyLimit(
 
 class HttpUrl(NamedTuple):
     """The parts of a URL; `host` in lower case, without brackets and trailing dot. Only an
-    operator's has `user`, or is without TLS."""
+    operator's has `user`; it or a webhook's may be without TLS."""
 
     host: str
     port: int
@@ -107,13 +107,14 @@ class HttpUrl(NamedTuple):
 
 
 def parse(url: str, purpose: Purpose = Purpose.DOCUMENT) -> HttpUrl:
-    """Parse a URL. Raises RefusedUrl if it is not a plain https URL."""
-    is_operators = purpose == Purpose.OPERATOR
+    """Parse a URL. Raises RefusedUrl if it is not a plain https URL, or http where its purpose
+    allows that: a webhook's only until its addresses are known, see require_allowed()."""
+    is_operators, may_be_plain = purpose == Purpose.OPERATOR, purpose != Purpose.DOCUMENT
     if len(url) > MAX_URL_CHARACTERS and not is_operators:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     match = _URL.match(url)
     is_tls = match is not None and match[1].lower() == "https"
-    if match is None or "\\" in url or not (is_tls or is_operators):
+    if match is None or "\\" in url or not (is_tls or may_be_plain):
         schemes = "http:// or https://" if is_operators else "https://"
         raise RefusedUrl(
             f"it must start with {schemes} and contain no spaces, backslashes or non-ASCII letters"
@@ -176,11 +177,13 @@ def resolve(url: HttpUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
 def require_allowed(url: HttpUrl, addresses: Sequence[Address], allowed: Sequence[Network]) -> None:
     """Raise RefusedUrl unless every address is public or in an allowed network.
 
-    If all are in allowed networks, the rules for names and ports do not apply.
+    If all are in allowed networks, the rules for schemes, names and ports do not apply.
     """
     outside = [address for address in addresses if not _is_in(address, allowed)]
     if addresses and not outside:
         return
+    if not url.is_tls:
+        raise RefusedUrl("it must start with https://, outside the networks that are allowed here")
     if url.literal is not None:
         raise RefusedUrl("its host must be a name, not an IP address")
     if "." not in url.host or url.host.rpartition(".")[2] in _LOCAL_NAMES:

@@ -104,7 +104,7 @@ class _FinalResponse(HTTPResponse):
 
 class CheckedConnection(HTTPSConnection):
     """A connection that resolves the name once, and connects only to an address that was checked;
-    without TLS to an http URL, which only the operator's may be.
+    without TLS to an http URL, which only the operator's may be, or one in an allowed network.
 
     urllib3's connection, used directly, uses no proxy and no netrc, and follows no redirect.
     """

@@ -29,8 +29,6 @@ UNORDERED = ("page", "limit", "cursor")  # of a list that has one order
 # Parameters in URLs of Etherscan's pages.
 SYNONYMS = {"a": "address", "p": "page", "ps": "limit"}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
-# The API's times of a day: its first second, or its last.
-ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}
 # The API's parameter for the list's own address, by direction.
 DIRECTIONS = {"out": "from", "in": "to"}
 TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
@@ -301,7 +299,7 @@ def filtered_list(
             raise
         raise _unknown_filter(error.field, fields, names) from None
     arguments = {synonyms.get(k, k): text.strip() for k, text in arguments.items() if text.strip()}
-    filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
+    filters = {key: arguments[key] for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
         path=path,
@@ -372,8 +370,3 @@ def _unknown_filter(
     filters = ", ".join(f"{field.key} ({field.label})" for field in fields)
     offered = f"; its filters are {filters}" if filters else ""
     return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
-
-
-def api_text(key: str, text: str) -> str:
-    """Return a field's text as the API takes it: a day becomes its first or last second."""
-    return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text

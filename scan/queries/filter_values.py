@@ -4,6 +4,7 @@ A new filter is an entry there; of a new kind it is a parser here and a field in
 scan/api/openapi/shared.toml, too.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain
@@ -15,6 +16,7 @@ from scan.contracts import abi
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155", "BEP6909")
+_STANDARD = re.compile(r"(?:BEP|ERC)-?([0-9]+)\Z", re.IGNORECASE | re.ASCII)
 WITH_AMOUNTS = TOKEN_TYPES[2:]  # of ids
 MAX_DEX_NAME = 100
 
@@ -48,6 +50,12 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
     return bytes.fromhex(choices[parameters.one_of(value, name, choices)])
 
 
+def token_type(value: Any, name: str) -> str:
+    """Return a token's type, also given as its standard: ERC-20, ERC20 and erc20 are BEP20."""
+    standard = _STANDARD.match(value) if isinstance(value, str) else None
+    return parameters.one_of(f"BEP{standard[1]}" if standard else value, name, TOKEN_TYPES)
+
+
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
@@ -59,7 +67,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "nonce": partial(parameters.unsigned, most=parameters.BIGINT_MAX),
     "pool": parameters.pool,
     "pubkey": parameters.pubkey,
-    "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
+    "token_type": token_type,
     "topic": parameters.hash32,
     "transaction_type": partial(parameters.unsigned, most=parameters.MAX_TYPE),
 }

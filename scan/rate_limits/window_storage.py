@@ -44,6 +44,7 @@ class RateLimitResult(NamedTuple):
     limit: int
     remaining: int
     reset_in_s: float  # until the oldest counted request leaves the window
+    window_s: int = 60
 
     @property
     def retry_after_s(self) -> int:
@@ -233,7 +234,8 @@ class MovingWindows:
         reset, left = self._strategy.get_window_stats(window.rate, window.client)
         amount = window.rate.amount
         reset_in_s = reset - self._clock() if left < amount else 0.0
-        return RateLimitResult(left > 0, amount, max(0, left), reset_in_s)
+        window_s = window.rate.get_expiry()
+        return RateLimitResult(left > 0, amount, max(0, left), reset_in_s, window_s)
 
     def _state_after_hit(self, window: Window) -> RateLimitResult:
         return self._state(window)._replace(allowed=True)
@@ -256,8 +258,9 @@ class ProcessWindows(MovingWindows):
     def _state_after_hit(self, window: Window) -> RateLimitResult:
         oldest, counted = self._storage.charged
         amount = window.rate.amount
-        reset_in_s = oldest + window.rate.get_expiry() - self._clock()
-        return RateLimitResult(True, amount, amount - counted, reset_in_s)
+        window_s = window.rate.get_expiry()
+        reset_in_s = oldest + window_s - self._clock()
+        return RateLimitResult(True, amount, amount - counted, reset_in_s, window_s)
 
     def _give_back(self, window: Window) -> None:
         self._storage.give_back(window.rate.key_for(window.client), window.rate.get_expiry())
@@ -331,7 +334,9 @@ class SharedWindows(MovingWindows):
         for (rate, _), counted, oldest in zip(windows, states[::2], states[1::2], strict=True):
             reset_in_s = float(oldest) + rate.get_expiry() - now if counted else 0.0
             left = max(0, rate.amount - counted)
-            results.append(RateLimitResult(allowed == 1, rate.amount, left, reset_in_s))
+            results.append(
+                RateLimitResult(allowed == 1, rate.amount, left, reset_in_s, rate.get_expiry())
+            )
         return tightest(results)
 
     def _give_back(self, window: Window) -> None:

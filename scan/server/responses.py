@@ -70,6 +70,22 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(error.status, error.body(), list(error.headers.items()))
 
 
+PROBLEM_TYPE = "application/problem+json"
+
+
+def refuse_as_problem(error: ScanError) -> WsgiResponse:
+    """Return an error in the form of RFC 9457, with the members that /api/v1 has besides."""
+    problem = {
+        "type": "about:blank",
+        "title": HTTPStatus(error.status).phrase,
+        "status": error.status,
+        "detail": error.message,
+    }
+    headers = [("Content-Type", PROBLEM_TYPE), *error.headers.items()]
+    made = json_response(error.status, {**problem, **error.body()}, headers)
+    return made._replace(headers=made.headers[1:])  # without the type of JSON
+
+
 PIECE_BYTES = 256 * 1024
 
 
@@ -108,8 +124,8 @@ CORS = (
     ("Access-Control-Allow-Origin", "*"),
     (
         "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Bypass-429-Option,"
-        " Retry-After, ETag,"
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy,"
+        " RateLimit, Bypass-429-Option, Retry-After, ETag, WWW-Authenticate,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
         " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
         " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",

@@ -78,7 +78,7 @@ def register(
     Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
     """
     try:
-        url = allowed_urls.parse(webhook.url)
+        url = allowed_urls.parse(webhook.url, Purpose.REGISTRATION)
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)

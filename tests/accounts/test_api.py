@@ -126,7 +126,9 @@ def test_a_deleted_key_makes_room_and_keeps_its_request_used(shared_server):
     assert (gone.status_code, gone.json()) == (200, {"success": True, "id": created[3]["id"]})
     headers = {"X-API-Key": created[3]["key"]}
     address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
-    assert requests.get(address, headers=headers, timeout=WAIT_S).status_code == 401
+    refused = requests.get(address, headers=headers, timeout=WAIT_S)
+    challenge = refused.headers["WWW-Authenticate"]
+    assert (refused.status_code, challenge) == (401, 'Bearer realm="Scan", error="invalid_token"')
     assert delete(shared_server, created[3]["id"], created[0]["key"]).status_code == 404
     assert post(shared_server, bodies[3]).json()["code"] == "replayed_request"
     assert post(shared_server, bodies[10]).status_code == 201
@@ -138,6 +140,7 @@ def test_deleting_needs_a_key_of_the_same_owner(shared_server):
     mine, theirs = (obtain_key(shared_server, new_wallet()) for _ in range(2))
     without = delete(shared_server, mine["id"])
     assert (without.status_code, without.json()["code"]) == (401, "missing_api_key")
+    assert without.headers["WWW-Authenticate"] == 'Bearer realm="Scan"'
     foreign = delete(shared_server, mine["id"], theirs["key"])
     assert (foreign.status_code, foreign.json()["code"]) == (404, "not_found")
     for bad in ("abc", "-1", "0", "1.5", "9" * 30):

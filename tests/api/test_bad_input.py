@@ -56,8 +56,9 @@ OF_ADDRESSES = """
     /tokens/{}/items /tokens/{}/items/1
 """.split()
 NOT_TIMES = (
-    *("", "x", "-1", "1.5", "2026-01-31", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
-    *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+01:00", "1767225660000", "9" * 30, "\u00b2"),
+    *("", "x", "-1", "1.5", "2026-02-30", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
+    *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+24:00", "1767225660000", "9" * 30, "\u00b2"),
+    *("2026-01-31T23:59:59+01:60", "1969-12-31", "1970-01-01T00:00:00+01:00", "2026-1-31"),
 )
 HISTORY = f"/addresses/{ADDRESS}/history"
 NO_PATHS = [value for value in NOT_ADDRESSES if value]
@@ -80,7 +81,7 @@ REFUSED = [
     ("nonce", ["/transactions"], [f"nonce={2**63}", "nonce=0x7", "nonce=-1", "nonce="]),
     ("type", ["/transactions"], ["type=256", "type=0x7e", "type=-1", "type="]),
     ("orderBy", ["/transactions", HISTORY], ["orderBy=newest"]),
-    ("tokenType", ["/token-transfers"], ["tokenType=ERC20"]),
+    ("tokenType", ["/token-transfers"], ["tokenType=ERC4626", "tokenType=20", "tokenType=ERC--20"]),
     ("pool", ["/dex-trades"], ["pool=0x12"]),
     ("maker", ["/dex-trades"], [f"maker={ADDRESS}&address={ADDRESS}"]),
     ("address", [f"/addresses/{ADDRESS}/transfers"], [f"address={ADDRESS}"]),
@@ -129,7 +130,7 @@ RECORDS_NOT_THERE = (
 )
 NO_ROUTES = (
     *"""
-        /api/v1 /api/v3/stats /api/v1/nothing /statistics /API/V1/stats /api/v1/stats/more
+        /api/v3/stats /api/v1/nothing /statistics /API/V1/stats /api/v1/stats/more
         /api/v1//stats //api/v1/stats /api/v1/./stats /api/v1/%2e%2e/stats /api/v1/blocks/0/1
     """.split(),
     f"/api/v1/addresses/{ADDRESS}%2ftokens%2f1",
@@ -196,6 +197,12 @@ def test_requests_with_bodies_have_no_other_parameters(client, method, path):
 NEAREST_NAMES = [
     ("/api/v1/transactions?adress=0x1", "did you mean address?"),
     ("/api/v1/blocks?Limits=5", "did you mean limit?"),
+    ("/api/v1/transactions?fromAddress=0x1", "did you mean from?"),
+    ("/api/v1/transactions?to_address=0x1", "did you mean to?"),
+    (f"/api/v1/tokens/{ADDRESS}/holders?pageSize=5", "did you mean limit?"),
+    ("/api/v1/blocks?startBlock=5", "did you mean blockFrom?"),
+    ("/api/v1/dex-trades?fromAddress=0x1", "did you mean address?"),
+    ("/api/v1/token-transfers?contractaddress=0x1", "did you mean tokenAddress?"),
     ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
     ("/api/v1/tokens?zzz=asc", "allowed: page, limit, cursor, format."),
     ("/api/v1/stats?page=1", "this path accepts none."),
@@ -211,6 +218,34 @@ NEAREST_NAMES = [
 @pytest.mark.parametrize(("path", "advice"), NEAREST_NAMES, ids=lambda value: str(value)[:40])
 def test_the_nearest_known_name_is_told(client, path, advice):
     assert client.get(path).json["error"].endswith(advice)
+
+
+@pytest.mark.parametrize("standard", ["ERC-20", "ERC20", "erc20", "bep-20"])
+def test_a_type_of_token_is_understood_by_its_standard(client, standard):
+    found, same = (
+        client.get(f"/api/v1/token-transfers?tokenType={text}").json for text in (standard, "BEP20")
+    )
+    assert found["transfers"] == same["transfers"] != []
+    query = {"entity": "token_transfers", "filter": {"tokenType": standard}}
+    assert client.post("/api/v1/query", json=query).json["data"] == same["transfers"]
+    require_parameter(client.get(f"/api/v1/token-transfers?tokenType={standard}0"), "tokenType")
+
+
+def test_errors_have_the_form_of_rfc_9457_where_it_is_accepted(client):
+    path, asked = "/api/v1/blocks?limit=0", "application/problem+json, application/json;q=0.5"
+    plain, problem = client.get(path), client.get(path, headers={"Accept": asked})
+    assert problem.headers["Content-Type"] == "application/problem+json"
+    about = {"type": "about:blank", "title": "Bad Request", "status": 400}
+    assert problem.json == {**about, "detail": plain.json["error"], **plain.json}
+    assert plain.headers["Content-Type"] == "application/json"
+    good = client.get("/api/v1/blocks", headers={"Accept": asked})
+    assert good.headers["Content-Type"] == "application/json"
+
+
+def test_the_path_of_the_api_names_its_document(client):
+    for path in ("/api/v1", "/api/v1/"):
+        openapi = client.get(path).json["openapi"]
+        assert client.get(openapi).json["openapi"].startswith("3.")
 
 
 def test_the_newest_block_has_a_name(client, scenario):

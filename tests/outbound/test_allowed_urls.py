@@ -64,6 +64,18 @@ def test_only_an_operators_url_may_be_without_tls_or_with_a_password(url, parts)
         allowed_urls.parse(url)
 
 
+def test_a_webhooks_url_may_be_without_tls_in_allowed_networks_alone():
+    url = allowed_urls.parse("http://localhost:9000/", Purpose.REGISTRATION)
+    loopback = [ipaddress.ip_address("127.0.0.1")]
+    allowed_urls.require_allowed(url, loopback, LOOPBACK)
+    for addresses, allowed in ((loopback, ()), (loopback + PUBLIC, LOOPBACK), ([], LOOPBACK)):
+        with pytest.raises(RefusedUrl):
+            allowed_urls.require_allowed(url, addresses, allowed)
+    public = allowed_urls.parse("http://example.com/", Purpose.HEALTHY_RECEIVER)
+    with pytest.raises(RefusedUrl, match="https://"):
+        allowed_urls.require_allowed(public, PUBLIC, ())
+
+
 def test_a_url_has_up_to_2048_characters():
     url = "https://example.com/" + "a" * 2028
     assert len(url) == 2048 and allowed_urls.parse(url).path == url.removeprefix(

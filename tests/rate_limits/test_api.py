@@ -1,6 +1,7 @@
 """Rate limits through real servers: how many pass, who is counted, what the headers say."""
 
 import itertools
+import re
 import time
 
 import pytest
@@ -43,6 +44,8 @@ def test_failed_requests_count_and_a_refusal_says_when_to_come_back(ask):
     assert 0 < int(refused.headers["Retry-After"]) <= 60
     assert refused.headers["X-RateLimit-Remaining"] == "0"
     assert 0 < int(refused.headers["X-RateLimit-Reset"]) - time.time() <= 61
+    assert refused.headers["RateLimit-Policy"] == '"requests";q=10;w=60'
+    assert re.fullmatch(r'"requests";r=0;t=[1-6]?[0-9]', refused.headers["RateLimit"])
 
 
 def test_claims_about_the_sender_give_no_fresh_bucket(ask):

@@ -14,7 +14,7 @@ from tests.support.serving import connect, wait_until
 THREADS = 8
 HEAD = re.compile(rb"HTTP/1\.1 ([0-9]{3}) .*?\r\n\r\n", re.DOTALL)
 _sources = (f"127.6.{n >> 8}.{n & 255}" for n in itertools.count(1))  # nobody else's
-CHANGING = {"Date", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
+CHANGING = {"Date", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "X-Request-Id"}
 # A request that only a thread can answer, once `api_keys` is not locked.
 SLOW = b"GET /api/v1/keys?owner=0x" + b"00" * 20 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
 # Uses of keys are counted now and then, also by other servers with the same database.

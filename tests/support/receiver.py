@@ -92,10 +92,12 @@ class Receiver(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, certificate, key):
+    def __init__(self, certificate=None, key=None):
         super().__init__(("127.0.0.1", 0), Handler)
-        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        self._context.load_cert_chain(certificate, key)
+        self._context = None
+        if certificate is not None:
+            self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            self._context.load_cert_chain(certificate, key)
         self._arrived = threading.Condition()
         self.received = []
         self.connections = 0
@@ -103,7 +105,8 @@ class Receiver(ThreadingHTTPServer):
         self.closing = threading.Event()
 
     def url(self, path="/", host="localhost"):
-        return f"https://{host}:{self.server_port}{path}"
+        scheme = "https" if self._context else "http"
+        return f"{scheme}://{host}:{self.server_port}{path}"
 
     def get_request(self):
         sock, address = super().get_request()
@@ -113,6 +116,9 @@ class Receiver(ThreadingHTTPServer):
     def finish_request(self, request, client_address):
         """TLS in the connection's own thread, so that no handshake holds up the next one."""
         request.settimeout(PATIENCE_S)
+        if self._context is None:
+            super().finish_request(request, client_address)
+            return
         try:
             with self._context.wrap_socket(request, server_side=True) as tls:
                 super().finish_request(tls, client_address)

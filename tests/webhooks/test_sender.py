@@ -64,6 +64,15 @@ def answering(*names, authority):
         yield server
 
 
+def test_a_receiver_in_an_allowed_network_may_be_without_tls(post):
+    with running(Receiver()) as plain:
+        assert post(plain.url("/hook"), times=2).is_success
+        assert plain.wait_for(2)[0].body == MESSAGE.body
+        refused = post(plain.url("/hook"), allowed=())
+    assert not refused.sent and "must start with https://" in refused.error
+    assert len(plain.received) == 2
+
+
 def test_a_redirect_is_a_failure_and_not_followed(post, receiver):
     elsewhere = receiver.url("/elsewhere")
     for status in (300, 301, 302, 303, 307, 308):

@@ -30,6 +30,7 @@ from scan.http.list_responses import LISTED, ORDERED, PAGED
 from scan.parameters import MAX_LIMIT
 from scan.queries.entities import RANGE
 from scan.queries.filter_values import FILTER_KEYS, FILTERS
+from scan.server.responses import PROBLEM_TYPE
 
 TABLE = "[filters] of scan/api/openapi/shared.toml"
 
@@ -129,9 +130,11 @@ def _error(*statuses: int) -> Json:
         name: field(value) for name, value in further.items()
     }
     schema = {"allOf": [ref("Error"), {"properties": fields}]}
-    return _response(
+    response = _response(
         " ".join(described), schema, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
     )
+    response["content"][PROBLEM_TYPE] = {"schema": schema}  # and what RFC 9457 adds
+    return response
 
 
 def _response(description: str, schema: Json, *headers: str) -> Json:

@@ -44,10 +44,13 @@ def files() -> dict[str, application.StaticFile]:
 
 
 def paths() -> frozenset[str]:
-    """Return the paths of the document, the page and its files, without trailing slashes."""
+    """Return the paths of the document, of what names it, of the page and its files, without
+    trailing slashes."""
     names = {"index.html", *files(), *(file.name for file in SWAGGER_UI.iterdir())}
     versions = {f"{file.version}/{name}" for name, file in files().items()}
-    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})})
+    return frozenset(
+        {interfaces.API, DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})}
+    )
 
 
 @functools.cache

@@ -135,9 +135,7 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
         token = parameters.optional_address(values, "token")
         if {"blockTo", "timeTo"} <= values.keys():
             raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
-        position = {
-            name: filtered_lists.api_text(name, values[name]) for name in names if name in values
-        }
+        position = {name: values[name] for name in names if name in values}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:
         reader().do_not_cache()
