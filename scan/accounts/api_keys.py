@@ -37,7 +37,7 @@ class ApiKey(NamedTuple):
     """An active key."""
 
     id: int
-    owner: bytes
+    owner: bytes | None  # None: an operator made it, for no wallet
     requests_per_minute: int
 
 
@@ -105,7 +105,7 @@ def create(
     )
 
 
-def deactivate(database: Database, key_id: int, owner: bytes) -> None:
+def deactivate(database: Database, key_id: int, owner: bytes | None) -> None:
     """Deactivate a key. Raises NotFound if the owner has no active key with this id."""
     with database.transaction() as tx:
         if tx.value("accounts/api_keys_deactivate", id=key_id, owner=owner) is None:
@@ -198,7 +198,7 @@ def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
     if row is None:
         return None
     id_, owner, limit = row
-    return ApiKey(id_, bytes(owner), limit)
+    return ApiKey(id_, None if owner is None else bytes(owner), limit)
 
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,5 @@
-"""`scan key`: requests a key over HTTP; lists and revokes keys in the database."""
+"""`scan key`: requests a key for a wallet over HTTP. In the database it makes keys without one, and
+lists, changes and revokes all."""
 
 import argparse
 import sys
@@ -8,16 +9,24 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
-from scan import parameters
+from scan import parameters, setting_kinds
+from scan.accounts import api_keys
+from scan.accounts.api_keys import MAX_LABEL_CHARACTERS
 from scan.accounts.wallet_signatures import key_request_message
 from scan.commands import EXIT_FAILED, service_client, startup
-from scan.commands.arguments import add_actions, add_command, whole_number
+from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
+from scan.rate_limits.limiter import requests_per_minute
 from scan.settings import Settings, wallet_private_key
 
 TIMEOUT_S = 30
+MOST_DAYS = 36_500
+
+CREATE = """\
+Makes an API key that belongs to no wallet, with a label and a limit of its own, and prints it once.
+It counts as other keys do. It owns no webhooks, and only `scan key` changes or revokes it."""
 
 REQUEST = """\
 Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this takes one step.
@@ -33,14 +42,116 @@ def add_key(group: argparse.ArgumentParser) -> None:
     ask.add_argument("--label", default="", help="a name for the key")
     ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
     ask.add_argument("--signature", help="the wallet's signature, 0x...")
+    text = "make a key without a wallet, for the operator to give away"
+    make = add_command(actions, "create", text, CREATE, create)
+    make.add_argument("--label", type=_label, required=True, help="whose it is")
+    _add_terms(make)
     text = "print the active keys in the database"
     add_command(actions, "list", text, run=list_active).add_argument(
         "--owner", help="only keys of this address"
     )
+    text = "change the label, limit or end of a key, within 5 s"
+    alter = add_command(actions, "change", text, run=change)
+    alter.add_argument("id", type=whole_number, metavar="ID", help="as `scan key list` prints it")
+    alter.add_argument("--label", type=_label, help="another label")
+    _add_terms(alter)
+    text = "print the requests with keys by day (UTC), which are kept for 400 days"
+    use = add_command(actions, "usage", text, run=usage)
+    use.add_argument("ids", nargs="*", type=whole_number, metavar="ID", help="only these keys")
+    use.add_argument("--days", type=count, default=30, help="the newest days; default: 30")
     text = "revoke keys; they become invalid within 5 s"
     add_command(actions, "revoke", text, run=revoke).add_argument(
         "ids", nargs="+", type=whole_number, metavar="ID", help="as `scan key list` prints it"
     )
+
+
+def _add_terms(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limit",
+        type=setting_type(setting_kinds.rate),
+        metavar="RATE",
+        help="requests, such as 1000/minute; default of a new key: SCAN_RATE_LIMIT_KEY",
+    )
+    command.add_argument(
+        "--expires", type=_days, metavar="TIME", help="when it ends, such as 90d, or never"
+    )
+
+
+def _label(text: str) -> str:
+    if not 0 < len(text.strip()) <= MAX_LABEL_CHARACTERS or "\0" in text:
+        raise argparse.ArgumentTypeError(f"must have 1 to {MAX_LABEL_CHARACTERS} characters")
+    return text
+
+
+def _days(text: str) -> int:
+    """Parse `90d` as days from now on, `never` as 0."""
+    if text == "never":
+        return 0
+    number = text.removesuffix("d")
+    if number == text or not (number.isascii() and number.isdecimal()) or len(number) > 5:
+        raise argparse.ArgumentTypeError("must be days, such as 90d, or never")
+    if not 1 <= int(number) <= MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"must be 1d to {MOST_DAYS}d, or never")
+    return int(number)
+
+
+def create(settings: Settings, options: argparse.Namespace) -> int:
+    """Print the key alone on the first line, for scripts."""
+    key = api_keys.new_key()
+    limit = requests_per_minute(options.limit or settings.rate_limit_key)
+    with startup.connected(settings, "scan-keys") as database:
+        [(end,)] = database.rows(
+            "commands/api_keys_create",
+            id=key.id,
+            key_hash=key.hash,
+            key_prefix=key.prefix,
+            label=options.label,
+            requests_per_minute=limit,
+            days=options.expires or None,
+        )
+    until = "does not end" if end is None else f"ends at {end}"
+    text = f"Key {key.id} of {options.label} allows {limit} requests a minute and {until}."
+    print_lines(key.text, "", f"{text} Keep it now: it is shown only here.")
+    _warn_of_limit(settings, limit)
+    return 0
+
+
+def change(settings: Settings, options: argparse.Namespace) -> int:
+    if options.label is options.limit is options.expires is None:
+        raise ScanError("What is to change? Give --label, --limit or --expires.")
+    limit = None if options.limit is None else requests_per_minute(options.limit)
+    with startup.connected(settings, "scan-keys") as database:
+        changed = database.rows(
+            "commands/api_keys_change",
+            id=options.id,
+            label=options.label,
+            requests_per_minute=limit,
+            days=options.expires,
+        )
+    if not changed:
+        raise ScanError(f"no active key {options.id}")
+    [(limit, end, label)] = changed
+    print_lines(f"{options.id} {limit} {'never' if end is None else end} {label}")
+    _warn_of_limit(settings, limit)
+    return 0
+
+
+def _warn_of_limit(settings: Settings, limit: int) -> None:
+    """The address of its client has a limit as well."""
+    of_address = requests_per_minute(settings.rate_limit_address)
+    if limit > of_address:
+        text = f"scan: SCAN_RATE_LIMIT_ADDRESS lets one address send {of_address} requests a minute"
+        print_lines(f"{text} with all of its keys: raise it, too.", file=sys.stderr)
+
+
+def usage(settings: Settings, options: argparse.Namespace) -> int:
+    """Print a line per day and key: day, id, prefix, requests, label."""
+    with startup.connected(settings, "scan-keys") as database:
+        rows = database.rows(
+            "commands/api_key_uses_list", ids=options.ids or None, days=options.days
+        )
+    print_lines(*(" ".join(map(str, row)) for row in rows))
+    return 0
 
 
 def request(settings: Settings, options: argparse.Namespace) -> int:
@@ -72,7 +183,8 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per key: id, prefix, owner, requests a minute and in total, last use, label."""
+    """Print a line per key: id, prefix, owner, requests a minute and in total, last use, end,
+    label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
         for row in database.rows("commands/api_keys_list", owner=owner):

@@ -3,8 +3,8 @@
 -- API keys. A row outlives its key: its uses are shown, and its signed request stays used.
 CREATE TABLE IF NOT EXISTS api_keys (
     id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND (1::bigint << 53) - 1), -- random
-    owner_address bytea NOT NULL CHECK (octet_length(owner_address) = 20),
-    signed_at_ms bigint NOT NULL,  -- the timestamp in the message that the wallet signed
+    owner_address bytea CHECK (octet_length(owner_address) = 20), -- null: of no wallet, made by an operator
+    signed_at_ms bigint,           -- the timestamp in the message that the wallet signed
     key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256
     key_prefix text NOT NULL,
     label text NOT NULL CHECK (char_length(label) <= 100),
@@ -13,8 +13,18 @@ CREATE TABLE IF NOT EXISTS api_keys (
     created_at timestamptz NOT NULL DEFAULT now(),
     last_used_at timestamptz NOT NULL DEFAULT now(),
     active boolean NOT NULL DEFAULT true,
+    expires_at timestamptz,        -- null: it does not
+    CHECK (owner_address IS NOT NULL OR signed_at_ms IS NULL),
     -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create, has_had_key
     CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
+);
+
+-- Requests by day (UTC), for 400 days.
+CREATE TABLE IF NOT EXISTS api_key_uses (
+    key_id bigint NOT NULL,
+    day date NOT NULL,
+    requests bigint NOT NULL,
+    PRIMARY KEY (key_id, day)
 );
 
 -- Whether an address has had a key since before a time: whether it is claimed, for 'infinity'.

@@ -50,14 +50,14 @@ NOT_COMPARED = set(
     # Compared with the node before the indexer writes, by chain_identity.py; there is one row.
     " chain.chain_id chain.genesis_hash chain.only_row"
     # What the operator chose, and what counts changes, whatever they were.
-    " chain.start_block chain.stored_logs chain.version chain.followed_version"
+    " chain.start_block chain.fork_block chain.stored_logs chain.version chain.followed_version"
     " followed_contracts.* unfollowed_contracts.* event_views.*"
     # whole_chain_check: each stands somewhere; code_hash is the code's.
     " codes.*"
     # A journal of what the chain has no more.
     " orphaned_blocks.*"
     # Not of the chain.
-    " migrations.* schema_state.* indexer_status.* labels.* label_state.* api_keys.*"
+    " migrations.* schema_state.* indexer_status.* labels.* label_state.* api_keys.* api_key_uses.*"
     " api_key_owners.* webhooks.* webhook_secrets.* delivery_queues.*"
     " deliveries.* event_bodies.* dispatchers.* verified_contracts.*"
     " verification_jobs.* signatures.* imported_signatures.* creation_comparisons.*"

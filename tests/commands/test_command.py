@@ -210,7 +210,7 @@ def test_keys_are_listed_and_revoked(database_url):
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
     forged = r"\n3 scan\u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
-    assert all(re.search(rf" 0 never label \d{re.escape(forged)}\Z", line) for line in listed)
+    assert all(re.search(rf" 0 never never label \d{re.escape(forged)}\Z", line) for line in listed)
     owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
     assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
     revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flask import Blueprint, Flask, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from scan.database.connection import Database, data_folder
@@ -87,13 +87,14 @@ class State(Collector):
         self._database = database
         self._chain_name = chain_name
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         try:
             chain = self._database.row("queries/chain_get_metrics") or ()
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
             chain_id = self._database.value("queries/chain_get_id")
             disk = forecast(self._database) or (None, None)
             health = read_health(self._database)
+            keys = self._database.rows("queries/api_keys_get_metrics")
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
@@ -106,6 +107,12 @@ class State(Collector):
         )
         info.add_metric((chain_id or "", self._chain_name), 1)
         yield info
+        # Of keys that operators made: those of wallets are as many as strangers want.
+        text = "Requests with an operator's key, written every half second."
+        of_keys = CounterMetricFamily("scan_api_key_requests", text, labels=("id", "label"))
+        for key_id, label, requests in keys:
+            of_keys.add_metric((key_id, label), requests)
+        yield of_keys
         values = (*chain, *deliveries, *disk, *health)
         for (name, text), value in zip(GAUGES.items(), values, strict=True):
             yield GaugeMetricFamily(name, text, None if value is None else float(value))

@@ -1,0 +1,115 @@
+"""Keys that operators make: `scan key create`, `change`, `usage`, and what the service makes of
+them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import requests
+
+from tests.commands.test_command import scan
+from tests.support import WAIT_S, database, serving
+
+PATH = "/api/v1/stats"
+
+
+@pytest.fixture(scope="module")
+def server(shared_database_url):
+    with serving.gunicorn(shared_database_url, RPC_URL=serving.NOWHERE) as address:
+        yield address
+
+
+def made(url, *options):
+    done = scan("key", "create", "--label", "Ann", *options, DATABASE_URL=url)
+    assert done.returncode == 0, done.stderr
+    key, _, message = done.stdout.splitlines()
+    return key, re.match(r"Key (\d+) of Ann allows (\d+) requests a minute", message).groups()
+
+
+def ask(server, key, path=PATH, method="GET", **body):
+    headers = {"X-API-Key": key}
+    return requests.request(method, f"{server}{path}", headers=headers, timeout=WAIT_S, **body)
+
+
+def test_a_key_of_an_operator_works_with_a_limit_of_its_own(server, shared_database_url):
+    url = shared_database_url
+    key, (key_id, limit) = made(url, "--limit", "7/minute", "--expires", "90d")
+    assert limit == "7"
+    answers = [ask(server, key) for _ in range(8)]
+    assert [answer.status_code for answer in answers] == [200] * 7 + [429]
+    assert answers[0].headers["X-RateLimit-Limit"] == "7"
+    changed = scan("key", "change", key_id, "--limit", "5000/minute", DATABASE_URL=url)
+    assert changed.stdout.split()[:2] == [key_id, "5000"]
+    assert "SCAN_RATE_LIMIT_ADDRESS" in changed.stderr  # 1,000 of an address, with all of its keys
+    serving.wait_until(lambda: ask(server, key).headers["X-RateLimit-Limit"] != "7")
+    today = datetime.now(UTC).date()
+    listed = scan("key", "list", DATABASE_URL=url).stdout
+    end = re.search(rf"^{key_id} scan_\w+ operator 5000 \d+ \S+ (\S+) Ann$", listed, re.M)[1]
+    assert today + timedelta(89) <= datetime.fromisoformat(end).date() <= today + timedelta(90)
+
+
+def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
+    url = shared_database_url
+    key, (key_id, _) = made(url)
+    for _ in range(5):
+        assert ask(server, key).status_code == 200
+    before = datetime.now(UTC).date() - timedelta(3)
+    database.execute(url, "INSERT INTO api_key_uses VALUES (%s, %s, 20)", key_id, before)
+
+    def lines():
+        return scan("key", "usage", key_id, DATABASE_URL=url).stdout.splitlines()
+
+    serving.wait_until(lambda: len(lines()) == 2 and " 5 Ann" in lines()[0])
+    assert lines()[1] == f"{before} {key_id} {key[:12]} 20 Ann"
+    assert len(scan("key", "usage", "--days", "1", DATABASE_URL=url).stdout.splitlines()) >= 1
+    metrics = requests.get(f"{server}/metrics", timeout=WAIT_S).text
+    assert re.search(
+        rf'^scan_api_key_requests_total{{id="{key_id}",label="Ann"}} 5.0$', metrics, re.M
+    )
+    assert key not in metrics
+
+
+def test_a_key_ends(server, shared_database_url):
+    url = shared_database_url
+    ended, (ended_id, _) = made(url, "--expires", "1d")
+    revoked, (revoked_id, _) = made(url)
+    assert ask(server, ended).status_code == ask(server, revoked).status_code == 200
+    database.execute(url, "UPDATE api_keys SET expires_at = now() WHERE id = %s", ended_id)
+    assert scan("key", "revoke", revoked_id, DATABASE_URL=url).stdout == f"revoked {revoked_id}\n"
+    for key in (ended, revoked):
+        serving.wait_until(lambda key=key: ask(server, key).status_code == 401)
+    for_ever = scan("key", "change", ended_id, "--expires", "never", DATABASE_URL=url)
+    assert for_ever.stdout == f"{ended_id} 100 never Ann\n"
+    serving.wait_until(lambda: ask(server, ended).status_code == 200)
+    gone = scan("key", "change", revoked_id, "--label", "Bob", DATABASE_URL=url)
+    assert (gone.returncode, gone.stderr) == (1, f"scan: no active key {revoked_id}\n")
+
+
+def test_a_key_without_a_wallet_owns_nothing(server, shared_database_url):
+    """It acts for no address: not for one that is claimed, and it does not claim the zero one."""
+    key, (key_id, _) = made(shared_database_url)
+    owner, path = f"0x{'00' * 20}", f"/api/v1/keys/{key_id}"
+    assert ask(server, key, path, "DELETE").status_code == 404
+    claimed = database.execute(shared_database_url, "SELECT has_had_key(%s, 'infinity')", bytes(20))
+    wanted = {"ownerAddress": owner, "url": "https://example.org/", "watchAddress": owner}
+    answer = ask(server, key, "/api/v1/webhooks", "POST", json=wanted)
+    assert (answer.status_code == 403) == claimed[0][0]
+
+
+REFUSED = [
+    (("create",), "--label"),
+    (("create", "--label", " "), "1 to 100 characters"),
+    (("create", "--label", "x" * 101), "1 to 100 characters"),
+    (("create", "--label", "x", "--limit", "many"), "must be a rate such as"),
+    (("create", "--label", "x", "--expires", "0d"), "must be 1d to 36500d"),
+    (("create", "--label", "x", "--expires", "90"), "must be days, such as 90d"),
+    (("change", "1"), "Give --label, --limit or --expires"),
+    (("usage", "--days", "0"), "must be a whole number, 1 to 1000000"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=str)
+def test_what_is_wrong_is_said(arguments, message):
+    refused = scan("key", *arguments, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
+    assert refused.returncode != 0
+    assert message in " ".join(refused.stderr.split())
