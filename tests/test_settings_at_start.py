@@ -82,6 +82,7 @@ def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
     assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_a_port_that_another_program_has_is_named(tmp_path):
     environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -317,6 +317,7 @@ class Readers:
             thread.join()
 
 
+@pytest.mark.thorough
 def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
     """A transaction that has read every table goes on for as long as the migration is tried."""
     caplog.set_level("INFO")

@@ -37,6 +37,7 @@ def test_each_path_is_a_chain(front):
         assert block["hash"] == genesis(front, chain)
 
 
+@pytest.mark.thorough
 def test_each_host_name_is_a_chain(front):
     """Also where its query names another one, which its service refuses."""
     for chain, (_, number) in CHAINS.items():
@@ -50,6 +51,7 @@ def test_each_host_name_is_a_chain(front):
         assert other["status"] == "0" and "chainid" in other["result"]
 
 
+@pytest.mark.thorough
 def test_all_links_of_pages_stay_with_their_chain(front):
     seen = set()
     ahead = [f"{front.url}/bsc/"]

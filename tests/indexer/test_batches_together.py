@@ -121,6 +121,7 @@ def test_what_was_read_before_a_fault_is_written(node, database_url, transaction
     assert heads and sum(transactions.batches) == -(-(head + 1) // BLOCKS)  # no block twice
 
 
+@pytest.mark.thorough
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     node, database_url, transactions
 ):

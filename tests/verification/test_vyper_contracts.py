@@ -84,6 +84,7 @@ def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
     assert answer.json["contractName"] == "caller"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", BLUEPRINTS)
 def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(explorer, vyper, version):
     def verify(address, name, old="", new=""):

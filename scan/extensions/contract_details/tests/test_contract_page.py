@@ -242,6 +242,7 @@ def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
     assert second - first == third - second > 10  # each in a line of its own
 
 
+@pytest.mark.thorough
 def test_a_hostile_abi_makes_a_page(explorer, vault):
     """9,000 functions, overloads, names with markup, types nested deep, 400 folders."""
     names = [f"f{n}<script>window.ran=1</script>\u202e" for n in range(9000)]

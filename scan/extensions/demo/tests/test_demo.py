@@ -287,12 +287,17 @@ def demo_service(postgres, demo_template, demo_node):
             yield DemoService(address.rpartition(":")[2], url, folder)
 
 
+FIRST = "README"  # what somebody reads who has just cloned Scan
+
+
+def marks_of(block):
+    if SLOW.search(block.text):
+        return [pytest.mark.long]
+    return [] if block.document.stem == FIRST else [pytest.mark.thorough]
+
+
 BLOCKS = [
-    pytest.param(
-        block,
-        id=f"{block.document.stem}-{number}",
-        marks=[pytest.mark.long] if SLOW.search(block.text) else [],
-    )
+    pytest.param(block, id=f"{block.document.stem}-{number}", marks=marks_of(block))
     for number, block in enumerate(RUN_HERE)
 ]
 

@@ -195,6 +195,7 @@ def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):
             assert [c.name for c in followed.contracts()] == ["second"]
 
 
+@pytest.mark.thorough
 def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, caplog):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()):
@@ -254,6 +255,7 @@ def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_ur
     assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
 
 
+@pytest.mark.thorough
 def test_large_logs_are_filled_in_small_steps(coffers, database_url):
     anvil = coffers.anvil
     emitter = anvil.accounts[5]

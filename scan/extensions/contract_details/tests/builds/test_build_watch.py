@@ -68,6 +68,7 @@ def keep(amount):
     return calldata("keep(uint256)", amount)
 
 
+@pytest.mark.thorough
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
     watched = Watched(running, foundry(tmp_path))
     library = running.deploy(creation_of("Halves"))

@@ -102,6 +102,7 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     require_line(failing, name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MERGED)
 def test_the_line_that_led_to_code_which_optimisers_merge(optimized, name):
     require_line(optimized, name)
@@ -206,6 +207,7 @@ LIES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
     if failing.way != "plain":
