@@ -208,10 +208,9 @@ LIES = {
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("failing", ["plain"], indirect=True)
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
-    if failing.way != "plain":
-        return
     sent = failing.transaction(call_of("text", 7))["hash"]
     fault = replacing(lambda call: runs_javascript(call) or asks_for_steps(call), json.loads(lie))
     with behind(failing.explorer.settings, fault) as (client, _):
