@@ -39,6 +39,7 @@ def test_a_malformed_setting_stops_every_command(tmp_path, command):
     assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
 
 
+@pytest.mark.thorough
 def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
     for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", ",")):
         command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")

@@ -10,6 +10,8 @@ import requests
 from tests.support import WAIT_S, serving
 from tests.support.several_chains import CHAINS, several_chains
 
+pytestmark = pytest.mark.thorough
+
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 35
 FIRST_BLOCK = "module=proxy&action=eth_getBlockByNumber&tag=0x0&boolean=false"
@@ -37,7 +39,6 @@ def test_each_path_is_a_chain(front):
         assert block["hash"] == genesis(front, chain)
 
 
-@pytest.mark.thorough
 def test_each_host_name_is_a_chain(front):
     """Also where its query names another one, which its service refuses."""
     for chain, (_, number) in CHAINS.items():
@@ -51,7 +52,6 @@ def test_each_host_name_is_a_chain(front):
         assert other["status"] == "0" and "chainid" in other["result"]
 
 
-@pytest.mark.thorough
 def test_all_links_of_pages_stay_with_their_chain(front):
     seen = set()
     ahead = [f"{front.url}/bsc/"]
@@ -95,7 +95,6 @@ def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
 
 
-@pytest.mark.thorough
 def test_scripts_ask_their_own_chain(front, page):
     page.open(f"{front.url}/bsc/")
     before = page.text("#head")

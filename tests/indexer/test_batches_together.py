@@ -212,6 +212,7 @@ def test_a_stop_rolls_several_batches_back(node, database_url, transactions):
     follow(database_url, node).run_until(node.head())
 
 
+@pytest.mark.thorough
 def test_webhooks_get_their_events_batch_by_batch(node, database_url, transactions):
     insert(database_url, "webhooks", id=1, url="https://localhost/", event_types="{tx}")
     follow(database_url, node).run_until(node.head())

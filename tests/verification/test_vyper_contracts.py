@@ -7,7 +7,7 @@ from tests.support.anvil import calldata
 from tests.support.vyper import blueprint_of, source_of, vyper_contracts
 
 MARKS = {
-    ("immutables", "0.4.3"): [],
+    ("immutables", "0.4.3"): pytest.mark.thorough,
     ("modules", "0.4.3"): [],
     ("interface_in_source", "0.3.10"): pytest.mark.thorough,
 }

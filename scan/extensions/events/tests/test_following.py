@@ -230,6 +230,7 @@ def test_a_removed_contract_leaves_nothing(coffers, database_url):
         amounts(database_url)
 
 
+@pytest.mark.thorough
 def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_url):
     anvil = coffers.anvil
     renamed = json.loads(json.dumps(ABI))

@@ -29,7 +29,11 @@ class Service(namedtuple("Service", "stored client url")):
     """`stored` is as SCAN_LOGS, or "blocks"."""
 
 
-STORED = ["none", "blocks", "standard", pytest.param("all", marks=pytest.mark.long)]
+STORED = [
+    *("none", "blocks"),
+    pytest.param("standard", marks=pytest.mark.thorough),
+    pytest.param("all", marks=pytest.mark.long),
+]
 
 
 @pytest.fixture(scope="module", params=STORED)
