@@ -96,6 +96,7 @@ READ_DERIVED = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("file", "old", "new", "program", "message"),
     [

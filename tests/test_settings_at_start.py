@@ -39,6 +39,7 @@ def test_a_malformed_setting_stops_every_command(tmp_path, command):
     assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
 
 
+@pytest.mark.thorough
 def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
     for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", ",")):
         command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")
@@ -82,6 +83,7 @@ def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
     assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.thorough
 def test_a_port_that_another_program_has_is_named(tmp_path):
     environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -265,6 +265,7 @@ def test_the_response_names_what_to_drop_and_where_to_go_on(weather):
     assert onward["blocks"][0]["hash"] == head["hash"]
 
 
+@pytest.mark.thorough
 def test_a_block_that_no_journal_has(weather):
     """Where everything was taken back, a client begins again."""
     path = "/api/v1/blocks?limit=3"

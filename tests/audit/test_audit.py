@@ -124,6 +124,7 @@ def test_rows_that_are_not_the_nodes_are_found(copied, capsys):
     assert [text for text in texts if text not in printed] == []
 
 
+@pytest.mark.thorough
 def test_an_indexer_at_work_keeps_repair_away(own_index, capsys):
     # It takes the lock once it has read the head, after what this test waits for.
     wait_until(lambda: run(own_index.settings, repair=True) == audit.NOT_COMPARED)

@@ -222,6 +222,7 @@ def test_a_damaged_block_is_named_and_refused(late_url):
         rebuild(late_url)
 
 
+@pytest.mark.thorough
 def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url, fresh, capsys):
     settings = settings_for(spoilt_url, NOWHERE)
     assert auditing.run(settings) == 0

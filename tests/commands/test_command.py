@@ -113,6 +113,7 @@ LONG_OUTPUTS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 @pytest.mark.parametrize("arguments", LONG_OUTPUTS)
 def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
@@ -282,6 +283,7 @@ def test_one_wrong_response_is_no_other_chain(anvil):
         watch.join()
 
 
+@pytest.mark.thorough
 def test_a_start_believes_another_chain_only_after_several_answers(anvil):
     wrong = ["0x61"]
 

@@ -85,6 +85,7 @@ contract Registry is Beacon {
 )
 
 
+@pytest.mark.thorough
 def test_proxies_of_vyper(explorer, many, vyper):
     """In Vyper's own form, with the implementation in storage and in the code's data."""
     source = """
@@ -113,6 +114,7 @@ def __default__() -> Bytes[255]:
         assert f"is a proxy ({kind})" in page and f"/address/{many}" in page and "over(" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
     """It is warned of, in the record and on the page."""

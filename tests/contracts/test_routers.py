@@ -72,7 +72,11 @@ ROUTERS = [
 
 
 BEHIND = [(*router, behind) for router in ROUTERS for behind in (False, True)]
-BEHIND = [case for case in BEHIND if case[::2] != ("Mapped", True)]  # its mapping is its own
+BEHIND = [
+    pytest.param(*case, marks=[pytest.mark.thorough] if case[1] is OPTIMIZED else [])
+    for case in BEHIND
+    if case[::2] != ("Mapped", True)  # its mapping is its own
+]
 
 
 @pytest.mark.parametrize(("name", "standard", "is_behind_a_proxy"), BEHIND)

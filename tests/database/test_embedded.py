@@ -77,6 +77,7 @@ def postmaster(folder):
     return int((folder / "postgres" / "postmaster.pid").read_text().split("\n")[0])
 
 
+@pytest.mark.thorough
 def test_data_that_initdb_did_not_finish_are_set_aside():
     with data_folder() as own:
         unfinished = own / "postgres"
@@ -97,6 +98,7 @@ def test_a_start_may_be_repeated(started, folder):
     assert postmaster(folder) == running
 
 
+@pytest.mark.thorough
 def test_a_killed_server_starts_again(started, folder):
     require_answer(started)
     os.kill(postmaster(folder), signal.SIGKILL)

@@ -233,6 +233,7 @@ def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reas
     assert shape(upgraded_url) == before  # a start that is refused changes nothing, either
 
 
+@pytest.mark.thorough
 def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_url):
     execute(upgraded_url, "DROP FUNCTION words_of CASCADE")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
@@ -268,6 +269,7 @@ def stored_version(url):
     return execute(url, "SELECT obj_description('schema_state'::regclass)")[0][0]
 
 
+@pytest.mark.thorough
 def test_instances_that_start_together_apply_each_migration_once(first_url):
     """CREATE TABLE without IF NOT EXISTS would fail the second time."""
     release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
@@ -317,6 +319,7 @@ class Readers:
             thread.join()
 
 
+@pytest.mark.thorough
 def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
     """A transaction that has read every table goes on for as long as the migration is tried."""
     caplog.set_level("INFO")

@@ -32,6 +32,7 @@ def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path):
     assert b"scan_" not in body
 
 
+@pytest.mark.thorough
 def test_https_and_http2(shared_server, tmp_path):
     """With a certificate of the test's own; clear text is led to https."""
     port = free_port()

@@ -152,6 +152,7 @@ def test_no_query_or_key_is_logged(shared_server, tmp_path):
     assert f" {serving.NOWHERE.removeprefix('http://')}" in text  # which instance failed
 
 
+@pytest.mark.thorough
 def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):
     """It still accepts connections; what it has received by then is not sent to another one."""
     shorter = {"proxy_read_timeout 15s;": "proxy_read_timeout 4s;"}
@@ -229,6 +230,7 @@ FILES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 def test_only_files_may_take_long(slow_instance, tmp_path):
     replaced = {"proxy_read_timeout 15s;": "proxy_read_timeout 1s;"}
@@ -242,6 +244,7 @@ def test_only_files_may_take_long(slow_instance, tmp_path):
     assert [r.status_code for r in responses] == [status for _, _, status in FILES]
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 def test_a_slow_request_is_sent_to_one_instance(slow_instance, tmp_path):
     """What keeps one instance busy would keep the next one busy, too."""

@@ -10,6 +10,8 @@ import requests
 from tests.support import WAIT_S, serving
 from tests.support.several_chains import CHAINS, several_chains
 
+pytestmark = pytest.mark.thorough
+
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 35
 FIRST_BLOCK = "module=proxy&action=eth_getBlockByNumber&tag=0x0&boolean=false"
@@ -93,7 +95,6 @@ def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
 
 
-@pytest.mark.thorough
 def test_scripts_ask_their_own_chain(front, page):
     page.open(f"{front.url}/bsc/")
     before = page.text("#head")

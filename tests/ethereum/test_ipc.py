@@ -35,6 +35,7 @@ def test_a_node_answers_as_over_http(ipc_anvil):
     assert client.Node([path]).call("eth_chainId") == anvil.call("eth_chainId")
 
 
+@pytest.mark.thorough
 def test_an_index_from_ipc_is_the_same(ipc_anvil, database_url, postgres, template):
     anvil, path = ipc_anvil
     with Indexing(database_url, path) as indexing:
@@ -140,6 +141,7 @@ FAULTY_NODES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.check
 @pytest.mark.parametrize(("serve", "error"), FAULTY_NODES)
 def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):

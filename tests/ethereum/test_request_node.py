@@ -145,6 +145,7 @@ def test_a_node_that_is_slow_with_one_clients_call_is_not_away_for_others(node, 
     assert node.methods == ["others"]
 
 
+@pytest.mark.thorough
 def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node, gateway):
     node.fault = faulty_node.cut_connection
     first = gateway.session("a")
@@ -295,6 +296,7 @@ def test_a_node_over_tls_is_of_a_trusted_authority_and_is_sent_the_user_of_its_u
             Node([untrusted], ca_bundle=bundle).call("eth_blockNumber")
 
 
+@pytest.mark.thorough
 def test_several_nodes_share_the_time(node):
     with FaultyNode(serving.NOWHERE) as frozen:
         frozen.fault = faulty_node.hang(20)

@@ -126,6 +126,7 @@ def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
         assert table_digest.digest(url) == table_digest.digest(forked.url)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forked", ["auto"], ids=["traced"], indirect=True)
 def test_a_block_whose_traces_and_logs_differ_has_what_is_logged(forked, plain):
     moved = forked.truth.internal_transfers[0]
@@ -150,6 +151,7 @@ def test_a_block_whose_traces_and_logs_differ_has_what_is_logged(forked, plain):
     )
 
 
+@pytest.mark.thorough
 def test_a_payment_that_the_node_repeats_is_logged_once(postgres, template):
     """A contract pays 5 wei, then ends in its own favour, where anvil reports a second payment."""
     with Anvil() as node:

@@ -10,6 +10,8 @@ from scan.extensions.sourcify.tests import submissions as sourcify
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 PATH = "contracts/Maker.sol"
 VERSION = "0.8.28"
 NUMBERS = itertools.count(1)

@@ -72,6 +72,7 @@ CHAINS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CHAINS)
 def test_chains_of_other_forms(name, postgres, template):
     with indexed(FORMS[name](), postgres, template) as (settings, _):

@@ -8,6 +8,8 @@ from tests.support import anvil, auditing
 from tests.support.indexing import Indexing, client_over, index_apart, settings_for
 from tests.support.request_contracts import WITHDRAWALS
 
+pytestmark = pytest.mark.thorough
+
 LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
 
 
@@ -52,7 +54,6 @@ def chain(database_url):
         yield Requests(node, database_url)
 
 
-@pytest.mark.thorough
 def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain):
     chain.mine(3)
     chain.index("none")

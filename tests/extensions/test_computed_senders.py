@@ -124,6 +124,7 @@ def test_a_signature_that_is_none_is_refused(signature):
         BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
 
 
+@pytest.mark.thorough
 def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(chain, database_url, tmp_path):
     with faulty_node.FaultyNode(chain.url, BOTH) as node:
         settings = indexing.settings_for(database_url, node.url)

@@ -18,6 +18,8 @@ from scan.extensions.decoding.tests.test_transaction_contents import (
 from tests.support import anvil, authorizations, many_functions
 from tests.support.anvil import ZERO
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["work"]
 
 

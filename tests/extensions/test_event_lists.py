@@ -112,6 +112,7 @@ def test_pages_and_files_have_the_rows_of_the_view(followed):
                 assert len([*read]) == len(rows)
 
 
+@pytest.mark.thorough
 def test_an_export_has_the_rows_of_the_view(followed, tmp_path):
     events = followed.get()["events"]
     views = [event["view"] for event in events]
@@ -191,6 +192,7 @@ def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
         assert f"/api/v1/contracts/{address}/events/{event['name']}?format=csv" in response.text
 
 
+@pytest.mark.thorough
 def test_arguments_are_those_that_ethers_decodes(followed):
     listed = [
         log

@@ -149,6 +149,7 @@ def paths_of(explorer, hostile):
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("most_alike", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer, most_alike):
     """Of links that are alike some are followed."""

@@ -20,6 +20,8 @@ from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 
+pytestmark = pytest.mark.thorough
+
 SEPOLIA, FRAMES, GAS = 11_155_111, 0x06, 60_000
 PRICE = 8 * GWEI
 SAID = "status and price of transactions of type 6"

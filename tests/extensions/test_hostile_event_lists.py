@@ -11,6 +11,8 @@ from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 
+pytestmark = pytest.mark.thorough
+
 ADDRESS = "0x" + "ab" * 20
 NAMES = [
     "limit",

@@ -169,6 +169,7 @@ def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
     ]
 
 
+@pytest.mark.thorough
 def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_both(
     explorer, versions
 ):
@@ -213,6 +214,7 @@ def test_a_proxy_that_depends_on_the_caller_has_no_implementation_anywhere(explo
     assert first not in storage.text and second not in storage.text
 
 
+@pytest.mark.thorough
 def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer, versions):
     first, second, _ = versions
     diamond = f"""0 CALLDATALOAD 224 SHR DUP1 0x52ef6b2c EQ @loupe JUMPI SLOAD {FORWARD}
@@ -229,6 +231,7 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     assert "is a proxy (eip2535)" in page
 
 
+@pytest.mark.thorough
 def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementation(
     explorer, versions
 ):
@@ -245,6 +248,7 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
     assert "act(" not in page
 
 
+@pytest.mark.thorough
 def test_many_codes_that_take_all_steps_are_followed_beside_the_blocks(explorer, versions):
     """The block is indexed with what its steps suffice for; the others are not known yet, and are
     known later."""

@@ -115,6 +115,7 @@ def test_types_of_files(explorer):
     assert points["value"] == [{"p": "0"}, {"p": "0"}]
 
 
+@pytest.mark.thorough
 def test_a_structure_of_structures_fills_no_memory(explorer):
     """Of 8 to the power of 12 numbers: the ABI has it not, since the function changes state."""
     structures = ["struct S0 { uint256 n; }"]

@@ -178,6 +178,7 @@ def test_no_lie_about_a_block_is_believed(is_whole):
     assert {f for k, f in told if k == "withdrawal"} == expected
 
 
+@pytest.mark.thorough
 @WHOLE
 def test_no_lie_about_a_block_of_a_real_node_is_believed(is_whole):
     """Of anvil: a creation with its log, and payments of types 0, 1 and 2."""

@@ -326,6 +326,7 @@ def test_nothing_that_is_proven_is_called_unproven(truth):
     assert truth["logs"]["unproven"] == ["logs", "total"]
 
 
+@pytest.mark.thorough
 def test_pages_name_what_the_node_says_once(told):
     for door, (path, name) in told.pages().items():
         lies = [lie for lie in LIES.values() if lie.door == door]

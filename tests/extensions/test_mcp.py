@@ -150,6 +150,7 @@ def test_the_query_tool_has_every_entity_and_filter(demo_url):
     assert filters["blockFrom"]["description"] == "The first block."  # not that of all numbers
 
 
+@pytest.mark.thorough
 def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask):
     malformed = ask("get_token", address="0x12")
     expected = (True, "invalid_parameter", "address")
@@ -247,6 +248,7 @@ def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url):
         assert requests.request(method, f"{demo_url}/mcp", timeout=WAIT_S).status_code == 405
 
 
+@pytest.mark.thorough
 def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_database_url):
     with serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="4/minute") as address:
         key = obtain_key(address, new_wallet())["key"]  # one request

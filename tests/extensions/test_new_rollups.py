@@ -9,6 +9,8 @@ from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node, indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
 
+pytestmark = pytest.mark.thorough
+
 POST_EXEC = 0x7D
 
 

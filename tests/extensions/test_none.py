@@ -4,6 +4,8 @@ import json
 import os
 import sys
 
+import pytest
+
 from tests.support import WAIT_S
 from tests.support.indexing import client_over
 from tests.support.serving import ROOT, completed
@@ -70,6 +72,7 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
 
 
+@pytest.mark.thorough
 def test_none_has_a_run_command_that_tells_its_options():
     done = completed(
         [sys.executable, "-m", "scan", "run", "--help"],

@@ -12,6 +12,8 @@ from tests.support import auditing, indexing
 from tests.support.chain_forms.new_rollups import DENIM_S, sharing_seconds
 from tests.support.database import execute
 
+pytestmark = pytest.mark.thorough
+
 A_SECOND, BLOCKS = 10, 125
 LAST_S = DENIM_S + (BLOCKS - 1) // A_SECOND
 

@@ -110,6 +110,7 @@ BESIDE_FORKS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "is_newest"), BESIDE_FORKS)
 def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
     """Before and after each fork, read with all blocks before it or alone."""
@@ -172,6 +173,7 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
             source.blocks(5, 5)
 
 
+@pytest.mark.thorough
 def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one():
     """Its receipts are encoded one by one, and have no logs any more when they are compared."""
 
@@ -297,6 +299,7 @@ SCHEDULES = [
 ]
 
 
+@pytest.mark.thorough
 def test_a_scheduled_fork_that_is_not_known_is_told_before(postgres, template, caplog):
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     with served(made(last=2)) as node, postgres.cloned(template) as url:
@@ -344,6 +347,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
             assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("current", "following", "is_missed"), NODES[:2])
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog

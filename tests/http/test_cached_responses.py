@@ -140,6 +140,7 @@ def test_what_is_not_about_the_chain_is_not_cached(server, url):
                 asking.ask(*question)
 
 
+@pytest.mark.thorough
 def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(database_url):
     """As any role of the database may notify what it wants."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scan.errors import InvalidParameter
 from scan.http.credentials_and_limits import key_in_form
-from scan.http.request_bodies import _large_urlencoded
+from scan.http.request_bodies import large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S, http_client, serving, source_address
 
@@ -176,7 +176,7 @@ TEXT = st.text(st.sampled_from("a=&+% \r\n\t_.ä€\x00~"), max_size=20)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4))
 def test_a_large_form_is_read_as_a_small_one(fields):
     body = urlencode(fields)
-    read = _large_urlencoded(body.encode()).items(multi=True)
+    read = large_urlencoded(body.encode()).items(multi=True)
     assert Counter(read) == Counter(parse_qsl(body, keep_blank_values=True))
 
 
@@ -184,7 +184,7 @@ def test_a_large_form_is_read_as_a_small_one(fields):
 @pytest.mark.parametrize("body", [b"a=%", b"a=%4", b"a=%zz", b"%%41=b", b"a=%\n"])
 def test_a_large_form_with_malformed_escapes_is_refused(body):
     with pytest.raises(InvalidParameter):
-        _large_urlencoded(body)
+        large_urlencoded(body)
 
 
 FORMS_OF_FIELDS = ["/api", f"/address/0x{'ab' * 20}/verify", f"/address/0x{'ab' * 20}/call"]

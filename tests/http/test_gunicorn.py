@@ -281,6 +281,21 @@ def test_a_compiler_may_use_all(tmp_path):
 SIZE = 5 * 1024 * 1024
 
 
+MOST = connection.MAX_BODY_BYTES
+AWAITED = [(2, False), (1, False), (0, True), (MOST, False), (MOST + 1, True)]
+
+
+@pytest.mark.parametrize(("missing_bytes", "has_come"), AWAITED)
+def test_a_body_is_awaited_to_its_last_byte_unless_it_is_too_long(missing_bytes, has_come):
+    client, server = socket.socketpair()
+    with client, server:
+        conn = connection.Connection(Config(), server, ("127.0.0.1", 1), ("127.0.0.1", 80))
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (2 + missing_bytes)
+        client.sendall(head + b"{ ")
+        assert conn.receive() and conn.parse_head()
+        assert conn.body_has_come() is has_come
+
+
 def test_a_body_that_nobody_has_read_is_dropped_in_one_piece():
     """gunicorn reads it by the kilobyte, and copies what is left of it each time: 5 MiB held the
     worker's loop, and with it every other client, for 16 s."""

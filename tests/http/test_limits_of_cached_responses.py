@@ -102,6 +102,7 @@ def test_a_key_is_charged_and_counted_exactly(server, url):
     assert Client(server, source).ask(PATH)["X-RateLimit-Remaining"] == "9"
 
 
+@pytest.mark.thorough
 def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
     key = made_key(url, 1_000_000)
     client, more = Client(server, next(_sources)), f"X-API-Key: {key.text}\r\n"
@@ -111,6 +112,7 @@ def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
     assert [client.ask(PATH, more=more).status for _ in range(5)] == [401] * 5
 
 
+@pytest.mark.thorough
 def test_a_proxy_names_who_is_charged_on_both_ways(url):
     with serving.gunicorn(
         url, RPC_URL=serving.NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT

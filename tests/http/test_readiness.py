@@ -95,6 +95,7 @@ def test_nothing_indexed_is_not_up_to_date(database_url):
 FULL = Path(__file__).with_name("full_server.sql").read_text()
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_a_problem_though_the_indexer_cannot_report_it(database_url, anvil, caplog):
     """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
     names it once a minute."""

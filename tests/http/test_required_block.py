@@ -99,6 +99,7 @@ def test_what_is_no_block_number_is_refused(served, block):
     assert refused.json()["field"] == "X-Scan-At-Least-Block"
 
 
+@pytest.mark.thorough
 def test_those_who_wait_leave_threads_to_others(served):
     """Far more than there are threads; only so many wait, and the others are refused at once."""
     with ThreadPoolExecutor(40) as pool:

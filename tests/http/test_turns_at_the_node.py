@@ -175,6 +175,7 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
         assert all(b'"balance":"0"' in received(connection) for connection in waiting)
 
 
+@pytest.mark.thorough
 def test_clients_that_leave_while_they_wait_free_their_places(service):
     with cleared(service.node.held):
         connections = [sent(service) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
@@ -242,6 +243,7 @@ def costly_calls_are_held(service):
     service.node.held_methods = held
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("costly_calls_are_held")
 def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(service):
     """Traces, estimates and calls of 30 million gas: one of a client, two of all."""

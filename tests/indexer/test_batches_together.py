@@ -121,6 +121,7 @@ def test_what_was_read_before_a_fault_is_written(node, database_url, transaction
     assert heads and sum(transactions.batches) == -(-(head + 1) // BLOCKS)  # no block twice
 
 
+@pytest.mark.thorough
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     node, database_url, transactions
 ):
@@ -211,6 +212,7 @@ def test_a_stop_rolls_several_batches_back(node, database_url, transactions):
     follow(database_url, node).run_until(node.head())
 
 
+@pytest.mark.thorough
 def test_webhooks_get_their_events_batch_by_batch(node, database_url, transactions):
     insert(database_url, "webhooks", id=1, url="https://localhost/", event_types="{tx}")
     follow(database_url, node).run_until(node.head())

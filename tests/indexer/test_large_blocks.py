@@ -10,6 +10,8 @@ from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
 from scan.indexer import block_source, node_reader
 from tests.support import anvil, faulty_node
 
+pytestmark = pytest.mark.thorough
+
 NUMBER = 3
 source_of = partial(block_source.BlockSource, stores_bodies=True)
 LARGER = MAX_ANSWER_BYTES + 2**20

@@ -2,6 +2,8 @@
 
 import pytest
 
+from scan.indexer.contract_state import ContractFindings, NewToken
+from scan.indexer.writer import copy_contracts
 from tests.support.auditing import EXACT, run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -53,6 +55,28 @@ def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url,
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
         execute(database_url, "UPDATE tokens SET held_supply = 9")
         assert run(indexing.settings) != EXACT
+
+
+# Type, what totalSupply() returned, and the block at which the token was read, if it was.
+UNREAD = [("BEP20", None, None), ("BEP721", None, None), ("BEP721", None, 1), ("BEP1155", None, 1)]
+READ = [("BEP20", None, 1), ("BEP20", 7, 1), ("BEP721", 7, 1), ("BEP1155", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("token_type", "supply", "read_block", "is_missing"),
+    [*((*row, True) for row in UNREAD), *((*row, False) for row in READ)],
+)
+def test_a_supply_is_missing_that_nothing_has_returned(
+    database, database_url, token_type, supply, read_block, is_missing
+):
+    """But of a BEP20 that was read and has none, whose supply is 0."""
+    token = NewToken(
+        bytes(20), 1, 0, token_type, "Token", "T", 18, supply, None, True, read_block, True
+    )
+    with database.transaction() as tx:
+        copy_contracts(tx, ContractFindings([], [token], [], [], [], [], [], [], []))
+    found = execute(database_url, "SELECT supply_missing, total_supply FROM tokens")
+    assert found == [(is_missing, supply or 0)]
 
 
 def test_an_item_taken_back_has_the_last_of_its_earlier_owners(database_url, anvil):

@@ -3,7 +3,11 @@
 import signal
 import sys
 
+import pytest
+
 from tests.support.indexer_process import IndexerProcess
+
+pytestmark = pytest.mark.thorough
 
 QUICK = """
 import sys

@@ -41,6 +41,7 @@ def test_what_is_stored(database_url, scenario, mode):
     assert execute(database_url, "SELECT stored_logs FROM chain") == [(mode or "none",)]
 
 
+@pytest.mark.thorough
 def test_a_database_keeps_what_it_has_stored_from_its_first_block(database_url, anvil):
     coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
     anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
@@ -75,6 +76,7 @@ def log(log_index, *topics, data=b""):
     return blocks.EventLog(0, log_index, EMITTER, topics, data)
 
 
+@pytest.mark.thorough
 def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url, made):
     large = bytes(range(256)) * 400
     topics = tuple(bytes([n]) * 32 for n in range(4))

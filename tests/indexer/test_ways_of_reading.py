@@ -117,6 +117,7 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     assert table_digest.digest(database_url) == table_digest.digest(honest)
 
 
+@pytest.mark.thorough
 def test_what_is_tried_of_a_token_does_not_depend_on_batches(
     anvil, database_url, postgres, template
 ):
@@ -145,6 +146,7 @@ def test_what_is_tried_of_a_token_does_not_depend_on_batches(
     assert table_digest.digest(database_url) == by_block
 
 
+@pytest.mark.thorough
 def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
     url, head = scenario.anvil.url, scenario.anvil.head()
     with faulty_node.FaultyNode(url) as node:

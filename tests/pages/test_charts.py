@@ -55,26 +55,27 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown():
     assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
 
 
+CUT, WHOLE = (0.4, 1), (0, 0.6)  # the share of its height that a line on such an axis uses
 LINES = [
-    ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"]),
-    ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"]),
-    ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"]),
-    ((51, 100), 0, ["100", "90", "80", "70", "60", "50"]),
-    ((50, 100), 0, ["100", "80", "60", "40", "20", "0"]),  # the lower half is in use
-    ((7, 7, 7), 0, ["8", "6", "4", "2", "0"]),  # nothing to see but the amount
-    ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
+    ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"], CUT),
+    ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"], CUT),
+    ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"], CUT),
+    ((51, 100), 0, ["100", "90", "80", "70", "60", "50"], CUT),
+    ((50, 100), 0, ["100", "80", "60", "40", "20", "0"], WHOLE),  # the lower half is in use
+    ((7, 7, 7), 0, ["8", "6", "4", "2", "0"], WHOLE),  # nothing to see but the amount
+    ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"], WHOLE),
 ]
 
 
-@pytest.mark.parametrize(("numbers", "decimals", "ticks"), LINES)
-def test_a_line_uses_its_height_and_a_flat_one_stays_flat(numbers, decimals, ticks):
+@pytest.mark.parametrize(("numbers", "decimals", "ticks", "shares"), LINES)
+def test_a_line_uses_its_height_and_a_flat_one_stays_flat(numbers, decimals, ticks, shares):
     chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
     assert chart is not None and chart.ticks == ticks
     assert chart.is_whole is (ticks[-1] == "0")  # the area below a cut axis says nothing
     heights = [float(point.split(",")[1]) for point in chart.line.split()[2:-2]]
     assert all(0 <= height <= HEIGHT for height in heights)
     used = (max(heights) - min(heights)) / HEIGHT
-    assert used >= 0.4 if ticks[-1] != "0" else used < 0.6
+    assert shares[0] <= used <= shares[1]
 
 
 def test_points_of_one_day_are_told_apart_by_their_times():

@@ -101,6 +101,7 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
     assert page.text("#message") == "" and page.errors == []
 
 
+@pytest.mark.thorough
 def test_a_key_is_ended_by_its_page(page, explorer_url):
     wallet = _get_key(page, explorer_url, "")
     page.wait("document.querySelector('#keys td button')")
@@ -112,6 +113,7 @@ def test_a_key_is_ended_by_its_page(page, explorer_url):
     assert [key["active"] for key in listed["keys"]] == [False]
 
 
+@pytest.mark.thorough
 def test_a_wallet_without_accounts_is_named(page, explorer_url):
     page.before_scripts(WALLET.replace("[ACCOUNT]", "[]"))
     page.open(f"{explorer_url}/keys")

@@ -56,6 +56,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["desc", "asc"])
 @pytest.mark.parametrize(("path", "name"), PATHS)
 def test_the_json_of_a_page_from_a_row_on_has_the_same_rows(client, scenario, path, name, order):

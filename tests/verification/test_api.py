@@ -357,6 +357,7 @@ def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, secon
     assert len(outputs) == compilations
 
 
+@pytest.mark.thorough
 def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, many, monkeypatch):
     """Two clients keep both compilers busy; a third one gets its turn."""
     monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)

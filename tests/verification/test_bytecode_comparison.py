@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import cbor2
 import pytest
 
 from scan.errors import VerificationFailed
@@ -231,6 +232,17 @@ def test_what_no_compiler_writes_is_no_metadata_and_allocates_nothing(item):
 @pytest.mark.parametrize("code", NO_METADATA)
 def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
     assert read_metadata(code) is None
+
+
+SIZES = [(0, True), (0xFFFF, True), (1 << 16, False), (-1, False), (True, False)]
+
+
+@pytest.mark.parametrize(("size", "is_metadata"), SIZES)
+def test_sizes_of_vypers_metadata_are_of_two_bytes(size, is_metadata):
+    for sizes in ([size, [], 0], [0, [size], 0], [0, [], size]):
+        item = cbor2.dumps([*sizes, {"vyper": [0, 3, 10]}])
+        found = read_metadata(CODE + item + (len(item) + 2).to_bytes(2, "big"))
+        assert (found is not None) is is_metadata
 
 
 def test_metadata_names_the_compiler_and_the_kind_of_hash():

@@ -87,6 +87,7 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_
     assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
 
 
+@pytest.mark.thorough
 def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
     source = "contract Kept { function burn(uint256 amount) external {} }"
     given = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
@@ -132,6 +133,7 @@ def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
     assert "source verified" in explorer.client.get(f"/address/{other}?tab=contract").text
 
 
+@pytest.mark.thorough
 def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer):
     true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Euro")
     address = explorer.deploy(built(true_source).creation)

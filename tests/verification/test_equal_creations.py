@@ -7,6 +7,8 @@ from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 from tests.verification.test_creation import NOT_VERIFIED, PATH, built
 
+pytestmark = pytest.mark.thorough
+
 COMPARED = """SELECT e.address
     FROM creation_comparisons e
     JOIN verified_contracts v USING (creation_hash)
@@ -73,7 +75,6 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
 
 
-@pytest.mark.thorough
 def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explorer, running_jobs):
     """Without hashes of metadata, whoever verifies first has the runtime code of all others."""
     source = """pragma solidity >=0.8.0;
@@ -122,7 +123,6 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
     assert (blockscout["name"], blockscout["is_verified"]) == ("Honest", True)
 
 
-@pytest.mark.thorough
 def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explorer, running_jobs):
     """One contract after another at an address by forks, of one runtime code."""
     node, client = explorer.anvil, explorer.client

@@ -66,6 +66,7 @@ def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_f
     assert explorer.contract(address).json["match"] == "full"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.4.26", "0.7.6"])
 def test_a_single_file_without_its_path_matches_in_full(explorer, version):
     """Other ends of lines and another path at once, with IPFS's hash and with Swarm's."""
@@ -178,6 +179,7 @@ OF_FILES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("path", "name", "data"), OF_FILES)
 def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, path, name, data):
     """The creation code is equal; which arguments the constructor read is not stated."""

@@ -33,6 +33,7 @@ def test_an_equal_file_a_changed_comment_and_a_changed_constant_are_told_apart(e
 PAIR = Path(__file__).with_name("pair.vy").read_text()
 
 
+@pytest.mark.thorough
 def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     """Vyper since 0.4.1 takes them beside the settings, and so do those who verify."""
     slots = {

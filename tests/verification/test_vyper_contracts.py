@@ -7,7 +7,7 @@ from tests.support.anvil import calldata
 from tests.support.vyper import blueprint_of, source_of, vyper_contracts
 
 MARKS = {
-    ("immutables", "0.4.3"): [],
+    ("immutables", "0.4.3"): pytest.mark.thorough,
     ("modules", "0.4.3"): [],
     ("interface_in_source", "0.3.10"): pytest.mark.thorough,
 }
@@ -84,6 +84,7 @@ def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
     assert answer.json["contractName"] == "caller"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", BLUEPRINTS)
 def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(explorer, vyper, version):
     def verify(address, name, old="", new=""):

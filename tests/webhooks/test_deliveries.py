@@ -150,6 +150,7 @@ def test_a_webhook_that_an_older_version_had_for_mails_is_stopped(webhooks):
     assert webhooks.deliveries(hook)[0]["error"].startswith("the url is not allowed")
 
 
+@pytest.mark.thorough
 def test_a_success_meanwhile_keeps_a_webhook_active(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
 
@@ -176,6 +177,7 @@ def test_410_stops_a_webhook_and_cancels_what_waits(webhooks, receiver):
     assert len(receiver.received) == 1
 
 
+@pytest.mark.thorough
 def test_retry_after_is_waited_out(webhooks, receiver):
     """What is asked for is more than the step, and less than twice the step."""
     hook = webhooks.register(OWNER, receiver.url())

@@ -156,6 +156,7 @@ def limit(request, monkeypatch):
     monkeypatch.setattr(Deadline, "expire", request.param)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("limit")
 def test_a_receiver_that_hangs_in_the_handshake_is_cut(post):
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -181,6 +182,7 @@ def test_a_receiver_that_hangs_is_cut_with_the_same_reason(post, receiver, at):
     assert outcome[:3] == (None, "no response within 0.6 s", True)
 
 
+@pytest.mark.thorough
 def test_a_receiver_that_drips_its_body_is_not_waited_for(post, receiver):
     def drip(handler, _):
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")

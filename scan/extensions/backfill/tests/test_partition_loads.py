@@ -10,6 +10,8 @@ from scan.extensions.backfill.loading import KEPT_PARTS, rows_of_partition
 from scan.indexer import partitions
 from tests.support.database import execute
 
+pytestmark = pytest.mark.thorough
+
 ROWS, BEFORE, NEEDED = 100, 250, 450
 DEFINITIONS = """
     SELECT p.oid::regclass::text, pg_get_expr(p.relpartbound, p.oid), p.reloptions, p.relowner,

@@ -9,6 +9,8 @@ from scan.database import connection, transaction
 from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
 from scan.extensions.exports.parquet import TEXT, ColumnFormat
 
+pytestmark = pytest.mark.thorough
+
 NUMBER = pyarrow.int64()
 TEXTS = (
     "",

@@ -21,6 +21,8 @@ from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import completed, wait_until
 
+pytestmark = pytest.mark.thorough
+
 RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 

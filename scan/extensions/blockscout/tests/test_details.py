@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import Argument, Decoded
@@ -65,6 +66,7 @@ def test_an_event_has_its_declaration():
         }
 
 
+@pytest.mark.thorough
 def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth):
     sources(ask.client).get(ReasonBounds).read = 100
     listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
@@ -93,6 +95,7 @@ def test_a_list_reads_few_reasons_from_the_node(ask, truth):
     assert (row["status"], row["result"]) == ("error", decoded_objects.UNKNOWN)
 
 
+@pytest.mark.thorough
 def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask):
     """Whatever other calls, which move nothing or fail, come before it."""
     places = []

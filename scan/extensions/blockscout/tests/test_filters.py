@@ -11,6 +11,8 @@ from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import Move, address
 
+pytestmark = pytest.mark.thorough
+
 KINDS = """
     blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
 """.split()
@@ -32,7 +34,6 @@ def test_internal_transactions_of_one_transaction(ask, internal):
     assert ask.client.get("/api/v2/internal-transactions", query_string=unknown).status_code == 404
 
 
-@pytest.mark.thorough
 def test_internal_transactions_of_a_block_by_type(ask, internal):
     blocks = {row["block_number"] for row in internal}
     types = {row["type"] for row in internal}

@@ -151,6 +151,7 @@ def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     assert "Unknown unit CAKE. Known units: CASH, " in half("1 CAKE")
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_token_has_its_contract(explorer, hostile):
     """Its source, values and functions, as the page of its address has them."""
     path = f"/token/{hostile}"
@@ -213,6 +214,7 @@ def test_events_are_decoded_and_paged(explorer):
     assert explorer.client.get(f"{path}&cursor=x").status_code == 400
 
 
+@pytest.mark.thorough
 def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
     name = "ERC1155MathUpgradeable.sol"
     sources = {
@@ -242,6 +244,7 @@ def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
     assert second - first == third - second > 10  # each in a line of its own
 
 
+@pytest.mark.thorough
 def test_a_hostile_abi_makes_a_page(explorer, vault):
     """9,000 functions, overloads, names with markup, types nested deep, 400 folders."""
     names = [f"f{n}<script>window.ran=1</script>\u202e" for n in range(9000)]

@@ -61,6 +61,7 @@ def test_a_language_has_its_own_colours(language, source, coloured):
 HOSTILE = r"""/~'''~@~#~@a~object ~//*~/* ~*/~//\~"~\"~'\~a{~1 ~1_~0x~uint~uint ~ ~</i>~msg.~&"""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", ["Solidity", "Vyper", "Yul"])
 @pytest.mark.parametrize(
     "part", [*HOSTILE.split("~"), "pragma solidity ", "pragma solidity^", "\n", "\x00", "\u4e2d"]

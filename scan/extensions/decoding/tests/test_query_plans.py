@@ -54,3 +54,19 @@ def test_what_stood_at_a_recipient_is_read_by_indexes(service, database, token):
     for address in (token, addresses[0]):
         most = {"limit": 2000, "most": 200}
         bounded_row(database, 60_000, "gas_use/transactions_list_gas", address=address, **most)
+
+
+def test_calls_of_proxies_are_found_by_indexes(service, database, token):
+    """Of as many contracts and blocks as 100 transactions have, by any of 100 functions."""
+    listed = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
+    calls = [one for one in listed if one["toAddress"]]
+    at = {
+        "addresses": [data(one["toAddress"]) for one in calls],
+        "numbers": [one["blockNumber"] for one in calls],
+        "functions": [n.to_bytes(4) for n in range(100)],
+    }
+    database.plans.clear()
+    database.rows("contracts/proxy_calls_find", **at)
+    [plan] = database.plans
+    plan.require_indexes(most_sorted=2 * len(calls))
+    assert plan.buffers <= 30 * len(calls)

@@ -239,6 +239,7 @@ NO_RECORDINGS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("content", "reason"), NO_RECORDINGS)
 def test_what_is_no_recording_is_not_run(tmp_path, content, reason):
     path = tmp_path / "file"

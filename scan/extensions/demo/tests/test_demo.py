@@ -287,32 +287,42 @@ def demo_service(postgres, demo_template, demo_node):
             yield DemoService(address.rpartition(":")[2], url, folder)
 
 
+PROGRAMS = Path(sys.executable).parent
+FIRST = "README"  # what somebody reads who has just cloned Scan
+
+
+def marks_of(block):
+    if SLOW.search(block.text):
+        return [pytest.mark.long]
+    return [] if block.document.stem == FIRST else [pytest.mark.thorough]
+
+
 BLOCKS = [
-    pytest.param(
-        block,
-        id=f"{block.document.stem}-{number}",
-        marks=[pytest.mark.long] if SLOW.search(block.text) else [],
-    )
+    pytest.param(block, id=f"{block.document.stem}-{number}", marks=marks_of(block))
     for number, block in enumerate(RUN_HERE)
 ]
+
+
+def environment_of(service, text, folder):
+    """Of commands: the database is named where they name it, else found in the folder of data."""
+    environment = {
+        "HOME": str(Path.home()),
+        "PATH": f"{folder}:{PROGRAMS}:{POSTGRES}:{os.environ['PATH']}",
+        "PORT": service.port,
+        "SCAN_DATA_DIR": service.folder,
+    }
+    return environment | ({"DATABASE_URL": service.url} if "$DATABASE_URL" in text else {})
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error."""
-    programs = Path(sys.executable).parent
-    (tmp_path / ".venv").symlink_to(programs.parent)
+    (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
     (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
     done = completed(
         ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
         cwd=tmp_path,
-        env={
-            "HOME": str(Path.home()),
-            "PATH": f"{tmp_path}:{programs}:{POSTGRES}:{os.environ['PATH']}",
-            **({"DATABASE_URL": demo_service.url} if "$DATABASE_URL" in block.text else {}),
-            "PORT": demo_service.port,
-            "SCAN_DATA_DIR": demo_service.folder,
-        },
+        env=environment_of(demo_service, block.text, tmp_path),
     )
     assert done.returncode == 0, (block.text, done.stdout, done.stderr)

@@ -166,6 +166,7 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
         assert ask("Proxy", action.upper(), **asked) == ask("proxy", action, **asked)
 
 
+@pytest.mark.thorough
 def test_transactions_and_receipts_are_the_nodes_and_need_none(
     indexed, indexed_without_bodies, scenario, etherscan_truth
 ):

@@ -10,6 +10,8 @@ from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import database, faulty_node, serving
 from tests.support.indexing import settings_for, sources
 
+pytestmark = pytest.mark.thorough
+
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 BEFORE_LONDON = """
     DELETE FROM block_bodies;

@@ -196,6 +196,7 @@ def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):
             assert [c.name for c in followed.contracts()] == ["second"]
 
 
+@pytest.mark.thorough
 def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, caplog):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()):
@@ -230,6 +231,7 @@ def test_a_removed_contract_leaves_nothing(coffers, database_url):
         amounts(database_url)
 
 
+@pytest.mark.thorough
 def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_url):
     anvil = coffers.anvil
     renamed = json.loads(json.dumps(ABI))
@@ -311,6 +313,7 @@ def test_a_view_that_cannot_be_made_stops_no_other_contracts(coffers, database_u
     assert "views cannot be made: A limit of PostgreSQL" in listed.stdout
 
 
+@pytest.mark.thorough
 def test_large_logs_are_filled_in_small_steps(coffers, database_url):
     anvil = coffers.anvil
     emitter = anvil.accounts[5]

@@ -17,6 +17,8 @@ from tests.support.indexing import Indexing
 from tests.support.solidity import compile_standard
 from tests.support.table_digest import digest
 
+pytestmark = pytest.mark.thorough
+
 PER_TRANSACTION, PER_BLOCK = 10, 200
 SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
 FEW = (12, 400)

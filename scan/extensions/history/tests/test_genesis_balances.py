@@ -2,6 +2,8 @@
 
 import argparse
 
+import pytest
+
 from scan.commands import audit as audit_command
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support import auditing, faulty_node
@@ -36,6 +38,7 @@ def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
     assert after["history"] == first["history"] and after["total"] == first["total"]
 
 
+@pytest.mark.thorough
 def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened):
     """Storing the balance would commit the transaction that the file's pages are read in."""
     indexing, _, person = opened
@@ -134,6 +137,7 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
         assert reason in report and "not proven for" in report and ": 0 of 0" in report
 
 
+@pytest.mark.thorough
 def test_sums_without_the_first_blocks_are_not_compared(opened, capsys):
     indexing, _, _ = opened
     auditing.spoil(indexing.settings, "UPDATE chain SET start_block = 1")

@@ -16,14 +16,15 @@ from tests.support.indexing import sources
 from tests.support.made_blocks import Move, address
 
 
-def test_withdrawals_and_untraced_blocks(made):
-    """Several withdrawals of a block, on pages of one row."""
-    paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in range(5)]
+@pytest.mark.parametrize("indexes", [(0, 1, 2, 3, 4), (2, 3, 4, 0, 1)])
+def test_withdrawals_and_untraced_blocks(made, indexes):
+    """Several withdrawals of a block, on pages of one row: by blocks, however they are numbered."""
+    paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in indexes]
     made.chain.append(withdrawals=paid[:3])
     made.chain.append(withdrawals=paid[3:])
     made.chain.store_balances({ME: 15 * 10**9})
     page = mine(made)
-    assert [row["withdrawalIndex"] for row in page["history"]] == [4, 3, 2, 1, 0]
+    assert [row["withdrawalIndex"] for row in page["history"]] == [*indexes[::-1]]
     assert {row["type"] for row in page["history"]} == {"withdrawal"}
     assert (page["total"], page["complete"], page["unexplained"]) == (5, True, "0")
     rows = history(made.client, "0x" + ME.hex(), 1)

@@ -218,6 +218,7 @@ def test_large_pictures_are_not_in_lists():
     assert media_cache.ItemMedia(None).thumbnail(media_cache.Media(picture=picture)).digest is None
 
 
+@pytest.mark.thorough
 def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
     sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"

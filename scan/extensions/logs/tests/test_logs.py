@@ -29,7 +29,11 @@ class Service(namedtuple("Service", "stored client url")):
     """`stored` is as SCAN_LOGS, or "blocks"."""
 
 
-STORED = ["none", "blocks", "standard", pytest.param("all", marks=pytest.mark.long)]
+STORED = [
+    *("none", "blocks"),
+    pytest.param("standard", marks=pytest.mark.thorough),
+    pytest.param("all", marks=pytest.mark.long),
+]
 
 
 @pytest.fixture(scope="module", params=STORED)
@@ -298,6 +302,7 @@ def test_logs_out_of_order_are_put_into_order(lying, scenario):
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
+@pytest.mark.thorough
 def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, scenario):
     node, client = lying
 
@@ -310,6 +315,7 @@ def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, sce
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
+@pytest.mark.thorough
 def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario):
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
@@ -339,6 +345,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario):
         ended.set()
 
 
+@pytest.mark.thorough
 def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario):
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
@@ -354,6 +361,7 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
     assert asked == [range(number, number + 1)]
 
 
+@pytest.mark.thorough
 def test_a_client_has_many_logs_read_once_at_a_time(lying):
     _, client = lying
     bounds_of(client).few_logs = 5

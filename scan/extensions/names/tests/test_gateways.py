@@ -84,6 +84,7 @@ def test_a_name_is_what_its_gateway_answers(asking, receiver, path, has_form):
     assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
 
 
+@pytest.mark.thorough
 def test_what_gateways_said_is_kept_for_a_while(asking, receiver):
     """Also that they said nothing: a slow one must not delay each page."""
     ens, grace = asking.ens, asking.ens.people[7]
@@ -118,6 +119,7 @@ def test_an_address_that_a_gateway_gives_to_another_has_no_name(asking, receiver
     assert asking.of(mallory)[0] is None
 
 
+@pytest.mark.thorough
 def test_few_names_of_a_request_are_looked_up(asking, receiver):
     ens, people = asking.ens, asking.ens.people[:6]
     resolver = ens.offchain([receiver.url("/{data}")])
@@ -135,6 +137,7 @@ MOST = gateways.MAX_NESTED
 DEPTHS = [(2, 200), (MOST, 200), (MOST + 1, 404), (1_000, 404)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("depth", "status"), DEPTHS)
 def test_nested_lookups_end(asking, receiver, depth, status):
     ens, alice = asking.ens, asking.ens.people[0]
@@ -211,6 +214,7 @@ def ask(asked, urls, data=b"\x01"):
     return asked.answer(lookup, gateways.time.monotonic() + 3.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     receiver.behaviour = HOSTILE[kind]
@@ -219,6 +223,7 @@ def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     assert str(failure.value).isprintable() and len(str(failure.value)) < 100
 
 
+@pytest.mark.thorough
 def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, receiver):
     urls = [receiver.url(f"/{number}/{{data}}") for number in range(6)]
     answers = {"0": Answer(500), "1": said(b"\x07")}
@@ -239,6 +244,7 @@ def batch(*urls):
     return gateways.QUERY + encode(["(address,string[],bytes)[]"], [requests])
 
 
+@pytest.mark.thorough
 def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     receiver.behaviour = lambda _, received: (
         Answer(404) if received.path == "/no/0x01" else said(b"\x07")
@@ -252,6 +258,7 @@ def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     assert ask(hasty, [gateways.BATCH_URL], data) == answer
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "data",
     [
@@ -295,6 +302,7 @@ def test_malformed_lookups_are_refused(returned):
         gateways.Lookup.of_revert(returned, SENDER)
 
 
+@pytest.mark.thorough
 def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
     lookup = gateways.Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
     with pytest.raises(gateways.NoAnswer):

@@ -113,6 +113,7 @@ def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(l2, regis
     assert l2.of(erin) == (None, None)
 
 
+@pytest.mark.thorough
 def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, ethereum):
     """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
     frank, grace, heidi = ens.people[6:9]
@@ -134,6 +135,7 @@ def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, 
             assert (record["address"], record["coinType"]) == (frank, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
 def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault):
     known = sources(l2.client).get(Names)
@@ -146,6 +148,7 @@ def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault):
     assert l2.lookup("carol.eth").status_code in (502, 503)
 
 
+@pytest.mark.thorough
 def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1):
     sources(l2.client).get(Names).list_s = 0.05
     l2.mine()
@@ -157,6 +160,7 @@ def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1):
     assert l1.requests == before
 
 
+@pytest.mark.thorough
 def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum):
     sources(l2.client).get(Names).kept_s = 0.0  # or all but the first lie go unread
     heidi = l2.ens.people[8]
@@ -171,6 +175,7 @@ def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum)
     wait_until(lambda: l2.of(heidi) == ("heidi.eth", None))
 
 
+@pytest.mark.thorough
 def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
     alice = l2.ens.people[0]
     ethereum.point_on("alice.eth", alice, COIN)

@@ -10,6 +10,8 @@ from scan.extensions.names.tests.test_gateways import asking, long_attempts, say
 from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["asking", "long_attempts"]
 
 

@@ -13,6 +13,8 @@ from scan.extensions.phoenix import broadcaster
 from scan.extensions.streams.tests.conftest import announce_blocks
 from tests.support import WAIT_S, indexing, made_blocks, serving
 
+pytestmark = pytest.mark.thorough
+
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 OF_ANNA = f"addresses:0x{ANNA.hex()}"
 

@@ -288,6 +288,7 @@ def test_of_pings_that_come_together_the_last_one_is_answered(server):
     assert len(answered) < 10  # one for each piece that the server has read
 
 
+@pytest.mark.thorough
 def test_frames_that_come_byte_by_byte_are_counted(server):
     client = RawClient(server)
     for byte in frame(TEXT, b"x" * 2000):

@@ -29,6 +29,8 @@ from tests.support.database import execute, insert, use_short_checkpoints
 from tests.support.forked_python import Forked
 from tests.support.made_blocks import Chain, Move, address
 
+pytestmark = pytest.mark.thorough
+
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 DAY_S = 86_400
 DAYS, KEPT_DAYS, BLOCKS_A_DAY = 40, 20, 1
@@ -104,7 +106,6 @@ def client(followed):
     return create_app(followed.settings).test_client()
 
 
-@pytest.mark.thorough
 def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
     kept_from = client.get("/api/v1/transactions").json["keptFrom"]
     newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
@@ -249,7 +250,6 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
     assert auditing.run(followed.settings) == EXACT
 
 
-@pytest.mark.thorough
 def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
     with postgres.cloned(template) as killed:
         with closing(Database(killed, statement_timeout_ms=0)) as database:

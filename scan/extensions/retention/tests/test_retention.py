@@ -216,11 +216,13 @@ def test_what_derives_from_all_rows_stays(pruned):
         assert after[table] == pruned.before[table], table
 
 
+@pytest.mark.thorough
 def test_an_audit_of_all_tables_and_of_a_range_of_blocks_is_exact(pruned):
     assert auditing.run(pruned.settings) == EXACT
     assert auditing.run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 
+@pytest.mark.thorough
 def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):
     whole, kept, _, first, _ = pruned
     held = 0

@@ -298,6 +298,7 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url):
         assert search(client, text) == [], text
 
 
+@pytest.mark.thorough
 def test_whole_names_come_first_then_those_held_most(seeded):
     client = seeded.client
     assert search(client, "coin5")[0]["symbol"] == "COIN5"
@@ -306,6 +307,7 @@ def test_whole_names_come_first_then_those_held_most(seeded):
     assert len(search(client, "coin")) == 20
 
 
+@pytest.mark.thorough
 def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(seeded):
     [(block_hash, transaction_hash)] = execute(
         seeded.url,

@@ -18,6 +18,8 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import sources
 
+pytestmark = pytest.mark.thorough
+
 # Calls itself with its argument and one more, up to 200.
 NESTED = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
 CALLED = "0x" + "ca" * 20

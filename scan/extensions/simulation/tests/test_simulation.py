@@ -212,6 +212,7 @@ OFFERING_LESS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("methods", "missing"), OFFERING_LESS)
 def test_a_node_that_offers_less_gives_less_and_the_same(
     client, own_client, node, scenario, methods, missing
@@ -261,6 +262,7 @@ MALFORMED_ANSWERS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("result", MALFORMED_ANSWERS)
 def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)

@@ -13,6 +13,8 @@ from scan.indexer.partitions import DEFAULT_ROWS, Partitions
 from tests.support import made_blocks, serving
 from tests.support.database import execute
 
+pytestmark = pytest.mark.thorough
+
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 TYPES = frozenset({"heads", "transactions"})
 MOST_EVENTS = 100  # that a test has

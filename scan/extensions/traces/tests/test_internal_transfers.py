@@ -52,6 +52,7 @@ def test_what_a_contract_destroys_in_its_own_favour_is_burnt_before_cancun(datab
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
 @pytest.mark.parametrize("to_itself", [False, True])
 @pytest.mark.parametrize("amount", [0, 5])
@@ -107,6 +108,7 @@ def test_a_payment_that_the_node_repeats_moved_coin_once(database_url, heir, tim
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
+@pytest.mark.thorough
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     stage = Stage(anvil)
     purses(stage)
@@ -298,6 +300,7 @@ def test_a_block_leads_to_its_internal_transfers(client, scenario):
             assert client.get(f"/tx/{sent}").text.count(f'<tr id="{row}">') == 1
 
 
+@pytest.mark.thorough
 def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeypatch, caplog):
     monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
     maker = anvil.deploy(anvil.accounts[0], "Maker")

@@ -91,6 +91,7 @@ def test_an_invented_call_cannot_spend_what_its_account_does_not_have(paid, data
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
+@pytest.mark.thorough
 def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
     with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
@@ -100,6 +101,7 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
     assert (payment["value"], payment["proven"], shown["untracedBlocks"]) == ("7", False, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
 def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, wei, has_proofs):
     """Where the node offers no proofs, and where an account has as much as the node says."""
@@ -154,6 +156,7 @@ def in_json(raw):
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
 def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url, form):
     """5 wei, which the account that pays them has."""
@@ -165,6 +168,7 @@ def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, databa
     assert answer.status_code == 404 and "indexed without traces" in answer.json["error"]
 
 
+@pytest.mark.thorough
 def test_honest_traces_agree_with_the_access_list(paid, database_url):
     honest = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
     with client_behind(paid, database_url, honest) as client:

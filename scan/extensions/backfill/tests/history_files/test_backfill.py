@@ -97,6 +97,7 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url
     assert digest(database_url) == chain.digest
 
 
+@pytest.mark.thorough
 def test_few_missing_blocks_are_taken_from_a_node_that_has_them(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized()
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
@@ -169,6 +170,7 @@ def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
             assert blocks["total"] == chain.head + 1
 
 
+@pytest.mark.thorough
 def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
     chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
     cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
@@ -210,6 +212,7 @@ def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
 
 
+@pytest.mark.thorough
 def test_blocks_that_no_file_can_prove_are_refused_with_the_reason(database_url, tmp_path):
     sender = "0x" + "ab" * 20
     with anvil.Anvil() as node:

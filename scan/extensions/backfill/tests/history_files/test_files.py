@@ -14,6 +14,8 @@ from scan.extensions.backfill.tests.history_files import faulty_files, signed_ch
 from scan.indexer.block_rows import FetchedBlock
 from tests.support import WAIT_S, solidity
 
+pytestmark = pytest.mark.thorough
+
 BLOCKS = 50
 HEADER, BODY, SLIM = 3, 4, 10
 
@@ -39,7 +41,6 @@ def run_ethereumjs(*arguments):
     return done.stdout
 
 
-@pytest.mark.thorough
 def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
     expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
     # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
@@ -58,7 +59,6 @@ def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
         assert full == slim
 
 
-@pytest.mark.thorough
 def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(all_parts, tmp_path):
     path = tmp_path / "test-00000-00000000-noproofs.ere"
     with closing(e2store.E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:

@@ -178,6 +178,7 @@ def test_a_delegating_account_is_shown_as_one(delegations):
     assert "<h2>Authorizations</h2>" in page and "EIP-7702" in page
 
 
+@pytest.mark.thorough
 def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
     def contradiction(**changes):
         [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
@@ -195,6 +196,7 @@ def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
         assert contradiction(**changes).endswith(" and transactionsRoot"), changes
 
 
+@pytest.mark.thorough
 def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
     """Code that runs in an account's name may create contracts, which grow its nonce unseen; also
     before the first block of an index that begins later."""
@@ -215,6 +217,7 @@ def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
         assert {row["is_valid"] for row in stored} == {None, True, False}
 
 
+@pytest.mark.thorough
 def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     place_codes(anvil)
@@ -228,6 +231,7 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template
             assert [row["is_valid"] for row in rows(url)] == [True, second], traces
 
 
+@pytest.mark.thorough
 def test_without_traces_the_nonce_of_who_does_not_delegate_is_known(anvil, database_url):
     for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
         send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))

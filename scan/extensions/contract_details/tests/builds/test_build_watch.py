@@ -68,6 +68,7 @@ def keep(amount):
     return calldata("keep(uint256)", amount)
 
 
+@pytest.mark.thorough
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
     watched = Watched(running, foundry(tmp_path))
     library = running.deploy(creation_of("Halves"))
@@ -84,6 +85,7 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, 
     assert match_of(running, again) == ("full", "Store")
 
 
+@pytest.mark.thorough
 def test_code_that_a_node_placed_is_verified(running, tmp_path):
     """anvil_setCode: there is no creation."""
     code = running.anvil.call("eth_getCode", running.deploy(creation_of("Halves")), "latest")
@@ -103,6 +105,7 @@ def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
     assert match_of(running, library) == ("full", "Halves")
 
 
+@pytest.mark.thorough
 def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
@@ -225,6 +228,7 @@ def artifacts_after_build_info(project):
 NEWER_BUILDS = [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("newer", NEWER_BUILDS)
 def test_where_the_newest_build_does_not_verify_the_others_are_tried(running, tmp_path, newer):
     folder = newer(tmp_path / "project")
@@ -255,6 +259,7 @@ def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tm
     assert "hunter2secret" in caplog.text
 
 
+@pytest.mark.thorough
 def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplog):
     """Once for code, and once for the syntax trees."""
     caplog.set_level(logging.INFO)
@@ -274,6 +279,7 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
 
 
+@pytest.mark.thorough
 def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
     """As are those whose code is another beside further files."""
     one = parse(
@@ -324,6 +330,7 @@ def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
     assert decoded["candidates"][0]["source"] == "build"
 
 
+@pytest.mark.thorough
 def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_path):
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()
@@ -340,6 +347,7 @@ def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_pat
     assert running.execute(stored) == before
 
 
+@pytest.mark.thorough
 def test_a_vyper_build_verifies(running, vyper, tmp_path):
     source = BOX
     creation = vyper.creation_of(NEWEST, source)

@@ -17,6 +17,8 @@ from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["running"]
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"

@@ -144,6 +144,7 @@ def require_import(chain, form):
     assert chain.elsewhere.requests == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["etherscan", pytest.param("blockscout", marks=pytest.mark.long)])
 def test_what_another_explorer_has_verified_is_imported(chain, form):
     require_import(chain, form)

@@ -19,6 +19,8 @@ from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.hex import data
 from tests.support.anvil import calldata
 
+pytestmark = pytest.mark.thorough
+
 TYPES = {
     "t": layout.StorageType("value", "uint256", 32),
     "s": layout.StorageType("bytes", "string", 32),

@@ -106,6 +106,7 @@ OLD = Path(__file__).with_name("Old.sol").read_text()
 OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
 def test_releases_of_solidity(explorer, version):
     old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
@@ -122,6 +123,7 @@ def test_releases_of_solidity(explorer, version):
 VYPER = Path(__file__).with_name("token.vy").read_text()
 
 
+@pytest.mark.thorough
 def test_a_contract_of_vyper(explorer, vyper):
     address = vyper.verified(explorer, "0.4.3", VYPER, "Named.vy:Named")
     named = Deployed(explorer, address)

@@ -81,6 +81,7 @@ def test_the_line_where_a_creation_failed(deployed, number, mark, function):
     assert deployed.name_at(location["address"]) == "Created"
 
 
+@pytest.mark.thorough
 def test_the_line_that_led_to_code_which_optimisers_merge(explorer):
     creation, _ = deploy(explorer, "optimized", "Created", arguments(10, "a"))
     optimized = Deployed(explorer, creation, None, None, None)
@@ -137,6 +138,7 @@ def altered(code, old, new):
     return code.replace(old, new)
 
 
+@pytest.mark.thorough
 def test_code_that_differs_in_a_constant_is_other_code(deployed):
     """A constant address looks like that of a library, which may differ."""
     sum_ = f"73{'11' * 20}"
@@ -149,6 +151,7 @@ def test_code_that_differs_in_a_constant_is_other_code(deployed):
     assert (error["name"], error["location"]) == ("Error", None)
 
 
+@pytest.mark.thorough
 def test_code_with_other_metadata_is_found(deployed):
     """As where comments differ: a partial match."""
     prefix = b"dipfsX\x22\x12\x20".hex()
@@ -158,6 +161,7 @@ def test_code_with_other_metadata_is_found(deployed):
     assert location["line"] == line_of("fails: text")
 
 
+@pytest.mark.thorough
 def test_a_library_at_another_address_is_found(deployed):
     code = altered(deployed.child_creation, deployed.library[2:].lower(), "22" * 20)
     location = deployed.error(None, f"0x{code}{6:064x}")["location"]

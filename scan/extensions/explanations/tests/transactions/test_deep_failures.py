@@ -14,6 +14,8 @@ from tests.support import explorer, faulty_node
 from tests.support.anvil import calldata
 from tests.support.explorer import standard_input
 
+pytestmark = pytest.mark.thorough
+
 PATH = "src/Deep.sol"
 SOURCE = Path(__file__).with_name("Deep.sol").read_text()
 BOTTOM, CALL, MANY = 6, 8, 15
@@ -80,7 +82,6 @@ def is_in_javascript(call):
 answer_slowly = faulty_node.replacing(is_in_javascript, TOO_SLOW)
 
 
-@pytest.mark.thorough
 def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
     def traced(most_ms, result=f"return '{TOO_SLOW}'"):
         options = bounded(COUNTING, most_ms)

@@ -102,6 +102,7 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     require_line(failing, name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MERGED)
 def test_the_line_that_led_to_code_which_optimisers_merge(optimized, name):
     require_line(optimized, name)
@@ -206,10 +207,10 @@ LIES = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("failing", ["plain"], indirect=True)
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
-    if failing.way != "plain":
-        return
     sent = failing.transaction(call_of("text", 7))["hash"]
     fault = replacing(lambda call: runs_javascript(call) or asks_for_steps(call), json.loads(lie))
     with behind(failing.explorer.settings, fault) as (client, _):

@@ -9,6 +9,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.explanations.transactions.failure_locations import MAX_ALIKE
 from tests.support.explorer import compiled, linked, standard_input
 from tests.support.solidity import marked_line
 
@@ -315,3 +316,15 @@ def test_of_a_source_with_too_many_statements_nothing_is_claimed(explorer, monke
     monkeypatch.setattr(compiler_layouts, "MAX_STATEMENTS", 3)
     settings = {"optimizer": OPTIMIZED | {"runs": 201}, "viaIR": True}
     assert location_of_small(explorer, SMALL, settings, "f", 0) is None
+
+
+@pytest.mark.parametrize(("more", "mark"), [(0, "a7;"), (1, NOWHERE)])
+def test_of_too_many_statements_that_are_alike_none_is_named(explorer, more, mark):
+    """The map tells them apart: how many are looked for in it is bounded."""
+    alike = range(MAX_ALIKE + more)
+    checks = [f'require(n != {n}, "alike"); // a{n};' for n in alike]
+    head = ("pragma solidity ^0.8.20;", "contract Small {", "uint256 kept;")
+    source = "\n".join([*head, "function f(uint256 n) external {", *checks, "kept = n;", "}}"])
+    location = location_of_small(explorer, source, {"optimizer": OPTIMIZED}, "f", 7)
+    line = mark and marked_line(source, f"// {mark}")
+    assert (location["line"], location["function"]) == (line, "f"), location

@@ -82,6 +82,7 @@ def test_many_calls_and_much_data_are_cut_and_told(played):
     assert deep["frames"][600]["depth"] == 600
 
 
+@pytest.mark.thorough
 def test_flat_traces_give_the_same_tree(played):
     names = (
         "caught, then the next",
@@ -199,6 +200,7 @@ LIES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", LIES)
 def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
     """Neither the transaction's own record nor what the node is believed next."""
@@ -232,6 +234,7 @@ def test_a_frame_without_recipient_is_shown(played, kind):
     assert ("a new contract" in shown.text) == (kind == "CREATE")
 
 
+@pytest.mark.thorough
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
     database.execute(played.url, "DELETE FROM transaction_failures")
     large = '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'

@@ -146,6 +146,7 @@ def run(n: uint256):
 OLD_MODULES = [(f"\n{MODULE}", "lib/base.vy", 6, "put"), (MODULE, "A.vy", None, "run")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("other", "path", "line", "function"), OLD_MODULES)
 def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its_places(
     explorer, vyper, other, path, line, function

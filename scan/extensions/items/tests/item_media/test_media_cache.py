@@ -137,17 +137,12 @@ def test_sites_are_forgotten():
     now = [0.0]
     documents = media_cache.DocumentQueue(now=lambda: now[0])
 
-    def put(number):
-        accepted = documents.put(document(f"site{number}.com"))
-        if accepted:
-            documents.done(documents.take(), 0.1)
-        return accepted
-
-    assert all(put(number) for number in range(media_cache.MAX_SITES)) and not put(
-        media_cache.MAX_SITES
-    )
+    for number in range(media_cache.MAX_SITES):
+        assert documents.put(document(f"site{number}.com"))
+        documents.done(documents.take(), 0.1)
+    assert not documents.put(document("one.more.com"))
     now[0] = 61.0
-    assert put(media_cache.MAX_SITES)
+    assert documents.put(document("one.more.com"))
 
 
 @pytest.mark.parametrize("uri", ["https://[", "https://a.example:x/", "https://" + "a" * 70_000])

@@ -12,6 +12,8 @@ from scan.queries.holdings import UnitPrices
 from tests.support.database import execute, insert
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 HEAD = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
 DOLLAR, TOKEN = bytes([1] * 20), bytes([2] * 20)
 GIVEN = UnitPrices(

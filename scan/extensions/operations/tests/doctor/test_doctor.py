@@ -122,6 +122,7 @@ def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
 
 
+@pytest.mark.thorough
 def test_a_redis_that_is_full_counts_nothing(sound, tmp_path):
     with redis_server(tmp_path, None, "--maxmemory", "1") as storage:
         findings = sound.examine(SCAN_RATE_LIMIT_STORAGE=storage)
@@ -154,6 +155,7 @@ def test_a_node_that_lacks_methods(sound, methods, text, advice):
     assert warning["level"] == "warning" and advice in warning["advice"]
 
 
+@pytest.mark.thorough
 def test_a_node_ahead_of_this_machines_clock(sound):
     with Anvil() as ahead:
         ahead.call("evm_setNextBlockTimestamp", int(time.time()) + 3600)
@@ -163,6 +165,7 @@ def test_a_node_ahead_of_this_machines_clock(sound):
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
 
 
+@pytest.mark.thorough
 def test_a_chain_that_has_begun_shows_no_archive():
     """Nodes keep the state of the newest blocks, and one at block 0 has no other."""
     with Anvil() as young:
@@ -193,6 +196,7 @@ def test_an_invalid_index(sound):
     database.execute(url, "DROP TABLE twice")
 
 
+@pytest.mark.thorough
 def test_clients_that_can_choose_their_address(sound, shared_server):
     """Where a proxy is trusted that is not there; not where none is trusted."""
     environment = {"RPC_URL": sound.anvil.url, "SCAN_TRUSTED_PROXIES": "1"}
@@ -208,6 +212,7 @@ def test_the_text_has_one_line_per_check_and_advice_below(sound):
     assert lines[line + 1].strip().startswith("-> ")
 
 
+@pytest.mark.thorough
 def test_a_node_cannot_write_lines_of_the_report(sound):
     with FaultyNode(sound.anvil.url) as node:
         node.fault = node_error(-32000, "no\nok       node       all is well\x1b[2J")
