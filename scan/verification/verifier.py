@@ -14,6 +14,7 @@ import orjson
 from scan import registry
 from scan.contracts.abi_decoding import signatures_of
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
@@ -150,10 +151,7 @@ def verify(
     compiler).
     """
     verifier.stored_bytes.check(client)
-    contract = indexed_contract(verifier.database, submission.address)
-    is_blueprint = creation_comparison.preamble_of(contract.code) is not None
-    creation = verifier.creations.input_of(contract.address, contract.block_number)
-    code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
+    contract, creation, code = _deployed(verifier, submission)
     match, abi, stores = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
@@ -165,6 +163,22 @@ def verify(
     return verified
 
 
+def verify_again(verifier: Verifier, submission: Submission) -> None:
+    """Compile the stored sources of a contract, and store what that gives in the place of what is
+    stored of it, but for when it was verified. Raises as verify() does."""
+    contract, creation, code = _deployed(verifier, submission)
+    match, abi, stores = _compiled(verifier, submission, code, None)
+    layouts = layouts_of(match, code)
+    key = {"address": contract.address, "code_hash": contract.code_hash}
+    with verifier.database.transaction() as tx:
+        verified_at = tx.value("verification/verified_contracts_remove", **key)
+        _store(tx, contract, submission, match, abi, layouts, creation)
+        if verified_at is not None:
+            statement = "verification/verified_contracts_set_time"
+            tx.execute(statement, **key, verified_at=verified_at)
+    _store_findings(verifier.database, contract, match, stores)
+
+
 def add_findings(verifier: Verifier, submission: Submission) -> bool:
     """Compile the stored sources of a verified contract, store what verify() stores of them besides
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
@@ -172,6 +186,17 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     code = creation_comparison.DeployedCode(contract.code, None)
     match, _, stores = _compiled(verifier, submission, code, None)
     return _store_findings(verifier.database, contract, match, stores)
+
+
+def _deployed(
+    verifier: Verifier, submission: Submission
+) -> tuple[IndexedContract, bytes | None, creation_comparison.DeployedCode]:
+    """Return the contract of a submission, what created it, and the code to compare."""
+    contract = indexed_contract(verifier.database, submission.address)
+    is_blueprint = creation_comparison.preamble_of(contract.code) is not None
+    creation = verifier.creations.input_of(contract.address, contract.block_number)
+    code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
+    return contract, creation, code
 
 
 def _compiled(
@@ -213,7 +238,7 @@ def indexed_contract(database: Database, address: bytes) -> IndexedContract:
 
 
 def _store(
-    database: Database,
+    database: Database | Transaction,
     contract: IndexedContract,
     submission: Submission,
     match: Match,
