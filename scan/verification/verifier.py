@@ -17,6 +17,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.verification import bytecode_comparison, compiler_store, creation_comparison, hooks
 from scan.verification.compiler_run import FINDINGS_S, WAIT_S, CompilerPlaces
@@ -208,11 +209,15 @@ def _compiled(
 ) -> tuple[Match, str, list[hooks.Store]]:
     """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
     deadline = time.monotonic() + WAIT_S
+    text = verifier.database.value(
+        "verification/verified_contracts_get_metadata", code_hash=keccak256(code.runtime)
+    )
+    stated = orjson.loads(text).get("settings") if text else None
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
-            match = MatchSearch(compilations, code).run()
+            match = MatchSearch(compilations, code, stated).run()
             compilations.submission = match.submission
             place.begin_anew(FINDINGS_S)  # a match is not lost as the search for it took long
             contract = compilations.with_libraries(match.contract, match.settings)
