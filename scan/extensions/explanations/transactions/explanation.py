@@ -49,7 +49,9 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     addresses: list[str] = []
     if failure is not None:
         addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
-    return Shown({"sentence": summary.parts, "failure": failure}, addresses)
+    console = queries.console_lines(reader(), transaction) if failure else ()
+    shown = {"sentence": summary.parts, "failure": failure, "console": console}
+    return Shown(shown, addresses)
 
 
 class CodeInTraces(TracedCode):

@@ -2,7 +2,7 @@
 failed, its calls and its changes of the state.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -13,7 +13,11 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.decoding.contract_abis import ContractAbis, block_of
 from scan.extensions.decoding.details import TransactionDetails, bound_work
 from scan.extensions.explanations.storage import mapping_keys
-from scan.extensions.explanations.transactions import failure_locations, transaction_summary
+from scan.extensions.explanations.transactions import (
+    console_logs,
+    failure_locations,
+    transaction_summary,
+)
 from scan.extensions.explanations.transactions import state_changes as event_state
 from scan.extensions.explanations.transactions.mapped_code import MAX_GAS, has_source_map
 from scan.extensions.explanations.transactions.summary_facts import Facts
@@ -113,6 +117,21 @@ def _locations(
     if reader.has_node_failed:
         reader.do_not_cache()
     return locations
+
+
+def console_lines(reader: Reader, record: Mapping[str, Any]) -> Sequence[console_logs.Line]:
+    """Return what a transaction's calls of console.log say; nothing where the node is none for
+    development, whose contracts have such calls, or has no trace now."""
+    if not reader.is_development:
+        return ()
+    try:
+        sent = transactions.indexed(record)
+        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, Unavailable) and not reader.has_node_failed:
+            raise  # the database is unavailable
+        return ()
+    return console_logs.lines(trace.frames)
 
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:

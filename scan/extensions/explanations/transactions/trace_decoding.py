@@ -11,6 +11,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding import contract_abis, decoding
 from scan.extensions.decoding.details import MAX_CONTRACTS
+from scan.extensions.explanations.transactions import console_logs
 from scan.extensions.explanations.transactions.failure_locations import Location
 from scan.extensions.traces import traces, transaction_traces
 from scan.hex import to_hex
@@ -32,6 +33,11 @@ class DecodedFrame(NamedTuple):
     logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
     location: Location | None = None
     contradiction: str | None = None
+
+    @property
+    def console_text(self) -> str | None:
+        """What a call of console.log says."""
+        return console_logs.text_of(self.frame)
 
     def record(self) -> dict[str, Any]:
         fields = recorded("frame", self)
@@ -109,6 +115,7 @@ def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
     return (
         len(frame.input) >= 4
         and not traces.is_creation(frame.type)
+        and frame.to_address != console_logs.ADDRESS
         and int.from_bytes(frame.to_address or b"", "big") > LAST_PRECOMPILED
     )
 

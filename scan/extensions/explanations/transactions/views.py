@@ -15,8 +15,12 @@ from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TracedCode
+from scan.extensions.explanations.transactions import (
+    console_logs,
+    state_changes,
+    transaction_failures,
+)
 from scan.extensions.explanations.transactions import queries as explanations
-from scan.extensions.explanations.transactions import state_changes, transaction_failures
 from scan.extensions.explanations.transactions.explanation import CodeInTraces
 from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame
 from scan.extensions.traces.traces import is_creation
@@ -38,7 +42,11 @@ blueprint = Blueprint("explanations", __name__)
 def get_trace(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(reader(), record)
-    trace_record = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
+    trace_record = {
+        "frames": [frame.record() for frame in frames],
+        "frameCount": trace.frame_count,
+        "logs": [line.record() for line in console_logs.lines(trace.frames)],
+    }
     return of_trace(record, trace_record, is_truncated=trace.is_truncated)
 
 
