@@ -27,6 +27,7 @@ INDEXED = {
     *"""
         credits uncles list_counts creation_comparisons stored_verifications retention removed_items
         earlier_sightings contract_creations replaced_codes
+        followed_contracts unfollowed_contracts event_views contract_event_counts
     """.split(),
 }
 
