@@ -213,7 +213,7 @@ def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, ca
         with connection:
             followed.follow_builds()
             assert len(followed.contracts()) == MOST_AUTOMATIC
-            assert "22 contracts of builds are not followed" in caplog.text
+            assert "22 contracts of builds or more are not followed" in caplog.text
 
 
 def test_a_removed_contract_leaves_nothing(coffers, database_url):
