@@ -343,7 +343,7 @@ class Fit(NamedTuple):
 
     entry: Entry
     values: Sequence[Any]
-    zero: str = "\0"  # as render() has it
+    of_event: bool = False
 
     def decoded(self) -> Decoded:
         entry = self.entry
@@ -352,7 +352,7 @@ class Fit(NamedTuple):
             entry.names, entry.types, entry.indexed, self.values, strict=True
         ):
             argument_type = topic_type(type_) if is_topic else type_
-            text = render(argument_type, value, self.zero)
+            text = render(argument_type, value, of_event=self.of_event)
             arguments.append(Argument(name, type_.name, text, argument_type is HASH, is_topic))
         return Decoded(entry.name, entry.signature, arguments, entry.source)
 

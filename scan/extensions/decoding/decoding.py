@@ -31,8 +31,6 @@ from scan.queries.transactions import indexed
 recorded = recording(__file__)
 
 LEAST_ERROR_BYTES = 96  # of a log's data that has an error: a place, a size and a selector
-# PostgreSQL, which decodes events of followed contracts, has no zero in a text: so others.
-ZERO_OF_EVENTS = "\ufffd"
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
 
@@ -217,7 +215,7 @@ def _values_of_log(
     except (AbiError, OverflowError):
         return None
     values = [next(words) if is_topic else next(plain) for is_topic in entry.indexed]
-    return abi_decoding.Fit(entry, values, zero=ZERO_OF_EVENTS)
+    return abi_decoding.Fit(entry, values, of_event=True)
 
 
 Record = dict[str, Any]

@@ -9,7 +9,6 @@ import orjson
 
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
-from scan.database.errors import QueryTooSlow
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
@@ -43,14 +42,14 @@ Record = dict[str, Any]
 
 
 class ListedEvents(NamedTuple):
-    """The events of a followed contract; `counts` by first topic, None where they take too long."""
+    """The events of a followed contract; `counts` are their logs by first topic."""
 
     name: str
     complete_from: int
     problem: str | None  # why views cannot be made
     left_out: int  # events of the ABI that are no tables
     tables: Sequence[Record]
-    counts: Mapping[str, int] | None
+    counts: Mapping[str, int]
 
 
 class FollowedEvent(NamedTuple):
@@ -76,19 +75,9 @@ def not_followed(address: bytes) -> NotFound:
 def listed(reader: Reader, address: bytes) -> ListedEvents:
     """Return a contract's events; raises NotFound for a contract that is not followed."""
 
-    def read(*, is_counted: bool) -> Sequence[Any]:
-        return reader.row(
-            "queries/event_views_list",
-            address=address,
-            is_counted=is_counted,
-            is_unbounded=is_counted,
-        )
-
-    try:
-        name, complete_from, problem, left_out, views, counts = read(is_counted=True)
-    except QueryTooSlow:
-        name, complete_from, problem, left_out, views, _ = read(is_counted=False)
-        counts = "null"
+    name, complete_from, problem, left_out, views, counts = reader.row(
+        "queries/event_views_list", address=address
+    )
     if name is None:
         raise not_followed(address)
     if len(views) > FEW_BYTES:
@@ -100,7 +89,7 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
 
 
 def event_record(
-    address: bytes, contract: str, event: Mapping[str, Any], counts: Mapping[str, int] | None
+    address: bytes, contract: str, event: Mapping[str, Any], counts: Mapping[str, int]
 ) -> Record:
     """Return the record of an event of listed(), by its newest form."""
     *earlier, newest = event["forms"]
@@ -108,7 +97,7 @@ def event_record(
     signatures.pop(newest["signature"], None)
     topics = {form["topic0"] for form in event["forms"]}
     count = None
-    if counts is not None and None not in topics:
+    if None not in topics:
         count = sum(counts.get(topic, 0) for topic in topics)
     table = read_table(
         address, contract, event["view"], event["event"], event["columns"], event["forms"]

@@ -145,8 +145,8 @@ class Following:
                 log.info("following %s, which is %s of a build", to_hex(bytes(address)), name)
         if total > places and total != self._told_beyond:
             log.warning(
-                "%d contracts of builds are not followed, only the first %d: `scan events add`"
-                " follows others",
+                "%d contracts of builds or more are not followed, only the first %d:"
+                " `scan events add` follows others",
                 total - places,
                 MOST_AUTOMATIC,
             )

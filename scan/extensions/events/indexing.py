@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from scan.commands.hooks import Indexing
@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
 BUILDS_EVERY_S = 3.0
+LEAST_SHARE = 50  # times the seconds that a look took, until the next one
 AGAIN_S = 60.0  # after a contract's older logs could not be filled
 NAME = "scan-events"
 
@@ -37,19 +38,28 @@ def opened(settings: Settings) -> Iterator[Following]:
             yield Following(database)
 
 
+def _next(look: Callable[[], None], every_s: float) -> float:
+    """Look, and return when to look again: with many contracts less often, so that it takes little
+    of the time."""
+    began = time.monotonic()
+    look()
+    ended = time.monotonic()
+    return ended + max(every_s, LEAST_SHARE * (ended - began))
+
+
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Follow until `stop` is set."""
-    look_at = 0.0
+    builds_at = views_at = 0.0
     told = ""  # the error that was logged
     waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
     with opened(settings) as following:
         while not stop.is_set():
             is_idle = True
             try:
-                if time.monotonic() >= look_at:
-                    following.follow_builds()
-                    look_at = time.monotonic() + BUILDS_EVERY_S
-                following.make_views()
+                if time.monotonic() >= builds_at:
+                    builds_at = _next(following.follow_builds, BUILDS_EVERY_S)
+                if time.monotonic() >= views_at:
+                    views_at = _next(following.make_views, EVERY_S)
                 for fill in following.fills():
                     waits[fill.address] = waits.get(fill.address, 0) - 1
                     if waits[fill.address] < 0:

@@ -135,6 +135,8 @@ def test_all_logs_are_there_in_every_selection_of_logs(coffers, postgres, templa
                 coffers.deposit(7)
                 index.wait_for(anvil.head())
                 assert amounts(url) == [1, 2, 3, 7]
+                counted = execute(url, "SELECT sum(logs)::integer FROM contract_event_counts")
+                assert counted == execute(url, "SELECT count(*)::integer FROM contract_events")
         with Indexing(other, anvil.url, until=anvil.head(), logs=logs):
             connection, followed = following(other)
             with connection:
@@ -212,7 +214,7 @@ def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, ca
         with connection:
             followed.follow_builds()
             assert len(followed.contracts()) == MOST_AUTOMATIC
-            assert "22 contracts of builds are not followed" in caplog.text
+            assert "22 contracts of builds or more are not followed" in caplog.text
 
 
 def test_a_removed_contract_leaves_nothing(coffers, database_url):
@@ -226,7 +228,8 @@ def test_a_removed_contract_leaves_nothing(coffers, database_url):
             assert followed.remove(address_of(coffers.proxy)) == ["coffer_deposited"]
         coffers.deposit(6)
         index.wait_for(anvil.head())
-    assert execute(database_url, "SELECT count(*) FROM contract_events") == [(0,)]
+    for table in ("contract_events", "contract_event_counts"):
+        assert execute(database_url, f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608
     with pytest.raises(psycopg2.errors.UndefinedTable):
         amounts(database_url)
 

@@ -9,6 +9,7 @@ import psycopg2
 import pytest
 
 from scan.contracts.abi_decoding import MAX_TYPES, index_abi
+from scan.contracts.abi_json import MAX_REPLACED, event_text
 from scan.extensions.decoding.decoding import decode_log
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
 from scan.extensions.events.tests.random_events import Events
@@ -165,6 +166,20 @@ def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(curso
     by_sql, by_api = read(cursor, note, [table.forms[0].topic0], data)
     assert by_sql == by_api
     assert by_sql[0].startswith("\ufffd" * 3 + "(")
+
+
+def test_texts_are_replaced_alike_and_up_to_a_bound(cursor):
+    random = Random(7)
+    texts = [b"", b"\0", b"a" * 300_000 + b"\0" + "é".encode() * 300_000, b"\xff" * 3_000_000]
+    texts += [b"\xc3\x28" * 400, "\ufffd".encode() * 300, "\ufffd".encode() * 300 + b"\0"]
+    pieces = ["é€𝄞\ufffd".encode(), b"\0", b"\xff", b"\xe2\x82", b"abc" * 40, b"\xf0\x9f\x98"]
+    for _ in range(200):
+        texts.append(b"".join(random.choices(pieces, k=random.randrange(1, 90))))
+    for text in texts:
+        cursor.execute("SELECT abi_text(%s)", [text])
+        said = cursor.fetchone()[0]
+        assert said == event_text(text)
+        assert b"\0" not in text or said.count("\ufffd") <= MAX_REPLACED
 
 
 def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil, tmp_path):

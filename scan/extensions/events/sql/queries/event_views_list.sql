@@ -1,21 +1,17 @@
 -- The events of a followed contract: what they are, and how many logs have each first topic.
--- params: address bytea, is_counted boolean
--- literals: is_counted
+-- params: address bytea
+-- literals: none
 -- returns: one row: index version, the contract's name (null: it is not followed), the block from which on it is
 --   complete, why views cannot be made (null: they are), events of the ABI that are no views, JSON array of
---   {view, event, columns, forms}, JSON object of counts by first topic (null: not counted)
--- index: followed_contracts_pkey, event_views_by_address, contract_events_by_topic0
+--   {view, event, columns, forms}, JSON object of counts by first topic
+-- index: followed_contracts_pkey, event_views_by_address, contract_event_counts_pkey
 SELECT index_version(), c.name, c.complete_from, c.views_problem, c.events_left_out, (
         SELECT json_list(string_agg(json_build_object('view', v.view_name, 'event', v.event, 'columns', v.columns,
             'forms', v.forms)::text, ',' ORDER BY v.view_name))
         FROM event_views v
         WHERE v.address = c.address), (
-        SELECT coalesce(json_object_agg(n.topic, n.logs), '{}')::text
-        FROM (
-            SELECT encode(e.topic0, 'hex') AS topic, count(*) AS logs
-            FROM contract_events e
-            WHERE %(is_counted)s AND e.address = c.address AND e.topic0 IS NOT NULL
-            GROUP BY e.topic0
-        ) AS n)
+        SELECT coalesce(json_object_agg(encode(n.topic0, 'hex'), n.logs), '{}')::text
+        FROM contract_event_counts n
+        WHERE n.address = c.address)
 FROM (SELECT) AS one
 LEFT JOIN followed_contracts c ON c.address = %(address)s;

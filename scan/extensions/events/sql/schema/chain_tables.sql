@@ -34,3 +34,44 @@ CREATE INDEX IF NOT EXISTS contract_events_by_address3 ON contract_events (addre
     WHERE topic_address(topic3) IS NOT NULL;
 -- The two columns depend on each other: without this the planner expects one row of an event.
 CREATE STATISTICS IF NOT EXISTS contract_events_by_event (dependencies, mcv) ON address, topic0 FROM contract_events;
+
+-- How many logs of a followed contract have a first topic, '' for none. Whatever writes contract_events keeps it.
+CREATE TABLE IF NOT EXISTS contract_event_counts (
+    address bytea NOT NULL,
+    topic0 bytea NOT NULL,
+    logs bigint NOT NULL CHECK (logs > 0),
+    PRIMARY KEY (address, topic0)
+);
+CREATE OR REPLACE FUNCTION count_added_events() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO contract_event_counts AS c (address, topic0, logs)
+    SELECT a.address, coalesce(a.topic0, ''), count(*) FROM added a GROUP BY 1, 2
+    ON CONFLICT (address, topic0) DO UPDATE SET logs = c.logs + EXCLUDED.logs;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE FUNCTION count_removed_events() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    WITH removals AS MATERIALIZED (
+        SELECT r.address, coalesce(r.topic0, '') AS topic0, count(*) AS logs FROM removed r GROUP BY 1, 2
+    ), ended AS (
+        DELETE FROM contract_event_counts c USING removals r
+        WHERE c.address = r.address AND c.topic0 = r.topic0 AND c.logs = r.logs
+    )
+    UPDATE contract_event_counts c SET logs = c.logs - r.logs FROM removals r
+    WHERE c.address = r.address AND c.topic0 = r.topic0 AND c.logs <> r.logs;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE FUNCTION forget_event_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM contract_event_counts;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER contract_events_added AFTER INSERT ON contract_events
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_events();
+CREATE OR REPLACE TRIGGER contract_events_removed AFTER DELETE ON contract_events
+    REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_events();
+CREATE OR REPLACE TRIGGER contract_events_truncated AFTER TRUNCATE ON contract_events
+    FOR EACH STATEMENT EXECUTE FUNCTION forget_event_counts();

@@ -1,0 +1,57 @@
+"""What following reads every second, with 500 contracts followed and 100,000 with the code of
+builds."""
+
+import pytest
+
+from scan.extensions.events.following import MOST_AUTOMATIC
+from tests.support.database import execute
+from tests.support.explain import ExplainingDatabase
+
+FOLLOWED, BUILDS, OF_A_BUILD = 500, 1000, 100_000
+TABLES = "contracts, built_abis, followed_contracts, contract_changes, verified_contracts"
+# Of a build each, but for the first, of which there are many; the followed ones are proxies, too.
+ROWS = f"""
+    CREATE FUNCTION of(text) RETURNS bytea LANGUAGE sql RETURN substr(sha256($1::bytea), 1, 20);
+    INSERT INTO contracts SELECT of('many' || n), n, sha256('code1')
+    FROM generate_series(1, {OF_A_BUILD}) AS n;
+    INSERT INTO contracts SELECT of('one' || n), n, sha256(('code' || n)::bytea)
+    FROM generate_series(2, {BUILDS}) AS n;
+    INSERT INTO contracts SELECT of('other' || n), n, sha256(('other' || n %% 3000)::bytea)
+    FROM generate_series(1, 100000) AS n;
+    INSERT INTO contract_changes SELECT of('other' || n), n, NULL, true
+    FROM generate_series(1, 100000) AS n;
+    INSERT INTO built_abis SELECT sha256(('code' || n)::bytea), 'Build' || n, '[]', now()
+    FROM generate_series(1, {BUILDS}) AS n;
+    INSERT INTO followed_contracts (address, name, complete_from, is_automatic, implementations)
+    SELECT of('other' || n), 'c' || n, 0, n < {MOST_AUTOMATIC},
+        ARRAY[of('many' || n), of('many' || n + 500)]
+    FROM generate_series(1, {FOLLOWED}) AS n;
+    ANALYZE {TABLES};
+"""  # noqa: S608
+
+
+@pytest.fixture(scope="module")
+def database(postgres, template):
+    with postgres.cloned(template) as url:
+        execute(url, ROWS)
+        explaining = ExplainingDatabase(url)
+        yield explaining
+        explaining.close()
+
+
+def plan_of(database, statement, **params):
+    database.plans.clear()
+    database.rows(statement, **params)
+    return database.plans[0]
+
+
+def test_contracts_of_builds_are_found_by_their_code(database):
+    plan = plan_of(database, "events/built_contracts_list", most=MOST_AUTOMATIC)
+    plan.require_indexes(small={"built_abis", "followed_contracts", "unfollowed_contracts"})
+    assert plan.buffers <= 10 * BUILDS
+
+
+def test_what_views_follow_from_is_read_by_indexes(database):
+    plan = plan_of(database, "events/contracts_list_due")
+    plan.require_indexes(small={"followed_contracts"})
+    assert plan.buffers <= 40 * FOLLOWED
