@@ -113,6 +113,7 @@ def post_worker_init(worker):
             for threads in (
                 background_threads.threads,
                 background_threads.equal_creations_threads,
+                background_threads.restored_sources_threads,
                 *(part.threads for part in registry.parts(Worker)),
             )
             for thread in threads(services)

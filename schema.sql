@@ -16,4 +16,5 @@
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql
 \ir sql/schema/verified_contracts.sql
+\ir sql/schema/owners.sql
 \ir sql/schema/partitions.sql

@@ -1,6 +1,7 @@
 """`scan backup` and `scan restore` write a database of the embedded PostgreSQL to a file, and make
-one from it; `scan migrate` updates the schema of any database, or says what it would do. The
-embedded PostgreSQL of `scan run` lies in a data directory, which one process holds at a time.
+one from it, or with --owners do so with what people gave, in any database; `scan migrate` updates
+the schema of any database, or says what it would do. The embedded PostgreSQL of `scan run` lies in
+a data directory, which one process holds at a time.
 """
 
 import argparse
@@ -8,12 +9,14 @@ import fcntl
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
-from scan.database import migrations
+from scan.database import migrations, owners_file
+from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StillStarting
 from scan.database.embedded_backups import back_up
 from scan.database.embedded_backups import restore as restore_database
@@ -66,12 +69,20 @@ def add_backup(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=backup)
     text = "an older file is replaced once the new one is whole"
     command.add_argument("file", type=Path, metavar="FILE", help=text)
+    _add_owners(command, "only keys, webhooks, verified sources, labels and imports, of any server")
+
+
+def _add_owners(command: argparse.ArgumentParser, text: str) -> None:
+    command.add_argument("--owners", action="store_true", help=text)
+    text = "with --owners: which database of SCAN_DATA_DIR, where it has several"
+    command.add_argument("--database", metavar="NAME", help=text)
 
 
 def backup(settings: Settings, options: argparse.Namespace) -> int:
+    if options.owners:
+        return _back_up_owners(settings, options)
     _require_embedded(settings)
-    if not (settings.data_dir / "postgres").is_dir():
-        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), "there is no PostgreSQL in it")
+    _require_data(settings)
     try:
         with _started_alone(settings) as postgres:
             back_up(postgres, postgres.database_url(_chosen(settings, postgres)), options.file)
@@ -80,6 +91,46 @@ def backup(settings: Settings, options: argparse.Namespace) -> int:
         back_up(EmbeddedPostgres(settings.data_dir), url, options.file)
     print_lines(f"wrote {options.file}")
     return 0
+
+
+def _back_up_owners(settings: Settings, options: argparse.Namespace) -> int:
+    if not settings.database_url:
+        _require_data(settings)
+    with _database_url(settings, options.database) as url, _opened(url) as database:
+        rows, unknown = owners_file.write(database, options.file)
+    print_lines(f"wrote {options.file}: {rows} rows")
+    if unknown:
+        tables = ", ".join(unknown)
+        print_lines(f"not in it, as this version does not know these tables: {tables}")
+    return 0
+
+
+def _require_data(settings: Settings) -> None:
+    if not (settings.data_dir / "postgres").is_dir():
+        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), "there is no PostgreSQL in it")
+
+
+@contextmanager
+def _database_url(settings: Settings, name: str | None, new_name: str = "") -> Iterator[str]:
+    """Yield the URL of DATABASE_URL, of the running `scan run`, or of the database `name` of the
+    embedded PostgreSQL, by default as _chosen() does. Where that has none, `new_name` is made."""
+    if settings.database_url:
+        if name:
+            raise SettingError("DATABASE_URL", without_password(settings.database_url), OUTSIDE)
+        yield settings_with_database(settings).database_url
+        return
+    try:
+        with _started_alone(settings) as postgres:
+            yield postgres.database_url(_chosen(settings, postgres, name, new_name))
+    except DataDirInUse:
+        url = settings_with_database(settings).database_url
+        yield url if name is None else EmbeddedPostgres.sibling_url(url, name)
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Database]:
+    with closing(Database(url, statement_timeout_ms=0, name="scan-owners")) as database:
+        yield database
 
 
 def _require_embedded(settings: Settings) -> None:
@@ -101,29 +152,57 @@ def _started_alone(settings: Settings) -> Iterator[EmbeddedPostgres]:
             postgres.stop()
 
 
-def _chosen(settings: Settings, postgres: EmbeddedPostgres) -> str:
-    """Return the database of the chain at RPC_URL, or the only one. Raises SettingError."""
+def _chosen(
+    settings: Settings, postgres: EmbeddedPostgres, name: str | None = None, new_name: str = ""
+) -> str:
+    """Return the database `name`, that of the chain at RPC_URL, the only one, or `new_name` where
+    there is none. Raises SettingError."""
     names = postgres.databases()
     remembered = postgres.chain_of(settings.rpc_urls[0]) if settings.rpc_urls else None
-    if remembered in names:
-        return remembered
-    if len(names) == 1:
+    for chosen in (name, remembered) if name is None else (name,):
+        if chosen in names:
+            return str(chosen)
+    if name is None and len(names) == 1:
         return names[0]
+    if name is None and not names and new_name:
+        return new_name
     reason = f"which chain of {settings.data_dir}? There are: {', '.join(names) or 'none'}"
-    raise SettingError("RPC_URL", "", reason)
+    raise SettingError("--database" if name else "RPC_URL", name or "", reason)
 
 
 def add_restore(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=restore)
     command.add_argument("file", type=Path, metavar="FILE", help="what `scan backup` wrote")
+    _add_owners(command, "a file of `scan backup --owners`, into any database of the same chain")
+    text = "with --owners: leave out tables and columns that this version does not know"
+    command.add_argument("--without-unknown", action="store_true", help=text)
 
 
 def restore(settings: Settings, options: argparse.Namespace) -> int:
+    if options.owners:
+        return _restore_owners(settings, options)
     _require_embedded(settings)
     with _started_alone(settings) as postgres:
         name = restore_database(postgres, options.file)
     goes_on = "`scan run` with a node of this chain goes on from its newest block"
     print_lines(f"restored {name}; {goes_on}")
+    return 0
+
+
+def _restore_owners(settings: Settings, options: argparse.Namespace) -> int:
+    file = owners_file.OwnersFile(options.file)
+    new_name = file.header.database if migrations.EMBEDDED.fullmatch(file.header.database) else ""
+    with _database_url(settings, options.database, new_name) as url:
+        migrations.run(replace(settings, database_url=url))
+        with _opened(url) as database:
+            tables = owners_file.restore(database, file, leaves_out_unknown=options.without_unknown)
+    for table in tables:
+        there = table.rows - table.inserted
+        more = f", {there} were there already" if there else ""
+        print_lines(f"{table.name}: {table.inserted} of {table.rows} rows restored{more}")
+    left_out = sorted(file.rows.keys() - {table.name for table in tables})
+    if left_out:
+        print_lines(f"left out, as this version does not know them: {', '.join(left_out)}")
     return 0
 
 

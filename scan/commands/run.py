@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -21,8 +21,9 @@ from urllib.parse import urlsplit
 from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.long_work import start
+from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StartFailed
-from scan.errors import SettingError
+from scan.errors import ScanError, SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer import chain_identity, progress
@@ -168,11 +169,35 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
         while not stop.is_set():
             name = database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
+                if name not in postgres.databases():
+                    _name_older(postgres, name)
                 _follow_chain(settings, postgres, name, stop, own_node)
     finally:
         log.info("stopping PostgreSQL")
         (settings.data_dir / startup.DATABASE_FILE).unlink(missing_ok=True)
         postgres.stop()
+
+
+MOST_NAMED = 3
+
+
+def _name_older(postgres: EmbeddedPostgres, new: str) -> None:
+    """Say which older databases of the chain id of a new one have what no index has again."""
+    beginning = "_".join(new.split("_")[:2])
+    others = [name for name in postgres.databases() if name.startswith(f"{beginning}_")]
+    with_rows: list[tuple[int, int, str]] = []
+    for name in others:
+        url = postgres.database_url(name)
+        with closing(Database(url, statement_timeout_ms=5000)) as older, suppress(ScanError):
+            [(keys, webhooks)] = older.rows("database/owners_count")
+            with_rows += [(keys, webhooks, name)] if keys or webhooks else []
+    for keys, webhooks, name in sorted(with_rows)[-MOST_NAMED:]:
+        log.warning(
+            "%s is a new database; %s has %d API keys and %d webhooks, which come along by"
+            " `scan backup --owners owners.jsonl --database %s` and, while this runs,"
+            " `scan restore --owners owners.jsonl`",
+            *(new, name, keys, webhooks, name),
+        )
 
 
 def database_of_chain(

@@ -168,6 +168,12 @@ class EmbeddedPostgres:
         maintenance.close()
         return self._url(name)
 
+    @staticmethod
+    def sibling_url(url: str, name: str) -> str:
+        """Return the URL of another database of the server of a URL of database_url()."""
+        _, _, query = url.partition("?")
+        return f"postgresql://postgres@/{name}?{query}"
+
     def chain_of(self, rpc_url: str) -> str | None:
         """Return the database that was last used with a node's URL, None for a new URL. It serves a
         start while the node is down."""

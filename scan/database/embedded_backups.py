@@ -18,6 +18,7 @@ from scan.database.embedded import EmbeddedPostgres
 from scan.errors import ScanError
 from scan.files import PRIVATE, whole_file
 
+DUMP = b"PGDMP"  # with which files of pg_dump begin
 DIGEST_BYTES = 32  # SHA-256, at the end of a backup
 WITHOUT_ROLES = ("--no-owner", "--no-privileges")
 _NAME = re.compile(r"^; +dbname: (scan_[0-9]\w*)$", re.M | re.ASCII)
@@ -51,11 +52,20 @@ def restore(postgres: EmbeddedPostgres, path: Path) -> str:
     try:
         with path.open("rb") as file:
             is_whole = _digest(file, path.stat().st_size - DIGEST_BYTES) == file.read()
+            file.seek(0)
+            is_dump = file.read(len(DUMP)) == DUMP
     except OSError as error:
         raise BackupFailed(f"cannot read {path}: {error.strerror}") from None
+    if is_dump and not is_whole:
+        raise BackupFailed(
+            f"{path} has no checksum at its end: an older version of Scan, or pg_dump, wrote it"
+            " without one, or it was cut or changed since. Restore what an older version wrote with"
+            " that version, and let this one save what cannot be indexed again from its database:"
+            " `scan backup --owners owners.jsonl`"
+        )
     match = is_whole and _NAME.search(_run(postgres, "pg_restore", "--list", str(path)))
     if not match:
-        raise BackupFailed(f"{path} was not written by `scan backup`, or was changed since")
+        raise BackupFailed(f"{path} was not written by `scan backup`")
     name = match[1]
     url = postgres.database_url(name)
     with closing(Database(url, statement_timeout_ms=60_000)) as database:

@@ -68,11 +68,13 @@ class NotPermitted(Unavailable):
 
 
 class SchemaMismatch(Unavailable):
-    """The database lacks what a statement names, which is PostgreSQL's `reason`."""
+    """The database lacks what a statement names, which is PostgreSQL's `reason`. The message ends
+    with the `way_out`, where there is one."""
 
-    def __init__(self, message: str, *, reason: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, reason: str, way_out: str = "") -> None:
+        super().__init__(f"{message}{way_out}")
         self.reason = reason
+        self.way_out = way_out
 
 
 class LimitExceeded(Unavailable):

@@ -37,11 +37,13 @@ SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
 GIT_TIMEOUT_S = 10.0
-WAY_OUT = (
-    "Run the version that they are of; or save them with `scan backup FILE`, and index anew with"
-    " another SCAN_DATA_DIR, or an empty database in DATABASE_URL: docs/operation.md, A database of"
-    " another commit."
+SAVE = (
+    "Run the version that they are of; or save what cannot be indexed again with `scan backup"
+    " --owners owners.jsonl{of}`, put it into a new database with `{new} scan restore --owners"
+    " owners.jsonl`, and index anew with `{run}`: docs/operation.md, Upgrade."
 )
+# The name of a database of `scan run`.
+EMBEDDED = re.compile(r"scan_[0-9]+_[0-9a-f]{8}\w*")
 _COMMIT = re.compile(r"commit ([0-9a-f]{7,40})\b")
 _REBUILDS = re.compile(r"^-- rebuilds: (.+)$", re.M)
 UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
@@ -140,7 +142,7 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
         _retry_while_locked(_build_indexes, database, expected.schema)
         _retry_while_locked(_apply_schema, database, expected)
     except SchemaMismatch as error:
-        raise _of_another_commit(state, error.reason) from error
+        raise _of_another_commit(database, state, error.reason) from error
     return [*applied, SCHEMA]
 
 
@@ -157,15 +159,23 @@ def own_version() -> str:
     return f"{metadata.version('scan')}{commit.rstrip()}"
 
 
-def _of_another_commit(state: "_SchemaState", reason: str) -> SchemaMismatch:
+def _of_another_commit(database: Database, state: "_SchemaState", reason: str) -> SchemaMismatch:
     schema = f" (schema {state.digest.hex()[:12]})" if state.digest else ""
     theirs = f"Scan {state.version}" if state.version else f"an earlier commit of Scan{schema}"
     if commit := _COMMIT.search(state.version or ""):
         theirs += f" (`git checkout {commit[1]}`)"
+    name = str(database.value("database/databases_get_name"))
+    if EMBEDDED.fullmatch(name):
+        new = "SCAN_DATA_DIR=var-new"
+        way_out = SAVE.format(of=f" --database {name}", new=new, run=f"{new} scan run")
+    else:
+        way_out = SAVE.format(of="", new="DATABASE_URL=...", run="scan index")
+        way_out += " DATABASE_URL names an empty database there."
     return SchemaMismatch(
         f"The database's tables are of {theirs}, and no migration leads from them to those of this"
-        f" version, {own_version()}: {reason}. {WAY_OUT}",
+        f" version, {own_version()}: {reason}. ",
         reason=reason,
+        way_out=way_out,
     )
 
 
@@ -208,7 +218,7 @@ def _try_schema(database: Database, expected: ExpectedSchema) -> None:
             tx.script(_INDEX.sub(without_missing, expected.schema))
             raise _RolledBack
     except SchemaMismatch as error:
-        raise _of_another_commit(_read_state(database), error.reason) from error
+        raise _of_another_commit(database, _read_state(database), error.reason) from error
 
 
 class _RolledBack(Exception):

@@ -5,6 +5,8 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from psycopg2 import sql
+
 from scan.database.statements import Prepared, Statement, read_statement
 
 Row = tuple[Any, ...]
@@ -15,6 +17,12 @@ class Readable(Protocol):
     """A file that COPY reads."""
 
     def read(self, size: int, /) -> str | bytes: ...
+
+
+class Writable(Protocol):
+    """A file that COPY writes."""
+
+    def write(self, data: bytes, /) -> object: ...
 
 
 class Transaction:
@@ -87,6 +95,12 @@ class Transaction:
         statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN ({options})"
         self._cursor.copy_expert(statement, file, READ_BYTES)
         return int(self._cursor.rowcount)
+
+    def copy_out(self, table: str, file: Writable) -> None:
+        """COPY the rows of a table as JSON to a file, a line each in COPY's text format."""
+        self._send()
+        statement = sql.SQL("COPY (SELECT to_json(t) FROM {} t) TO STDOUT")
+        self._cursor.copy_expert(statement.format(sql.Identifier(table)), file)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:

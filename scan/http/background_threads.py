@@ -1,6 +1,6 @@
 """What runs beside serving: a thread that `threads()` of an extension's Worker returns, the state
 of the index against its node, for /readyz and /status, the check that the node serves the chain of
-the index, and comparisons of creations."""
+the index, comparisons of creations, and compilations of restored sources."""
 
 import logging
 import threading
@@ -18,6 +18,7 @@ from scan.http.services import Services
 from scan.queries import network
 from scan.queries.reader import Reader
 from scan.verification.creations import EqualCreations
+from scan.verification.restored_sources import RestoredSources
 
 log = logging.getLogger(__name__)
 
@@ -154,3 +155,14 @@ def equal_creations_threads(core: Services) -> Iterable[WorkerThread]:
     comparing = EqualCreations(core.writes, core.verifier.creations)
     failure = "creations are not compared"
     return (WorkerThread("creations", comparing.step, POLL_S, core.writes, failure),)
+
+
+RESTORED_EVERY_S = 5.0
+
+
+def restored_sources_threads(core: Services) -> Iterable[WorkerThread]:
+    compiling = RestoredSources(core.writes, core.verifier)
+    failure = "restored sources are not compiled"
+    return (
+        WorkerThread("restored-sources", compiling.step, RESTORED_EVERY_S, core.writes, failure),
+    )

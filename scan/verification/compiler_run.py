@@ -195,6 +195,10 @@ class CompilerPlaces:
                 self.taken -= 1
                 self._changed.notify_all()
 
+    def is_idle(self) -> bool:
+        """Return whether nothing runs or waits."""
+        return self.taken == 0 and not self.others_wait()
+
     def others_wait(self) -> bool:
         return self.jobs_wait or len(self.waiting) > 0
 

@@ -2,8 +2,9 @@
 the compilations so far tell which settings to skip, when to stop, and why none matched.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -34,6 +35,7 @@ COMPILATIONS_OF_OTHER_VERSION = 4
 COMPILATIONS_AFTER_ALMOST = 2
 COMPILATIONS_AFTER_RUNTIME = 6  # after equal runtime code with different creation code
 MOST_SOURCE_ERRORS = 3
+SEARCHED = ("optimizer", "evmVersion", "viaIR")  # settings that a search chooses
 NO_EVM_VERSION = "Invalid EVM version requested."  # solc's message
 EXPERIMENTAL_OPTION = "settings.experimental"  # in solc's message where it allows an EVM version
 _METADATA_DEFAULTS = (("bytecodeHash", "ipfs"), ("appendCBOR", True), ("useLiteralContent", False))
@@ -51,8 +53,16 @@ class MatchSearch:
     runtime code alone is returned if no other settings match the creation code, too.
     """
 
-    def __init__(self, compilations: Compilations, code: DeployedCode) -> None:
+    def __init__(
+        self,
+        compilations: Compilations,
+        code: DeployedCode,
+        stated: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`stated` are the settings in the metadata whose hash the code has, where a full match is
+        stored: no others are searched for, beside the submitted ones."""
         self._compilations = compilations
+        self._stated = stated
         self._submission = submission = compilations.submission
         self._code = code
         self._deployed = code.runtime
@@ -72,9 +82,7 @@ class MatchSearch:
 
     def run(self) -> Match:
         """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
-        language, version = self._submission.language, self._submission.version
-        executed = self._deployed[len(preamble_of(self._deployed) or b"") :]
-        for settings in language.candidates(self._submission.settings, version, executed):
+        for settings in self._candidates():
             if (
                 settings.get("evmVersion") in self._failed_evm_versions
                 or settings.get("viaIR") in self._slow_pipelines
@@ -92,6 +100,18 @@ class MatchSearch:
         if self._runtime_match:
             return self._runtime_match
         raise self._failure()
+
+    def _candidates(self) -> Iterator[CompilerSettings]:
+        language, version = self._submission.language, self._submission.version
+        submitted = self._submission.settings
+        executed = self._deployed[len(preamble_of(self._deployed) or b"") :]
+        candidates = language.candidates(submitted, version, executed)
+        if self._stated is None:
+            return iter(candidates)
+        stated = {name: self._stated[name] for name in SEARCHED if name in self._stated}
+        known = language.candidates({**stated, **submitted}, version, executed)
+        first = [*islice(candidates, 1), *islice(known, 1)]
+        return iter([settings for n, settings in enumerate(first) if settings not in first[:n]])
 
     def _attempt(self, settings: CompilerSettings) -> Match | None:
         self._compilations.submission = self._submission
@@ -200,6 +220,8 @@ class MatchSearch:
             return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
         count = self._compilations.count
         tried = f"{count} compilation{'s' if count > 1 else ''}"
+        if self._stated is not None:
+            hint += " Another source has a full match, whose settings were tried."
         return VerificationFailed(f"No match in {tried}. {self._closest[1]}.{hint}")
 
     def _narrow(self, contracts: Sequence[CompiledContract]) -> None:

@@ -14,8 +14,10 @@ import orjson
 from scan import registry
 from scan.contracts.abi_decoding import signatures_of
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.verification import bytecode_comparison, compiler_store, creation_comparison, hooks
 from scan.verification.compiler_run import FINDINGS_S, WAIT_S, CompilerPlaces
@@ -150,10 +152,7 @@ def verify(
     compiler).
     """
     verifier.stored_bytes.check(client)
-    contract = indexed_contract(verifier.database, submission.address)
-    is_blueprint = creation_comparison.preamble_of(contract.code) is not None
-    creation = verifier.creations.input_of(contract.address, contract.block_number)
-    code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
+    contract, creation, code = _deployed(verifier, submission)
     match, abi, stores = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
@@ -165,6 +164,22 @@ def verify(
     return verified
 
 
+def verify_again(verifier: Verifier, submission: Submission) -> None:
+    """Compile the stored sources of a contract, and store what that gives in the place of what is
+    stored of it, but for when it was verified. Raises as verify() does."""
+    contract, creation, code = _deployed(verifier, submission)
+    match, abi, stores = _compiled(verifier, submission, code, None)
+    layouts = layouts_of(match, code)
+    key = {"address": contract.address, "code_hash": contract.code_hash}
+    with verifier.database.transaction() as tx:
+        verified_at = tx.value("verification/verified_contracts_remove", **key)
+        _store(tx, contract, submission, match, abi, layouts, creation)
+        if verified_at is not None:
+            statement = "verification/verified_contracts_set_time"
+            tx.execute(statement, **key, verified_at=verified_at)
+    _store_findings(verifier.database, contract, match, stores)
+
+
 def add_findings(verifier: Verifier, submission: Submission) -> bool:
     """Compile the stored sources of a verified contract, store what verify() stores of them besides
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
@@ -172,6 +187,17 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     code = creation_comparison.DeployedCode(contract.code, None)
     match, _, stores = _compiled(verifier, submission, code, None)
     return _store_findings(verifier.database, contract, match, stores)
+
+
+def _deployed(
+    verifier: Verifier, submission: Submission
+) -> tuple[IndexedContract, bytes | None, creation_comparison.DeployedCode]:
+    """Return the contract of a submission, what created it, and the code to compare."""
+    contract = indexed_contract(verifier.database, submission.address)
+    is_blueprint = creation_comparison.preamble_of(contract.code) is not None
+    creation = verifier.creations.input_of(contract.address, contract.block_number)
+    code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
+    return contract, creation, code
 
 
 def _compiled(
@@ -183,11 +209,15 @@ def _compiled(
 ) -> tuple[Match, str, list[hooks.Store]]:
     """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
     deadline = time.monotonic() + WAIT_S
+    text = verifier.database.value(
+        "verification/verified_contracts_get_metadata", code_hash=keccak256(code.runtime)
+    )
+    stated = orjson.loads(text).get("settings") if text else None
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
-            match = MatchSearch(compilations, code).run()
+            match = MatchSearch(compilations, code, stated).run()
             compilations.submission = match.submission
             place.begin_anew(FINDINGS_S)  # a match is not lost as the search for it took long
             contract = compilations.with_libraries(match.contract, match.settings)
@@ -213,7 +243,7 @@ def indexed_contract(database: Database, address: bytes) -> IndexedContract:
 
 
 def _store(
-    database: Database,
+    database: Database | Transaction,
     contract: IndexedContract,
     submission: Submission,
     match: Match,

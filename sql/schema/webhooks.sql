@@ -14,7 +14,8 @@ CREATE TABLE IF NOT EXISTS webhooks (
     created_at timestamptz NOT NULL,
     stopped_reason text,           -- why the service stopped it; null where it did not
     client_address text,           -- who registered it; null: not limited
-    topics json                    -- what its logs must match, as eth_getLogs has it; null: all
+    topics json,                   -- what its logs must match, as eth_getLogs has it; null: all
+    first_block bigint NOT NULL DEFAULT 0 -- events of older blocks are not sent: it is restored, and they were
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);

@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from scan.commands import database_commands, startup
-from scan.database import migrations
+from scan.database import migrations, owners_file
 from scan.settings import Settings
 from tests.database.test_embedded import running_in
 from tests.support import (
@@ -65,7 +65,7 @@ def owners(url):
     """What cannot be indexed again."""
     return {
         name: database.execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
-        for name in backups.owners_tables()
+        for name in owners_file.owned_tables()
     }
 
 
@@ -162,7 +162,8 @@ def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts)
         cut.write_bytes(content)
         done = scan("restore", cut, folder=folder)
         assert (done.returncode, done.stdout) == (1, ""), len(content)
-        assert f"{cut} was not written by `scan backup`, or was changed since" in done.stderr
+        reason = "has no checksum at its end: an older" if content else "was not written by"
+        assert f"{cut} {reason}" in done.stderr
     assert scan("restore", backup, folder=folder).returncode == 0
     with running_in(folder) as server:
         assert table_digest.digest(server.database_url(NAME)) == original.digest
@@ -174,8 +175,11 @@ def test_another_file_is_refused(top, own_postgres):
         other = folder / "other"
         own_postgres.run_program("pg_dump", "-Fc", "-f", str(other), own_postgres.url("postgres"))
         done = scan("restore", other, folder=top / "new")
-    assert done.returncode == 1
-    assert "was not written by `scan backup`" in done.stderr
+        other.write_bytes(b"nothing")
+        nothing = scan("restore", other, folder=top / "new")
+    assert done.returncode == nothing.returncode == 1
+    assert "an older version of Scan, or pg_dump, wrote it without one" in done.stderr
+    assert "was not written by `scan backup`" in nothing.stderr
 
 
 def test_a_database_that_is_there_is_never_overwritten(original, backup):

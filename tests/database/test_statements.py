@@ -19,8 +19,8 @@ TEMPLATES = [
     for folder in statements.all_folders()
     for path in folder.rglob("*.sql.j2")
 ]
-# The texts of Python that may name a statement.
-NAMED = {
+# The texts of Python, and of the declarations of owners' tables, that may name a statement.
+NAMED = {table.get("after", "") for table in lists.read_table()["owners"].values()} | {
     text
     for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     for text in re.findall(r'"([^"\s]+)"', path.read_text(encoding="utf-8"))

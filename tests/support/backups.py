@@ -1,6 +1,5 @@
 """Backups as docs/operation.md has them: with PostgreSQL's own programs."""
 
-import re
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -10,11 +9,6 @@ from tests.support.database import Postgres, execute
 from tests.support.serving import ROOT, wait_until
 
 DOCUMENT = ROOT / "docs" / "operation.md"
-
-
-def owners_tables():
-    """Those that the documented dump of what cannot be indexed again names."""
-    return re.findall(r"--table=(\w+)", DOCUMENT.read_text(encoding="utf-8"))
 
 
 class Archive:

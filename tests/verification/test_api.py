@@ -14,7 +14,7 @@ from scan.verification import compiler_run, sandbox, submission_compilations, ve
 from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.verifier import MAX_BYTES_A_DAY
 from tests.support import database, serving, solidity
-from tests.support.explorer import standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 
@@ -338,8 +338,9 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
 
 
 @pytest.mark.parametrize(("seconds", "compilations"), [(14.7, 5), (14.8, 4)])
-def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, seconds, compilations):
+def test_settings_are_searched_for_60_seconds(explorer, monkeypatch, seconds, compilations):
     """By a clock on which each compilation takes so long; in the last second none begins."""
+    unverified = deploy(explorer, MANY.replace("contract Many ", "contract Plenty "), "Plenty")
     source = "pragma solidity ^0.8.0; contract Other { uint256 public x = 77; }"
     outputs = []
     compile_source = submission_compilations.compile_source
@@ -352,7 +353,7 @@ def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, secon
     for module in (verifier, compiler_run):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(submission_compilations, "compile_source", compile_slowly)
-    refused = explorer.verify(many, source, VERSION)
+    refused = explorer.verify(unverified, source, VERSION)
     assert (refused.status_code, refused.json["code"]) == (422, "verification_failed")
     assert len(outputs) == compilations
 
@@ -374,3 +375,23 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, ma
     places.jobs_wait = False
     assert answers[0].status_code == 503
     assert "Other requests are waiting" in answers[0].json["error"]
+
+
+def test_a_wrong_source_of_a_fully_verified_contract_takes_two_compilations(explorer):
+    """Its metadata states the settings, which nobody has to search for."""
+    path = "contracts/Box.sol"
+    source = """pragma solidity ^0.8.0; contract Box {
+        uint256 public total;
+        function put(uint256 value) external { total = total + value; }
+        function take(uint256 value) external { require(value < 7); total -= value; } }"""
+    standard = standard_input({path: source}, optimizer={"enabled": True, "runs": 317})
+    address = explorer.deploy(compiled("0.8.28", standard, path, "Box").creation)
+    assert explorer.verify(address, standard, "0.8.28").json["match"] == "full"
+    wrong = explorer.verify(address, source.replace("+", "-"), "0.8.28", contractName="Box")
+    assert wrong.json["error"].startswith("No match in 2 compilations. ")
+    assert wrong.json["error"].endswith(
+        " Another source has a full match, whose settings were tried."
+    )
+    # The right one still matches without its settings: by those of the metadata.
+    right = explorer.verify(address, source, "0.8.28", contractName="Box")
+    assert right.json["match"] == "partial", right.json

@@ -141,7 +141,7 @@ def _check_schema(database: Database) -> Findings:
     try:
         planned = migrations.plan(database)
     except errors.SchemaMismatch as error:
-        yield failure(error.message.removesuffix(migrations.WAY_OUT), migrations.WAY_OUT)
+        yield failure(error.message.removesuffix(error.way_out), error.way_out)
         return
     if planned is None:
         text = "the schema is of a newer version of Scan"

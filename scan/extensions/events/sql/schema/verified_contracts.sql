@@ -3,7 +3,7 @@
 CREATE TABLE IF NOT EXISTS followed_contracts (
     address bytea PRIMARY KEY,
     name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_]{0,30}$'), -- with which its views begin
-    complete_from bigint NOT NULL, -- from this block on contract_events has all its logs
+    complete_from bigint NOT NULL DEFAULT 0, -- from this block on contract_events has all its logs
     is_automatic boolean NOT NULL, -- followed since a build of SCAN_ARTIFACTS has its code
     abi json,                      -- as it was given; null: by its verification or build
     abi_digest bytea,              -- of the events by which the views were made; null: they are to be made

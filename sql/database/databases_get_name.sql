@@ -1,0 +1,5 @@
+-- The name of this database.
+-- params: none
+-- returns: one row: the name
+-- index: none
+SELECT current_database();

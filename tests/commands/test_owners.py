@@ -1,0 +1,136 @@
+"""`scan backup --owners` and `scan restore --owners`, by the commands of docs and of refusals."""
+
+import logging
+import os
+import re
+import shlex
+import sys
+
+import pytest
+import requests
+
+from scan.accounts.api_keys import new_key
+from scan.commands import run as run_command
+from scan.database import migrations
+from scan.ethereum.client import Node
+from scan.indexer import chain_identity
+from scan.settings import Settings
+from tests.database.test_embedded import running_in
+from tests.database.test_owners_file import NEWEST, rows
+from tests.support import WAIT_S, database, documents, folders, forked_python
+from tests.support.owners_rows import fill_owners
+from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.thorough
+
+DOCUMENT = ROOT / "docs/operation.md"
+UPGRADE, BACK_UP = (b for b in documents.blocks(DOCUMENT, "sh") if "test_owners.py" in b.note)
+SCAN = (sys.executable, "-m", "scan")
+
+
+class Folder:
+    """A folder whose `var` has a database of an older version, of the chain of a node, with what
+    people gave."""
+
+    def __init__(self, path, anvil):
+        self.path, self.rpc_url, self.key = path, anvil.url, new_key()
+        self.name = run_command.database_name(chain_identity.read_identity(Node((anvil.url,))))
+        with running_in(path / "var") as server:
+            url = server.database_url(self.name)
+            migrations.run(Settings(database_url=url))
+            fill_owners(url, self.key.id, self.key.hash, self.key.prefix)
+            database.insert(url, "chain", chain_id=31337, genesis_hash=bytes(32))
+            database.insert(url, "blocks", number=12)
+            database.execute(url, "UPDATE delivery_queues SET fresh_block = 9")
+            self.rows = rows(url)
+            database.execute(url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
+            database.execute(url, "UPDATE schema_state SET digest = '\\x0a0b'")
+
+    def run(self, command):
+        """A line of a document, or of a refusal."""
+        words = shlex.split(command, comments=True)
+        given = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
+        [program, *arguments] = words[len(given) :]
+        assert program == "scan"
+        env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **given}
+        env["SCAN_DATA_DIR"] = str(self.path / given.get("SCAN_DATA_DIR", "var"))
+        arguments = [str(self.path / a) if a.endswith(".jsonl") else a for a in arguments]
+        return forked_python.run([*SCAN, *arguments], env=env, timeout=WAIT_S)
+
+    def done(self, command):
+        ended = self.run(command)
+        assert ended.returncode == 0, ended
+        return ended.stdout
+
+
+@pytest.fixture
+def older(anvil):
+    with folders.temporary_folder("scan owners ") as path:
+        yield Folder(path, anvil)
+
+
+def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
+    anvil.mine(3)
+    refused = older.run("scan run")
+    assert refused.returncode == 1
+    save, restore, run = re.findall(r"`((?:SCAN_DATA_DIR=\S+ )?scan [^`]+)`", refused.stderr)
+    assert save == f"scan backup --owners owners.jsonl --database {older.name}"
+    [saved, *documented] = [line.split("#")[0].strip() for line in UPGRADE.text.splitlines()]
+    assert (saved, documented) == (save.partition(" --database")[0], [restore, run])
+    older.done(saved)
+    printed = older.done(restore)
+    assert "api_keys: 1 of 1 rows restored\n" in printed
+    assert "api_keys: 0 of 1 rows restored, 1 were there already\n" in older.done(restore)
+    assert older.done(save).startswith(f"wrote {older.path}/owners.jsonl: ")
+    environment = {"RPC_URL": anvil.url, "SCAN_DATA_DIR": str(older.path / "var-new")}
+    with scan_run(SCAN, older.path, **environment) as running:
+        running.wait_for_block(3)
+        headers = {"X-API-Key": older.key.text}
+        asked = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
+        assert asked.headers["X-RateLimit-Limit"] == "77"
+        # Both work while it runs, as docs say.
+        for line in BACK_UP.text.splitlines():
+            older.done(f"SCAN_DATA_DIR=var-new {line}")
+
+
+def test_which_of_several_databases_is_asked(older):
+    with running_in(older.path / "var") as server:
+        migrations.run(Settings(database_url=server.database_url("scan_5_00000000")))
+    older.rpc_url = ""
+    asked = older.run("scan backup --owners owners.jsonl")
+    assert asked.returncode == 2 and f"There are: {older.name}, scan_5_00000000" in asked.stderr
+    older.done("scan backup --owners owners.jsonl --database scan_5_00000000")
+    wrong = older.run("scan restore --owners owners.jsonl --database scan_6_00000000")
+    assert wrong.returncode == 2 and "--database='scan_6_00000000'" in wrong.stderr
+
+
+def test_a_new_database_names_older_ones_with_keys(older, caplog):
+    """The demo chain has another database once its blocks are others."""
+    with running_in(older.path / "var") as server:
+        server.database_url("scan_31337_00000001")
+        with caplog.at_level(logging.WARNING):
+            run_command._name_older(server, "scan_31337_00000002")
+    [record] = caplog.records
+    assert f"{older.name} has 1 API keys and 1 webhooks" in record.getMessage()
+    assert f"`scan backup --owners owners.jsonl --database {older.name}`" in record.getMessage()
+
+
+def test_a_database_of_ones_own_is_written_and_restored(database_url, tmp_path):
+    env = {"PATH": os.environ["PATH"], "DATABASE_URL": database_url}
+
+    def run(*arguments):
+        return forked_python.run([*SCAN, *map(str, arguments)], env=env, timeout=WAIT_S)
+
+    done = run("restore", "--owners", NEWEST)
+    assert done.returncode == 0 and "labels: 1 of 1 rows restored" in done.stdout, done
+    done = run("backup", "--owners", tmp_path / "file")
+    assert done.stdout == f"wrote {tmp_path}/file: 14 rows\n", done
+    cut = tmp_path / "cut"
+    cut.write_bytes((tmp_path / "file").read_bytes()[:-10])
+    done = run("restore", "--owners", cut)
+    assert done.returncode == 1 and f"{cut} is not whole" in done.stderr
+    refused = run("backup", "--owners", tmp_path / "no" / "file")
+    assert refused.returncode == 1 and "No such file or directory" in refused.stderr
+    refused = run("backup", tmp_path / "file")
+    assert refused.returncode == 2 and "DATABASE_URL" in refused.stderr

@@ -1,0 +1,240 @@
+"""Files of what people gave: every table is declared, and every older file is restored."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from scan.database import owners_file
+from scan.database.connection import Database
+from scan.database.migrations import read_schema
+from scan.database.owners_file import OwnersFile, OwnersFileError
+from tests.support.database import execute, insert
+from tests.support.indexing import Indexing
+from tests.support.owners_rows import HASH, OWNER, fill_owners
+
+# One is added with each release, of a database with the rows of owners_rows.py.
+FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
+NEWEST = next(path for path in FILES if path.name == "2026-11-29.jsonl")
+
+
+@pytest.fixture
+def other_url(postgres, template):
+    with postgres.cloned(template) as url:
+        yield url
+
+
+def opened(url):
+    return closing(Database(url, statement_timeout_ms=0))
+
+
+def write(url, path):
+    with opened(url) as database:
+        return owners_file.write(database, path)
+
+
+def restore(url, path, **options):
+    with opened(url) as database:
+        return owners_file.restore(database, OwnersFile(path), **options)
+
+
+def rows(url, *, with_left_out=False):
+    """Those of all tables of people, by table."""
+    stored = {}
+    for name, table in owners_file.owned_tables().items():
+        without = [] if with_left_out else [*table.left_out]
+        statement = f"SELECT (to_jsonb(t) - %s::text[])::text FROM {name} t ORDER BY 1"  # noqa: S608
+        stored[name] = execute(url, statement, without)
+    return stored
+
+
+def add_chain(url, chain_id, newest):
+    insert(url, "chain", chain_id=chain_id, genesis_hash=HASH)
+    insert(url, "blocks", number=newest)
+
+
+@pytest.mark.check
+def test_every_table_is_derived_or_of_owners():
+    owned, table = owners_file.owned_tables(), owners_file.read_table()
+    names = {*re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+) \(", read_schema(), re.M)}
+    derived = {*table["derived"], *owners_file.all_entities()}
+    assert names == owned.keys() | derived
+    assert not owned.keys() & derived
+    assert not names & {*table["former"]}
+
+
+def test_columns_that_are_left_out_are_there_and_former_ones_are_not(database_url):
+    owned = owners_file.owned_tables()
+    columns = {*execute(database_url, COLUMNS)}
+    assert {(table, name) for table, of in owned.items() for name in of.left_out} <= columns
+    assert not {(table, name) for table, of in owned.items() for name in of.former} & columns
+
+
+COLUMNS = "SELECT table_name, column_name FROM information_schema.columns"
+
+
+def test_all_rows_are_restored_once(database_url, other_url, tmp_path):
+    fill_owners(database_url)
+    expected = rows(database_url)
+    assert all(expected.values())
+    written, unknown = write(database_url, tmp_path / "file")
+    assert (written, unknown) == (sum(map(len, expected.values())), [])
+    restored = restore(other_url, tmp_path / "file")
+    assert all(table.inserted == table.rows for table in restored)
+    assert sum(table.rows for table in restored) == written
+    once = rows(other_url, with_left_out=True)
+    assert without_blocks(rows(other_url)) == without_blocks(expected)
+    again = restore(other_url, tmp_path / "file")
+    assert [table.inserted for table in again] == [0] * len(restored)
+    assert rows(other_url, with_left_out=True) == once
+    write(other_url, tmp_path / "again")
+    assert lines(tmp_path / "again").keys() == lines(tmp_path / "file").keys()
+
+
+def without_blocks(stored):
+    """Without the columns of webhooks that are set as they are restored."""
+    of_webhooks = [orjson.loads(text) | {"first_block": 0} for (text,) in stored["webhooks"]]
+    of_queues = [orjson.loads(text) | {"fresh_block": 0} for (text,) in stored["delivery_queues"]]
+    return stored | {"webhooks": of_webhooks, "delivery_queues": of_queues}
+
+
+def lines(path):
+    _, *stored, _ = path.read_bytes().splitlines()
+    return {orjson.loads(line)["table"]: line for line in stored}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_file_of_each_version_is_restored_whole(path, database_url):
+    restored = restore(database_url, path)
+    assert all(table.inserted == table.rows == 1 for table in restored)
+    assert {table.name for table in restored} == lines(path).keys()
+    [(text, abi)] = execute(
+        database_url, "SELECT sources->'C.sol'->>'content', abi::text FROM verified_contracts"
+    )
+    assert text == 'contract C {} // \\ " \t é\n'
+    assert abi == '[{"b":1,"a":2}]'
+    assert execute(database_url, "SELECT secret FROM webhook_secrets") == [("secret",)]
+    assert execute(database_url, "SELECT label FROM labels") == [('a label\nwith\ttwo \\ "lines"',)]
+    assert execute(database_url, "SELECT requests_per_minute FROM api_keys") == [(77,)]
+    # No event is sent twice: block 9 was the first with some that had not been sent.
+    due = execute(database_url, "SELECT address FROM restored_sources WHERE reason IS NULL")
+    assert [bytes(address) for (address,) in due] == [OWNER]
+    assert execute(database_url, "SELECT first_block FROM webhooks") == [(9,)]
+    assert execute(database_url, "SELECT fresh_block, pending_count FROM delivery_queues") == [
+        (None, 0)
+    ]
+
+
+def test_the_newest_file_has_every_table():
+    assert lines(NEWEST).keys() == owners_file.owned_tables().keys()
+
+
+def test_a_webhook_without_unsent_events_goes_on_after_the_files_block(
+    database_url, other_url, tmp_path
+):
+    fill_owners(database_url)
+    add_chain(database_url, 1, 12)
+    write(database_url, tmp_path / "file")
+    restore(other_url, tmp_path / "file")
+    assert execute(other_url, "SELECT first_block FROM webhooks") == [(13,)]
+
+
+def test_events_of_older_blocks_are_not_sent_to_a_restored_webhook(database_url, anvil):
+    """In a database that is indexed from the first block on."""
+    sender = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+    address = bytes.fromhex(sender[2:])
+    for number, event in ((1, "{tx}"), (2, "{log}")):
+        webhook = {"id": number, "watch_address": address, "event_types": event}
+        insert(database_url, "webhooks", **webhook, first_block=3)
+        insert(database_url, "delivery_queues", webhook_id=number, host="example.com")
+    for _ in range(4):
+        anvil.call("eth_sendTransaction", {"from": sender, "to": sender, "value": "0x1"})
+        anvil.mine(1)
+    indexing = Indexing(database_url, anvil.url)
+    indexing.run_until(4)
+    sent = "SELECT webhook_id, block_number FROM deliveries ORDER BY 1, 2"
+    assert execute(database_url, sent) == [(1, 3), (1, 4)]
+
+
+def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, tmp_path):
+    whole, path = NEWEST.read_bytes(), tmp_path / "file"
+    changed = whole.replace(b'"a label', b'"b label')
+    parts = [whole[: int(len(whole) * part)] for part in (0.2, 0.5, 0.99)]
+    first_lines = whole[: whole.rindex(b'{"table"')], whole[: whole.rindex(b'{"rows"')]
+    doubled = whole.replace(b"\n", b"\n\n", 1)
+    for content in (*parts, *first_lines, changed, doubled, whole + b"\n", whole[:-1] + b" \n"):
+        path.write_bytes(content)
+        with pytest.raises(OwnersFileError, match="is not whole: it was cut or changed"):
+            restore(database_url, path)
+    for content in (b"", b"PGDMP", b"[]\n", whole[whole.index(b"\n") + 1 :]):
+        path.write_bytes(content)
+        with pytest.raises(OwnersFileError, match="was not written by `scan backup --owners`"):
+            restore(database_url, path)
+    path.write_bytes(whole.replace(b'"format":1', b'"format":2'))
+    with pytest.raises(OwnersFileError, match="has the format 2, written by Scan"):
+        restore(database_url, path)
+    with pytest.raises(OwnersFileError, match=r"cannot read .*: No such file or directory"):
+        restore(database_url, tmp_path / "absent")
+    assert not any(rows(database_url).values())
+
+
+def changed_file(path, change, original=NEWEST):
+    """Write a file with each row changed, and what makes it whole."""
+    header, *stored, _ = original.read_bytes().splitlines()
+    stored = [orjson.dumps(change(orjson.loads(line))) for line in stored]
+    content = b"".join(line + b"\n" for line in (header, *stored))
+    digest = owners_file.sha256(content).hexdigest()
+    path.write_bytes(content + orjson.dumps({"rows": len(stored), "sha256": digest}) + b"\n")
+    return path
+
+
+def test_another_chain_is_refused(database_url, tmp_path):
+    add_chain(database_url, 1, 0)
+    with pytest.raises(OwnersFileError, match="31337, and this database of the chain 1;"):
+        restore(database_url, NEWEST)
+    assert not any(rows(database_url).values())
+
+
+def test_what_a_version_does_not_know_is_named_and_left_out_only_where_that_is_wanted(
+    database_url, tmp_path
+):
+    def newer(line):
+        table, row = line["table"], line["row"]
+        if table == "labels":
+            row |= {"colour": "red"}
+        return {"table": table.replace("signatures", "memos"), "row": row}
+
+    path = changed_file(tmp_path / "file", newer)
+    with pytest.raises(OwnersFileError, match=r"does not know: labels\.colour, memos\. Nothing"):
+        restore(database_url, path)
+    assert not any(rows(database_url).values())
+    restored = {table.name: table for table in restore(database_url, path, leaves_out_unknown=True)}
+    assert restored["labels"].inserted == 1 and "signatures" not in restored
+
+
+def test_a_row_that_does_not_fit_restores_nothing(database_url, tmp_path):
+    def wrong(line):
+        if line["table"] == "followed_contracts":
+            line["row"]["name"] = "No name"
+        return line
+
+    with pytest.raises(OwnersFileError, match=r"followed_contracts cannot be restored: .*check"):
+        restore(database_url, changed_file(tmp_path / "file", wrong))
+    assert not any(rows(database_url).values())
+
+
+def test_tables_that_a_version_does_not_know_are_named_when_it_writes(database_url, tmp_path):
+    execute(database_url, "CREATE TABLE memos AS SELECT 1 AS number")
+    execute(database_url, "CREATE TABLE empty_memos (number integer)")
+    fill_owners(database_url)
+    assert write(database_url, tmp_path / "file")[1] == ["memos"]
+
+
+def test_followed_contracts_are_followed_from_the_next_block(database_url):
+    add_chain(database_url, 31337, 40)
+    restore(database_url, NEWEST)
+    followed = "SELECT complete_from, abi_digest FROM followed_contracts"
+    assert execute(database_url, followed) == [(41, None)]
+    assert execute(database_url, "SELECT followed_version FROM chain") == [(1,)]

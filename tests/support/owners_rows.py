@@ -1,0 +1,36 @@
+"""Rows of everything that people give, in a database of any version."""
+
+from tests.support.database import execute, insert
+
+OWNER, HASH = bytes(range(20)), bytes(32)
+KEY_ID = 7
+
+
+def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
+    """A row of each table that the database has, with a webhook whose events were not all sent."""
+    key = {"id": key_id, "key_hash": key_hash, "key_prefix": prefix, "label": "mine"}
+    verified = {"address": OWNER, "code_hash": HASH, "match": "full", "contract_name": "C"}
+    verified |= {"file_path": "C.sol", "compiler_version": "0.8.28+commit.7893614a"}
+    source = '{"C.sol": {"content": "contract C {} // \\\\ \\" \\t \\u00e9\\n"}}'
+    for table, row in (
+        ("api_keys", {**key, "owner_address": OWNER, "requests_per_minute": 77}),
+        ("labels", {"address": OWNER, "label": 'a label\nwith\ttwo \\ "lines"'}),
+        (
+            "webhooks",
+            {"id": 1, "owner_address": OWNER, "watch_address": OWNER, "event_types": "{tx}"}
+            | {"topics": '[null,\n\t"0x12"]'},
+        ),
+        ("contract_claims", {"address": OWNER, "code_hash": HASH, "outcome": "absent"}),
+        ("listed_tokens", {"address": OWNER, "list": "A list", "decimals": 18, "logo": HASH}),
+        ("delivery_queues", {"webhook_id": 1, "host": "example.com", "fail_count": 2}),
+        ("verified_contracts", {**verified, "abi": '[{"b":1,"a":2}]', "sources": source}),
+        ("signatures", {"selector": b"abcd", "signature": "f()"}),
+        ("verified_functions", {"selector": b"abcd", "signature": "f()"}),
+        ("built_abis", {"code_hash": HASH, "contract_name": "Built"}),
+        ("webhook_secrets", {"webhook_id": 1, "secret": "secret"}),
+        ("followed_contracts", {"address": OWNER, "name": "box", "complete_from": 3}),
+        ("unfollowed_contracts", {"address": HASH[:20]}),
+    ):
+        if execute(url, "SELECT to_regclass(%s)", table) != [(None,)]:
+            insert(url, table, **row)
+    execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", HASH)

@@ -1,0 +1,124 @@
+"""Sources that `scan restore --owners` has put back are compiled again, and count by that alone."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from scan.database import owners_file
+from scan.errors import CompilerUnavailable
+from scan.verification.restored_sources import RestoredSources
+from tests.database.test_owners_file import changed_file
+from tests.support.explorer import compiled, standard_input
+
+SOURCE = Path(__file__).with_name("Box.sol").read_text()
+SOURCE = SOURCE.replace("constructor(uint256 first) public", "constructor(uint256 first)")
+PATH, VERSION, SEVEN = "contracts/Box.sol", "0.8.28", f"{7:064x}"
+TABLES = ("verified_contracts", "source_maps", "creation_maps", "storage_layouts", "interfaces")
+# What the tables of 2931dc42 did not have.
+NEWER = dict.fromkeys(("creation_hash", "creation_length", "code_layouts", "masked_hash"))
+
+
+@pytest.fixture
+def verified(explorer, tmp_path):
+    """The address of a verified contract, and the file that has it; the database has it no more."""
+    source = standard_input({PATH: SOURCE}, optimizer={"enabled": True, "runs": 200})
+    address = explorer.deploy(compiled(VERSION, source, PATH, "Box").creation, SEVEN)
+    answer = explorer.verify(address, source, VERSION, contractName=f"{PATH}:Box")
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
+    owners_file.write(explorer.database, tmp_path / "file")
+    before = stored(explorer, address)
+    for table in TABLES:
+        explorer.execute(f"DELETE FROM {table}")  # noqa: S608
+    yield address, tmp_path / "file", before
+    explorer.execute("TRUNCATE restored_sources, verified_contracts")
+
+
+def stored(explorer, address):
+    rows = {}
+    for table in TABLES:
+        statement = f"SELECT (to_jsonb(t) - 'match_id')::text FROM {table} t WHERE address = %s"  # noqa: S608
+        rows[table] = explorer.execute(statement, bytes.fromhex(address[2:]))
+    return rows
+
+
+def restore(explorer, path):
+    owners_file.restore(explorer.database, owners_file.OwnersFile(path))
+    return RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
+
+
+def test_what_compilers_said_comes_back_once_no_other_verification_runs(explorer, verified):
+    address, path, before = verified
+    compiling = restore(explorer, changed_file(path.with_name("old"), as_before_2932, path))
+    assert explorer.execute("SELECT 1 FROM verified_contracts") == [(1,)]
+    assert stored(explorer, address) != before
+    with compiling._verifier.places.running(float("inf")):
+        assert compiling.step() is False
+    assert compiling.step() is True
+    assert stored(explorer, address) == before
+    assert compiling.step() is False
+    assert explorer.execute("SELECT * FROM restored_sources") == []
+
+
+def as_before_2932(line):
+    row = line["row"]
+    if line["table"] == "verified_contracts":
+        line["row"] = {name: value for name, value in row.items() if name not in NEWER}
+    return line
+
+
+def test_what_a_file_says_of_a_source_is_not_believed(explorer, verified):
+    address, path, _ = verified
+
+    def forged(line):
+        if line["table"] == "verified_contracts":
+            text = orjson.dumps(line["row"]["sources"]).decode()
+            line["row"]["sources"] = orjson.loads(text.replace("+", "-"))
+        return line
+
+    assert "+" in SOURCE
+    compiling = restore(explorer, changed_file(path.with_name("forged"), forged, path))
+    assert compiling.step() is True
+    assert not any(stored(explorer, address).values())
+    [(reason,)] = explorer.execute("SELECT reason FROM restored_sources")
+    assert reason.startswith("No match in ")
+    assert compiling.step() is False
+    # The right file is compiled, once it is restored.
+    assert restore(explorer, path).step() is True
+    assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
+    assert explorer.execute("SELECT reason FROM restored_sources") == []
+
+
+def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, verified):
+    address, path, before = verified
+    compiling = restore(explorer, path)
+    claim, now = "verification/restored_sources_claim", compiling._now()
+    assert explorer.database.row(claim, now=now) is not None  # by one that is killed then
+    assert compiling.step() is False
+    explorer.execute("UPDATE restored_sources SET due_at = due_at - interval '11 minutes'")
+    assert compiling.step() is True
+    assert stored(explorer, address) == before
+
+
+def test_a_contract_that_is_not_indexed_yet_waits(explorer, verified):
+    path = verified[1]
+    compiling = restore(explorer, path)
+    explorer.execute("UPDATE verified_contracts SET is_indexed = false")
+    assert compiling.step() is False
+    explorer.execute("UPDATE verified_contracts SET is_indexed = true")
+    assert compiling.step() is True
+
+
+def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, verified, monkeypatch):
+    path = verified[1]
+    compiling = restore(explorer, path)
+    error = CompilerUnavailable("The compiler 0.8.28 is not installed.")
+
+    def compiler(*_):
+        raise error
+
+    monkeypatch.setattr("scan.verification.verifier._compiled", compiler)
+    assert compiling.step() is True
+    assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
+    [(reason, is_later)] = explorer.execute("SELECT reason, due_at > now() FROM restored_sources")
+    assert (reason, is_later) == (None, True)
