@@ -27,8 +27,8 @@ run test test-rest test-all test-long check mutants: export PYTHONDONTWRITEBYTEC
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-C
-	@exec $(BIN)/scan run
+run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-C; ARGS=--anvil starts a node, too
+	@exec $(BIN)/scan run $(ARGS)
 
 test: install servers ## install, then run the tests of every promise; 5 minutes on 2 cores
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not thorough and not long' $(ARGS)

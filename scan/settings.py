@@ -121,7 +121,7 @@ class Settings:
     port: int = setting("PORT", setting_kinds.integer(1, 65535), "8000", "the port to listen on")
     data_dir: Path = setting("SCAN_DATA_DIR", setting_kinds.folder, "`var`", "folder for the files that Scan writes", unset=Path("var"))
     start_block: int | None = setting("SCAN_START_BLOCK", setting_kinds.integer(0, 2**62), "0, or where the index begins", "the first block to index; fixed with the first block in a database", unset=None)
-    development_node: str = setting("SCAN_DEVELOPMENT_NODE", setting_kinds.one_of("auto", "off"), "auto", "`auto`: nothing is cached of a node with chain id 31337 or 1337, or that forks a chain, since `anvil_setBalance` and others change state without a block")
+    development_node: str = setting("SCAN_DEVELOPMENT_NODE", setting_kinds.one_of("auto", "off"), "auto", "`off`: state that a development node may change without a block is cached")
     traces: str = setting("SCAN_TRACES", setting_kinds.one_of("auto", "off"), "auto", "`off`: request no traces; internal transfers, but those in logs of coin (Amsterdam), and contracts created by contracts are then not indexed")
     logs: str = setting("SCAN_LOGS", setting_kinds.one_of("all", "none", "standard"), "none", "logs to store: `all`, `none`, or `standard` (`scan/indexer/standard_events.json`); fixed with the first block; `scan rebuild logs` adds more", unset="")
     stores_bodies: bool = setting("SCAN_BODIES", setting_kinds.switch("on", "off"), "on", "whole blocks are stored, compressed: their transactions and receipts need no node; `off`: none are from then on")

@@ -2,9 +2,11 @@
 where the page begins wherever the row has moved, and decoded arguments as people read them.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -31,6 +33,11 @@ ADDRESS_FIELDS = frozenset(
     """.split()
 )
 
+# Names of addresses that mean one thing on every chain: precompiled contracts, what tools call
+# without code, and contracts at addresses that follow from their code.
+KNOWN_ADDRESSES: dict[str, str] = json.loads(
+    Path(__file__).with_name("known_addresses.json").read_text()
+)
 NAMELESS = dict.fromkeys(("name", "label", "token", "contract", "pool"))
 
 Record = dict[str, Any]
@@ -77,8 +84,8 @@ def requested_tab(tabs: Sequence[str]) -> str:
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records, in what they moved, and of `more`. Links
     show `name`: the operator's label, else a pool's pair, else a token's own name, else that of the
-    verified source. Beside addresses without one they show `claim`, a name that the address has
-    chosen."""
+    verified source, else that of KNOWN_ADDRESSES. Beside addresses without one they show `claim`, a
+    name that the address has chosen."""
     records = [*records]
     records += [change for record in records for change in record.get("moved", ())]
     of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
@@ -92,6 +99,9 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
                 token[key] = ""  # its address identifies it better
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
+    for known in KNOWN_ADDRESSES.keys() & map(to_hex, keys):
+        indexed = names.get(known, NAMELESS)
+        names[known] = {**indexed, "name": indexed["name"] or KNOWN_ADDRESSES[known]}
     unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
     for address, claim in reader().sources.get(AddressNames).in_list(reader(), unnamed).items():
         names_of_address = names.get(to_hex(address), NAMELESS)

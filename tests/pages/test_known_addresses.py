@@ -1,0 +1,19 @@
+"""Names of addresses that mean one thing on every chain."""
+
+from tests.support.database import insert
+from tests.support.indexing import Indexing
+
+ECRECOVER, PERMIT2 = f"0x{1:040x}", "0x000000000022d473030f116ddee9f6b43ac78ba3"
+
+
+def test_they_stand_beside_the_address_unless_the_operator_has_one(anvil, database_url):
+    for to in (ECRECOVER, PERMIT2):
+        anvil.send(anvil.accounts[0], to, value=5)
+    anvil.mine()
+    client = Indexing(database_url, anvil.url).run_until(anvil.head()).client()
+    page = client.get("/txs").text
+    assert "Precompile: ecrecover" in page and ">Permit2<" in page
+    insert(database_url, "labels", address=bytes.fromhex(PERMIT2[2:]), label="Ours")
+    client = Indexing(database_url, anvil.url).client()
+    page = client.get("/txs").text
+    assert "Ours" in page and ">Permit2<" not in page
