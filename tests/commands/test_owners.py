@@ -101,6 +101,11 @@ def test_which_of_several_databases_is_asked(older):
     asked = older.run("scan backup --owners owners.jsonl")
     assert asked.returncode == 2 and f"There are: {older.name}, scan_5_00000000" in asked.stderr
     older.done("scan backup --owners owners.jsonl --database scan_5_00000000")
+    older.rpc_url = "http://five:8545"
+    with running_in(older.path / "var") as server:
+        server.remember_chain(older.rpc_url, "scan_5_00000000")
+    assert older.done("scan migrate --plan") == "the schema is current\n"  # no `scan run` runs
+    older.rpc_url = ""
     wrong = older.run("scan restore --owners owners.jsonl --database scan_6_00000000")
     assert wrong.returncode == 2 and "--database='scan_6_00000000'" in wrong.stderr
 
