@@ -89,6 +89,9 @@ def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
         headers = {"X-API-Key": older.key.text}
         asked = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
         assert asked.headers["X-RateLimit-Limit"] == "77"
+        # Its nodes are those of commands that have no RPC_URL.
+        older.rpc_url = ""
+        assert older.done("SCAN_DATA_DIR=var-new scan contracts source-maps").startswith("0 source")
         # Both work while it runs, as docs say.
         for line in BACK_UP.text.splitlines():
             older.done(f"SCAN_DATA_DIR=var-new {line}")
