@@ -212,6 +212,15 @@ def add_migrate(command: argparse.ArgumentParser) -> None:
 
 
 def migrate(settings: Settings, options: argparse.Namespace) -> int:
+    """Update the schema of DATABASE_URL, of the running `scan run`, or of the embedded PostgreSQL,
+    which is started for that."""
+    if not settings.database_url and (settings.data_dir / "postgres").is_dir():
+        with _database_url(settings, None) as url:
+            return _migrate(replace(settings, database_url=url, read_database_url=url), options)
+    return _migrate(settings, options)
+
+
+def _migrate(settings: Settings, options: argparse.Namespace) -> int:
     names = [] if options.plan else migrations.run(settings_with_database(settings))
     print_lines(*(f"applied {name}" for name in names))
     with connected(settings, "scan-schema") as database:

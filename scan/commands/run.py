@@ -174,7 +174,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
                 _follow_chain(settings, postgres, name, stop, own_node)
     finally:
         log.info("stopping PostgreSQL")
-        (settings.data_dir / startup.DATABASE_FILE).unlink(missing_ok=True)
+        startup.withdraw_database(settings)
         postgres.stop()
 
 

@@ -26,6 +26,7 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 DATABASE_FILE = "database_url"
+NODES_FILE = "node_urls"
 SHARED = (
     "the pooler shares sessions between clients (PgBouncer's pool_mode = transaction or"
     " statement); Scan requires pool_mode = session, or a direct connection to"
@@ -80,8 +81,27 @@ def connected(settings: Settings, name: str) -> Iterator[Database]:
 
 
 def publish_database(settings: Settings) -> None:
-    """Write the database's URL to a file, for other commands with the same SCAN_DATA_DIR."""
+    """Write the URLs of the database and of the nodes to files, for other commands with the same
+    SCAN_DATA_DIR."""
+    write_private(settings.data_dir / NODES_FILE, "\n".join(settings.rpc_urls))
     write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
+
+
+def withdraw_database(settings: Settings) -> None:
+    """Remove what publish_database() has written."""
+    for name in (DATABASE_FILE, NODES_FILE):
+        (settings.data_dir / name).unlink(missing_ok=True)
+
+
+def settings_with_node(settings: Settings) -> Settings:
+    """Return the settings; without RPC_URL and DATABASE_URL, with the nodes of the running `scan
+    run` that has the same SCAN_DATA_DIR. Raises SettingError where there is none."""
+    if not settings.rpc_urls and not settings.database_url:
+        with suppress(FileNotFoundError):
+            urls = (settings.data_dir / NODES_FILE).read_text(encoding="utf-8").splitlines()
+            settings = replace(settings, rpc_urls=tuple(urls))
+    require_node(settings)
+    return settings
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:

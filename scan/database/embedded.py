@@ -36,10 +36,12 @@ effective_io_concurrency = 64
 jit = off
 timezone = UTC
 """
-# The kernel reports whose process connects; root and the user that runs Scan are accepted.
+# The kernel reports whose process connects; root and the user that runs Scan are accepted. Nobody
+# else can open the socket; roles of `scan sql-role` have passwords.
 ACCESS = """\
 # Written by scan at every start.
 local all,replication postgres peer map=scan
+local all all scram-sha-256
 """
 USERS = """\
 # Written by scan at every start.

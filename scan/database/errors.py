@@ -10,12 +10,15 @@ import psycopg2.errors
 from scan.errors import Unavailable
 
 UNREACHABLE = "The database cannot be reached; try again shortly."
+DISK_FULL = "The database's disk is full; writing resumes when there is space."
+NO_SPACE = "No space left on device"  # the kernel's words, in PostgreSQL's reason for no connection
 # What to correct, by what libpq reports where no connection is made.
 CORRECTIONS = (
     (r'database ".*" does not exist', "create it, or correct the database's name"),
     (r'role ".*" does not exist', "create the role, or correct the user"),
     (r"password|authentication|pg_hba", "correct the user or the password"),
     (r"could not translate host name", "correct the host"),
+    (NO_SPACE, "add space to its disk"),
     (r"", "start PostgreSQL, or correct host and port"),
 )
 TOO_SLOW = "This combination of filters took too long; narrow it with blockFrom and blockTo."
@@ -33,13 +36,14 @@ class Unreachable(Unavailable):
     """No connection could be made, for a `reason` of libpq."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(UNREACHABLE)
+        super().__init__(DISK_FULL if NO_SPACE in reason else UNREACHABLE)
         self._reason = reason
 
     @property
     def for_operators(self) -> str:
         cure = next(cure for words, cure in CORRECTIONS if re.search(words, self._reason))
-        return f"the database cannot be reached: {self._reason}; {cure} in DATABASE_URL"
+        where = "" if NO_SPACE in self._reason else " in DATABASE_URL"
+        return f"the database cannot be reached: {self._reason}; {cure}{where}"
 
 
 class ConnectionLost(Unavailable):
@@ -133,9 +137,7 @@ def translated_errors() -> Iterator[None]:
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:
-        raise CannotWrite(
-            "The database's disk is full; writing resumes when there is space."
-        ) from error
+        raise CannotWrite(DISK_FULL) from error
     except psycopg2.errors.ReadOnlySqlTransaction as error:
         raise CannotWrite(
             "The database is read-only (a standby?); DATABASE_URL must be the primary."

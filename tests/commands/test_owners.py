@@ -89,6 +89,9 @@ def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
         headers = {"X-API-Key": older.key.text}
         asked = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
         assert asked.headers["X-RateLimit-Limit"] == "77"
+        # Its nodes are those of commands that have no RPC_URL.
+        older.rpc_url = ""
+        assert older.done("SCAN_DATA_DIR=var-new scan contracts source-maps").startswith("0 source")
         # Both work while it runs, as docs say.
         for line in BACK_UP.text.splitlines():
             older.done(f"SCAN_DATA_DIR=var-new {line}")
@@ -101,6 +104,11 @@ def test_which_of_several_databases_is_asked(older):
     asked = older.run("scan backup --owners owners.jsonl")
     assert asked.returncode == 2 and f"There are: {older.name}, scan_5_00000000" in asked.stderr
     older.done("scan backup --owners owners.jsonl --database scan_5_00000000")
+    older.rpc_url = "http://five:8545"
+    with running_in(older.path / "var") as server:
+        server.remember_chain(older.rpc_url, "scan_5_00000000")
+    assert older.done("scan migrate --plan") == "the schema is current\n"  # no `scan run` runs
+    older.rpc_url = ""
     wrong = older.run("scan restore --owners owners.jsonl --database scan_6_00000000")
     assert wrong.returncode == 2 and "--database='scan_6_00000000'" in wrong.stderr
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scan.database import errors
 from tests.indexer.test_node_faults import status, wait_until
 from tests.support import database, indexer_process, postgres_wires
 from tests.support.indexing import Indexing
@@ -122,3 +123,12 @@ def test_two_indexers_at_once_write_every_block_once(scenario, finished_digest, 
         disturber.join()
         one.wait_for(scenario.anvil.head())
     assert digest(database_url) == finished_digest
+
+
+@pytest.mark.check
+def test_a_connection_refused_on_a_full_disk_says_so_to_clients_and_operators():
+    """As PostgreSQL refuses one where it cannot write the files that a session begins with."""
+    reason = 'FATAL:  could not write lock file "postmaster.pid": No space left on device'
+    error = errors.Unreachable(reason)
+    assert error.message == "The database's disk is full; writing resumes when there is space."
+    assert error.for_operators == f"the database cannot be reached: {reason}; add space to its disk"

@@ -266,6 +266,19 @@ def test_the_dashboard_has_a_panel_for_each_alert():
         assert metrics_of(rule["expr"]) and metrics_of(rule["expr"]) <= shown, alert
 
 
+@pytest.mark.check
+def test_the_dashboard_chooses_among_chains():
+    """Only API instances name their chain: their metrics are those of the chosen ones."""
+    variables = {one["name"]: one for one in DASHBOARD["templating"]["list"]}
+    assert variables["chain"]["query"] == "label_values(scan_chain_info, chain_id)"
+    assert 'scan_chain_info{chain_id=~"$chain"}' in variables["instance"]["query"]
+    expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    of_instances = re.compile(r"\bscan_(?:head|lag|http|disk|chain|rate_limited)[a-z_]*+(.{0,99})")
+    selections = [m[1] for text in expressions for m in of_instances.finditer(text)]
+    assert len(selections) >= 12
+    assert all('instance=~"$instance"' in selection for selection in selections)
+
+
 def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""

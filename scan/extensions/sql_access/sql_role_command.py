@@ -3,8 +3,12 @@
 import argparse
 import re
 import secrets
+from contextlib import closing
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from scan.commands.startup import connected
+from scan.commands.startup import connected, settings_with_database
+from scan.database.connection import Database
+from scan.errors import ScanError
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 
@@ -21,8 +25,9 @@ TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 
 DESCRIPTION = """\
 Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
-a random password, which is printed; no API keys, webhooks or their secrets. For a role that exists
-it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/sql.md."""
+a random password, which is printed with its URL; no API keys, webhooks or their secrets. For a role
+that exists it sets a new password. DATABASE_URL must be of a role that may create roles. See
+docs/sql.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -52,6 +57,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
     """Create the role, or give an existing one a new password. The password is printed, and stored
     nowhere else."""
     password = secrets.token_hex(16)
+    settings = settings_with_database(settings)
     with connected(settings, "scan-sql-role") as database:
         database.rows(
             "commands/sql_role_create",
@@ -60,8 +66,25 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
             statement_timeout=options.statement_timeout,
         )
         [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
-    print_lines(f"role      {options.name}", f"password  {password}")
+    url = _url(settings.database_url, options.name, password)
+    print_lines(f"role      {options.name}", f"password  {password}", f"URL       {url}")
     print_lines("It may read the tables and the views of schema v1; see docs/sql.md.")
     left = (text for text, is_left in zip(LEFT, rights, strict=True) if is_left)
     print_lines(*(f"warning: {text}" for text in left))
+    with closing(Database(url, statement_timeout_ms=5000, name="scan-sql-role")) as database:
+        try:
+            database.value("database/databases_get_name")
+        except ScanError as error:
+            print_lines(f"warning: it cannot log in from here: {error.for_operators}")
+            print_lines(f"pg_hba.conf needs a line: host all {options.name} ADDRESS scram-sha-256")
+            return 1
     return 0
+
+
+def _url(database_url: str, name: str, password: str) -> str:
+    """Return the URL of a database for another role."""
+    parts = urlsplit(database_url)
+    pairs = [pair for pair in parse_qsl(parts.query) if pair[0] not in ("user", "password")]
+    netloc = f"{name}:{password}@{parts.netloc.rpartition('@')[2]}"
+    query = urlencode(pairs, safe="/,:", quote_via=quote)
+    return urlunsplit(parts._replace(netloc=netloc, query=query))

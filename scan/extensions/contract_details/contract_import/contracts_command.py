@@ -105,7 +105,7 @@ def _rate(text: str) -> float:
 
 
 def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
-    startup.require_node(settings)
+    settings = startup.settings_with_node(settings)
     with startup.connected(settings, NAME) as database:
         chain_id = database.value("queries/chain_get_id")
         if chain_id is None:
@@ -125,7 +125,7 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
-    startup.require_node(settings)
+    settings = startup.settings_with_node(settings)
     with startup.connected(settings, NAME) as database:
         counts: Counter[bool] = Counter()
         verifier = importer.make_verifier(settings, database)
