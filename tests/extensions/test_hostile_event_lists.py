@@ -47,8 +47,15 @@ PATH = f"/api/v1/contracts/{ADDRESS}/events"
 
 
 @pytest.fixture(scope="module")
-def client(postgres, template):
-    with Anvil() as anvil, postgres.cloned(template) as url:
+def service_url(postgres, template):
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def client(service_url):
+    url = service_url
+    with Anvil() as anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())
@@ -132,6 +139,30 @@ def test_a_page_has_bounded_data_and_a_file_all(client):
     file = get(client, f"/{event['topic0']}", format="ndjson")
     assert len(file.text.splitlines()) == 5
     assert file.headers["X-Scan-Complete"] == "true"
+
+
+def test_an_abi_of_many_large_events_is_listed_up_to_its_bounds(client, service_url):
+    """1,000 events of 90 arguments, and 1,000 of 200, which is more than an event may have."""
+    abi = [
+        {
+            "type": "event",
+            "name": f"E{number}",
+            "inputs": [{"name": f"a{n}", "type": "uint256"} for n in range(90 + number % 2 * 110)],
+        }
+        for number in range(1000)
+    ]
+    address = "0x" + "ef" * 20
+    connection, followed = following(service_url)
+    with connection:
+        followed.add(bytes.fromhex(address[2:]), "large", json.dumps(abi))
+        followed.make_views()
+    listed = client.get(f"/api/v1/contracts/{address}/events")
+    assert listed.status_code == 200
+    events = listed.json["events"]
+    assert len(events) > 50
+    assert len(events) + listed.json["leftOut"] == 1000
+    read = client.get(f"/api/v1/contracts/{address}/events/{events[-1]['name']}?a89Min=1")
+    assert (read.status_code, read.json["events"]) == (200, [])
 
 
 def test_what_is_not_followed_says_how_it_would_be(client):

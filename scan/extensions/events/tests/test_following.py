@@ -24,7 +24,7 @@ from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Follo
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import compile_standard
@@ -215,6 +215,14 @@ def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, ca
             followed.follow_builds()
             assert len(followed.contracts()) == MOST_AUTOMATIC
             assert "22 contracts of builds or more are not followed" in caplog.text
+
+
+def test_during_a_bulk_backfill_nothing_is_followed(coffers, database_url):
+    Indexing(database_url, coffers.anvil.url).run_until(coffers.anvil.head())
+    insert(database_url, "bulk_backfill", first_block=0, last_block=1, stage="load")
+    done = scan("events", "add", coffers.proxy, DATABASE_URL=database_url)
+    assert done.returncode != 0
+    assert "a bulk backfill is not finished: follow contracts after it" in done.stderr
 
 
 def test_a_removed_contract_leaves_nothing(coffers, database_url):
