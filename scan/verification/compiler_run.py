@@ -171,9 +171,10 @@ class CompilerPlaces:
         return self._admitted.place(client)
 
     @contextmanager
-    def running(self, deadline: float) -> Iterator["RunningPlace"]:
+    def running(self, deadline: float, *, gives_way: bool = False) -> Iterator["RunningPlace"]:
         """Hold the right to run, first come, first served. Raises Unavailable if no place is free
-        before `deadline`. The time limit of what runs begins then."""
+        before `deadline`. The time limit of what runs begins then; what `gives_way` has none while
+        others wait."""
         waiting = object()
         with self._changed:
             self.waiting.append(waiting)
@@ -189,7 +190,7 @@ class CompilerPlaces:
                 raise busy()
             self.taken += 1
         try:
-            yield RunningPlace(self)
+            yield RunningPlace(self, 0.0 if gives_way else SHARED_BUDGET_S)
         finally:
             with self._changed:
                 self.taken -= 1
@@ -206,8 +207,9 @@ class CompilerPlaces:
 class RunningPlace:
     """The time limit of one verification, which is shorter while others wait."""
 
-    def __init__(self, places: CompilerPlaces) -> None:
+    def __init__(self, places: CompilerPlaces, shared_budget_s: float = SHARED_BUDGET_S) -> None:
         self._places = places
+        self._shared_budget_s = shared_budget_s
         self.begin_anew()
 
     def begin_anew(self, budget_s: float = BUDGET_S) -> None:
@@ -218,6 +220,6 @@ class RunningPlace:
 
     def check(self) -> None:
         """Raise Unavailable if others wait and the shorter time limit has passed."""
-        is_over = time.monotonic() >= self._began_at + SHARED_BUDGET_S
+        is_over = time.monotonic() >= self._began_at + self._shared_budget_s
         if is_over and self._places.others_wait():
             raise Unavailable(CUT_SHORT, retry_after_s=RETRY_AFTER_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
@@ -35,6 +36,14 @@ class CreationInput(Part, module="creation_input", chapter="block_traces"):
 class CompilerFindings(Part, module="compiler_findings"):
     """What a compiler says of a verified contract besides what is compared."""
 
+    version: int
+    """Higher than before where more is read of the same output: contracts are compiled again."""
+
     read: Callable[[Compilations, Match], Store]
     """Reads a match's findings while its compiler may still run. The source has matched: what never
     can be read is left out. Raises Unavailable where it may be later: nothing is stored then."""
+
+
+def version_read() -> int:
+    """Return the version of what is read of compilers' output; 0 where nothing is."""
+    return sum(part.version for part in registry.parts(CompilerFindings))

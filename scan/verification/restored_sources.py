@@ -1,24 +1,32 @@
-"""Sources of verified contracts that `scan restore --owners` has put back: compiled again while no
-other verification runs, one after the other, as soon as their code is indexed.
+"""Sources of verified contracts that `scan restore --owners` has put back, or that an older version
+compiled: compiled again while no other verification runs, one after the other, as soon as their
+code is indexed.
 
 A file is not believed for longer: what the compiler says takes the place of what the file says of
 the contract, and of what only compilers say (source maps, layouts) there is nothing before. Where
 the sources do not give the code, the contract is no longer verified; the table restored_sources has
 the reason, and the file still has the sources.
+
+Contracts that an older version of Scan verified lack what is read of a compiler's output since.
+They are compiled again in the same way, one in all processes, those of the newest transactions
+first, and keep what they have where their sources no longer give their code: read_findings.
 """
 
 import json
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from scan.database.connection import Database
+from scan.database.transaction import Row
 from scan.errors import InvalidParameter, NotFound, ScanError, TooLarge, VerificationFailed
 from scan.hex import to_hex
+from scan.verification import hooks
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.languages import standard_input
-from scan.verification.request import parse
-from scan.verification.verifier import Verifier, verify_again
+from scan.verification.request import Submission, parse
+from scan.verification.verifier import Verifier, add_findings, verify_again
 
 TRY_AGAIN = timedelta(minutes=1)
 TRY_AGAIN_LATER = timedelta(hours=1)  # where a compiler cannot be fetched, or needs more time
@@ -39,14 +47,41 @@ class RestoredSources:
         self._database = database
         self._verifier = verifier
         self._now = now
+        self._version = hooks.version_read()
+        self._after: Row | None = (b"", b"")  # the last contract that was looked at; None: all were
 
     def step(self) -> bool:
         """Compile one contract's sources; return whether there was one."""
         if not self._verifier.places.is_idle():
             return False
         row = self._database.row("verification/restored_sources_claim", now=self._now())
-        if row is None:
+        if row is not None:
+            self._compile(row, verify_again, "restored_sources", self._remove)
+            return True
+        if self._version == 0:
             return False
+        while self._after is not None:  # once in the life of a process
+            self._find_older(*self._after)
+        row = self._database.row("verification/read_findings_claim", now=self._now())
+        if row is not None:
+            add = partial(add_findings, gives_way=True)
+            self._compile(row, add, "read_findings", self._keep)
+        return row is not None
+
+    def _find_older(self, after_address: bytes, after_hash: bytes) -> None:
+        """Note the next contracts that another version verified."""
+        statement, version = "verification/read_findings_find", self._version
+        self._after = self._database.row(
+            statement, version=version, after_address=after_address, after_hash=after_hash
+        )
+
+    def _compile(
+        self,
+        row: Row,
+        compile_again: Callable[[Verifier, Submission], object],
+        table: str,
+        refuse: Callable[[dict[str, bytes], ScanError], None],
+    ) -> None:
         address, code_hash, attempts, path, name, version, license_, settings, sources = row
         key = {"address": bytes(address), "code_hash": bytes(code_hash)}
         code = standard_input(path, json.loads(sources), json.loads(settings))
@@ -58,29 +93,32 @@ class RestoredSources:
             "license": license_ or "",
         }
         try:
-            verify_again(self._verifier, parse(body))
-            self._database.rows("verification/restored_sources_end", **key)
-        except (VerificationFailed, InvalidParameter, TooLarge) as error:
-            if isinstance(error, OutOfLimits):
-                self._postpone(key, attempts, error)
-            else:
-                self._refuse(key, error)
+            compile_again(self._verifier, parse(body))
+            self._database.rows("verification/restored_sources_end", **key)  # if it was one
         except ScanError as error:
+            is_final = isinstance(error, VerificationFailed | InvalidParameter | TooLarge)
+            if is_final and not isinstance(error, OutOfLimits):
+                refuse(key, error)
+                return
             if isinstance(error, NotFound):
                 attempts = 0  # its code is about to be indexed again
-            self._postpone(key, attempts, error)
-        return True
+            after = TRY_AGAIN if attempts < QUICK_ATTEMPTS else TRY_AGAIN_LATER
+            log.info("%s is compiled again later: %s", to_hex(key["address"]), error.message)
+            statement = f"verification/{table}_postpone"
+            self._database.rows(statement, **key, due_at=self._now() + after)
 
-    def _postpone(self, key: dict[str, bytes], attempts: int, error: ScanError) -> None:
-        after = TRY_AGAIN if attempts < QUICK_ATTEMPTS else TRY_AGAIN_LATER
-        log.info("%s is compiled again later: %s", to_hex(key["address"]), error.message)
-        statement = "verification/restored_sources_postpone"
-        self._database.rows(statement, **key, due_at=self._now() + after)
-
-    def _refuse(self, key: dict[str, bytes], error: ScanError) -> None:
+    def _remove(self, key: dict[str, bytes], error: ScanError) -> None:
         log.warning(
             "the restored sources of %s do not count: %s", to_hex(key["address"]), error.message
         )
         with self._database.transaction() as tx:
             tx.execute("verification/verified_contracts_remove", **key)
             tx.execute("verification/restored_sources_refuse", **key, reason=error.message)
+
+    def _keep(self, key: dict[str, bytes], error: ScanError) -> None:
+        log.warning(
+            "the sources of %s, compiled again, do not give its code; it keeps what it has: %s",
+            *(to_hex(key["address"]), error.message),
+        )
+        statement = "verification/read_findings_put"
+        self._database.rows(statement, **key, version=self._version, reason=error.message)

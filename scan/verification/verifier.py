@@ -180,12 +180,13 @@ def verify_again(verifier: Verifier, submission: Submission) -> None:
     _store_findings(verifier.database, contract, match, stores)
 
 
-def add_findings(verifier: Verifier, submission: Submission) -> bool:
+def add_findings(verifier: Verifier, submission: Submission, *, gives_way: bool = False) -> bool:
     """Compile the stored sources of a verified contract, store what verify() stores of them besides
-    the match, and return whether the compiler gives a source map. Raises as verify() does."""
+    the match, and return whether the compiler gives a source map. `gives_way`: it ends between two
+    compilations where others wait. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
     code = creation_comparison.DeployedCode(contract.code, None)
-    match, _, stores = _compiled(verifier, submission, code, None)
+    match, _, stores = _compiled(verifier, submission, code, None, gives_way=gives_way)
     return _store_findings(verifier.database, contract, match, stores)
 
 
@@ -206,6 +207,8 @@ def _compiled(
     code: creation_comparison.DeployedCode,
     client: str | None,
     outputs: Outputs | None = None,
+    *,
+    gives_way: bool = False,
 ) -> tuple[Match, str, list[hooks.Store]]:
     """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
     deadline = time.monotonic() + WAIT_S
@@ -215,7 +218,7 @@ def _compiled(
     stated = orjson.loads(text).get("settings") if text else None
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
-        with verifier.places.running(deadline) as place:
+        with verifier.places.running(deadline, gives_way=gives_way) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = MatchSearch(compilations, code, stated).run()
             compilations.submission = match.submission
@@ -321,6 +324,13 @@ def _store_findings(
         interface=match.contract.interface_json(),
     )
     mapped = [store(database, *key) for store in stores]
+    database.rows(
+        "verification/read_findings_put",
+        address=contract.address,
+        code_hash=contract.code_hash,
+        version=hooks.version_read(),
+        reason=None,
+    )
     return any(mapped)
 
 

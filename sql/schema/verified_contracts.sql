@@ -59,6 +59,24 @@ CREATE OR REPLACE TRIGGER verified_contracts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- What is read of compilers' output besides the match is compiled anew beside serving, where a later version of Scan
+-- reads more of it than is stored of a contract.
+CREATE TABLE IF NOT EXISTS read_findings (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    version integer NOT NULL,      -- of hooks.CompilerFindings; 0: to be compiled
+    last_ordinal bigint NOT NULL DEFAULT 0, -- of the transactions to it, when it was found
+    due_at timestamptz NOT NULL DEFAULT '-infinity', -- while it is compiled: when another process may do so
+    is_running boolean NOT NULL DEFAULT false,
+    attempts integer NOT NULL DEFAULT 0,
+    reason text,                   -- why it keeps what it had; null: it does not
+    PRIMARY KEY (address, code_hash)
+);
+-- serves verification/read_findings_claim, verification/read_findings_count
+CREATE INDEX IF NOT EXISTS read_findings_due ON read_findings (last_ordinal) WHERE version = 0;
+-- serves verification/read_findings_count
+CREATE INDEX IF NOT EXISTS read_findings_kept ON read_findings (address) WHERE reason IS NOT NULL;
+
 -- Whether a contract with verified code was also created by the code of a verification of it, arguments apart: of
 -- another address, or of its own since its contract has gone or was created anew. No row for another
 -- address's: not compared yet, or one of the two creations is not known.

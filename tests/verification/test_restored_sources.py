@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from scan.database import owners_file
-from scan.errors import CompilerUnavailable
+from scan.errors import CompilerUnavailable, Unavailable
 from scan.verification.restored_sources import RestoredSources
 from tests.database.test_owners_file import changed_file
 from tests.support.explorer import compiled, standard_input
@@ -122,3 +122,69 @@ def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, veri
     assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
     [(reason, is_later)] = explorer.execute("SELECT reason, due_at > now() FROM restored_sources")
     assert (reason, is_later) == (None, True)
+
+
+@pytest.fixture
+def older(explorer):
+    """Addresses of contracts that an older version verified, that with newer transactions last."""
+    addresses = []
+    for number in (1, 2):
+        sources = {PATH: SOURCE.replace("contract Box", f"// {number}\ncontract Box")}
+        source = standard_input(sources, optimizer={"enabled": True, "runs": 200})
+        address = explorer.deploy(compiled(VERSION, source, PATH, "Box").creation, SEVEN)
+        answer = explorer.verify(address, source, VERSION, contractName=f"{PATH}:Box")
+        assert answer.json["match"] == "full", answer.json
+        addresses.append(address)
+    explorer.send(addresses[1], "")
+    explorer.execute("TRUNCATE read_findings, storage_layouts, source_maps")
+    yield addresses
+    explorer.execute("TRUNCATE read_findings, verified_contracts")
+
+
+def steps(explorer):
+    """Take the first step; return what compiles."""
+    compiling = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
+    assert compiling.step() is True
+    return compiling
+
+
+def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(explorer, older):
+    compiling = steps(explorer)
+    mapped = "SELECT '0x' || encode(address, 'hex') FROM source_maps"
+    assert explorer.execute(mapped) == [(older[1],)]
+    assert explorer.database.row("verification/read_findings_count") == (1, 0)
+    claim, now = "verification/read_findings_claim", compiling._now()
+    assert explorer.database.row(claim, now=now) is not None  # by another process
+    assert compiling.step() is False
+    explorer.execute("UPDATE read_findings SET due_at = now() - interval '1 minute'")
+    assert compiling.step() is True
+    assert {address for (address,) in explorer.execute(mapped)} == set(older)
+    assert len(explorer.execute("SELECT 1 FROM storage_layouts")) == 2
+    assert compiling.step() is False
+    again = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
+    assert again.step() is False
+
+
+def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, older, caplog):
+    changed = "UPDATE verified_contracts SET sources = replace(sources::text, '+', '-')::json"
+    explorer.execute(changed)
+    before = explorer.execute("SELECT * FROM verified_contracts ORDER BY address")
+    compiling = steps(explorer)
+    assert compiling.step() is True
+    assert compiling.step() is False
+    assert explorer.execute("SELECT * FROM verified_contracts ORDER BY address") == before
+    assert explorer.database.row("verification/read_findings_count") == (0, 2)
+    assert caplog.text.count("it keeps what it has") == 2
+
+
+def test_compiling_again_ends_at_once_where_others_wait(explorer, older):
+    compiling = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
+    assert compiling.step() is True
+    places = compiling._verifier.places
+    with places.running(float("inf"), gives_way=True) as place:
+        place.check()
+        places.jobs_wait = True
+        with pytest.raises(Unavailable):
+            place.check()
+    assert compiling.step() is False
+    places.jobs_wait = False

@@ -400,4 +400,4 @@ def _store(
     return source_map is not None
 
 
-HOOKS = CompilerFindings(read=read)
+HOOKS = CompilerFindings(version=1, read=read)

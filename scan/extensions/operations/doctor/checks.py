@@ -67,6 +67,12 @@ def check_database(database: Database) -> Findings:
         advice = in_place if "backfill" in registry.commands() else anew
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
         yield warning(text, advice)
+    waiting, kept = database.row("verification/read_findings_count") or (0, 0)
+    if waiting:
+        yield ok(f"{waiting:,} verified contracts are compiled again beside serving")
+    if kept:
+        text = f"{kept:,} verified contracts keep what older versions read of their compilers"
+        yield warning(text, "lines may be missing; SELECT address, reason FROM read_findings")
     for part in registry.parts(Checks):
         yield from part.of_database(database)
 

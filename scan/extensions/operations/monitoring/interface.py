@@ -91,6 +91,7 @@ class State(Collector):
         try:
             chain = self._database.row("queries/chain_get_metrics") or ()
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
+            compiled = self._database.row("verification/read_findings_count") or ()
             chain_id = self._database.value("queries/chain_get_id")
             disk = forecast(self._database) or (None, None)
             health = read_health(self._database)
@@ -113,7 +114,7 @@ class State(Collector):
         for key_id, label, requests in keys:
             of_keys.add_metric((key_id, label), requests)
         yield of_keys
-        values = (*chain, *deliveries, *disk, *health)
+        values = (*chain, *deliveries, *compiled, *disk, *health)
         for (name, text), value in zip(GAUGES.items(), values, strict=True):
             yield GaugeMetricFamily(name, text, None if value is None else float(value))
 
