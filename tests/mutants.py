@@ -44,7 +44,10 @@ PYTHON = _both_ways("< <= > >= == != + - and or True False") | {"not": ""}
 SQL = _both_ways("< <= > >= = <> + - AND OR ASC DESC min max greatest least")
 SQL |= dict.fromkeys(("NOT", "LEFT", "DISTINCT"), "")
 # Comments and texts come first: nothing in them is changed.
-SQL_TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|%\(\w+\)s|[<>=!:|&@#~?*-]+|\+|\w+")
+# Nor are the marks of templates that take blanks away.
+SQL_TOKEN = re.compile(
+    r"--[^\n]*|'(?:[^']|'')*'|%\(\w+\)s|\{[%{#]-|-[%}#]\}|[<>=!:|&@#~?*-]+|\+|\w+"
+)
 # Bounds and times whose value is a choice, which tests take from the code or set themselves: one
 # more or less changes nothing that was promised.
 TUNING = re.compile(

@@ -18,6 +18,7 @@ MUTANTS = [
         "SELECT max(a) FROM t WHERE b <> '=' AND c = %(d)s -- =",
         ["min(a)", "b = '=' AND", "'=' OR c", "c <> %(d)s -- ="],
     ),
+    ("a.sql.j2", "{%- if a -%}SELECT 1 {{- b - 1 -}}", ["SELECT 2", "b + 1", "b - 2"]),
 ]
 
 

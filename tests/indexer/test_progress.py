@@ -1,0 +1,36 @@
+"""How far a catch-up has come: a bar on a terminal, a line in the log."""
+
+import os
+import pty
+import termios
+
+import pytest
+
+from scan.indexer.progress import LONG_CATCH_UP_BLOCKS, CatchUpProgress
+
+pytestmark = pytest.mark.check
+
+FIRST = 7_000
+BLOCKS = 2 * LONG_CATCH_UP_BLOCKS
+
+
+def test_a_bar_counts_the_blocks_to_read(monkeypatch):
+    reader, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 100))
+    with os.fdopen(terminal, "w") as stderr:
+        monkeypatch.setattr("sys.stderr", stderr)
+        progress = CatchUpProgress(FIRST, FIRST + BLOCKS - 1)
+        shown = os.read(reader, 4096).decode()
+        progress.close()
+    os.close(reader)
+    assert f" 0/{BLOCKS} " in shown
+
+
+@pytest.mark.parametrize(("blocks", "is_long"), [(BLOCKS, True), (2, False)])
+def test_the_log_has_a_line_at_the_end_of_a_long_catch_up(caplog, blocks, is_long):
+    caplog.set_level("INFO")
+    last = FIRST + blocks - 1
+    progress = CatchUpProgress(FIRST, last)
+    progress.advance(last, 5)
+    expected = [f"block {last} of {last} (100 %)"] * is_long
+    assert [line.partition(",")[0] for line in caplog.messages] == expected
