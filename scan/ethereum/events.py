@@ -49,16 +49,19 @@ INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,
 MAX_CONSECUTIVE = 50_000
 # After these the code that answers for their contract may be another, or what it answers:
 # EIP-1967, EIP-2535, OpenZeppelin's Initializable.
+UPGRADED = _topic("Upgraded(address)")
 CHANGES = frozenset(
-    map(
-        _topic,
-        (
-            "Upgraded(address)",
-            "BeaconUpgraded(address)",
-            "AdminChanged(address,address)",
-            "DiamondCut((address,uint8,bytes4[])[],address,bytes)",
-            "Initialized(uint8)",
-            "Initialized(uint64)",
+    (
+        UPGRADED,
+        *map(
+            _topic,
+            (
+                "BeaconUpgraded(address)",
+                "AdminChanged(address,address)",
+                "DiamondCut((address,uint8,bytes4[])[],address,bytes)",
+                "Initialized(uint8)",
+                "Initialized(uint64)",
+            ),
         ),
     )
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 import segno
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.database.lists import all_links, all_lists
@@ -123,33 +123,40 @@ def address_tabs() -> Sequence[hooks.Tab]:
     return page_tabs(_OF_ADDRESSES, hooks.AddressTab)
 
 
+def _account(key: bytes) -> addresses.Address:
+    return addresses.get(reader(), key, lists=_counted_lists())
+
+
 def address_head(
     key: bytes,
     tab: str,
     first: Page | None = None,
     records: Sequence[Record] = (),
     more: Iterable[str] = (),
+    account: addresses.Address | None = None,
 ) -> dict[str, Any]:
     """Return the values of address_head.html above a tab, with the names of the addresses in the
-    `records` of its list, and of `more`. `first` is the first page of the tokens held, where the
-    tab has read it. A section may return `implementation_name`, the name of the contract whose code
-    a proxy runs: the page has it where nothing but the proxy's own source names the address."""
+    `records` of its list, and of `more`. `first` is the first page of the tokens held, and
+    `account` the address, where they have been read."""
     prices = holdings.unit_prices(reader())
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
-    account = addresses.get(reader(), key, lists=_counted_lists())
+    account = account or _account(key)
     counts, created = account.counts, account.creation
     makers = (created.creator, created.factory) if created else ()
     of_extensions = (value for value in account.more.values() if isinstance(value, str))
-    others = (*map(to_hex, filter(None, makers)), *of_extensions, *more)
+    sections = [section.read(key, account) for section in hooks.sections_of(hooks.AddressSection)]
+    of_sections = (address for section in sections for address in section.addresses)
+    others = (*map(to_hex, filter(None, makers)), *of_extensions, *of_sections, *more)
     names = names_of(records, to_hex(key), *others)
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": contracts.creation_record(created),
-        "maker_names": names,
+        "head_names": names,  # a tab may have others
         "names": names,
-        "implementation_name": None,
+        "heading": names.get(to_hex(key), NAMELESS)["name"],
+        "is_proxy": False,  # a section knows
         "holdings": orjson.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
         "worth": held.worth if isinstance(held, holdings.WorthPage) else None,
@@ -157,11 +164,8 @@ def address_head(
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    for section in hooks.sections_of(hooks.AddressSection):
-        values |= section.read(key, account)
-    address_name = names.get(to_hex(key), NAMELESS)
-    has_name = address_name["label"] or address_name["token"] or address_name["pool"]
-    values["heading"] = (not has_name and values["implementation_name"]) or address_name["name"]
+    for section in sections:
+        values |= section.values
     lengths = {"tokens": held.total}
     if reader().kept_from is None:  # the lengths of lists that have all rows
         for name in _counted_lists():
@@ -169,7 +173,18 @@ def address_head(
                 lengths[name] = counts.get(name, 0)
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)
+    # Without a tab in the query the page opens on the first with rows.
+    values["base_tab"] = "transactions" if _first_with_rows(account).name == "transactions" else ""
     return {**values, "tab_titles": titles(address_tabs(), tab, values, lengths)}
+
+
+def _first_with_rows(account: addresses.Address) -> hooks.Tab:
+    """Return the first of an address's tabs whose list has entries, else its contract's, else the
+    first of all."""
+    tabs = address_tabs()
+    counted = (tab for tab in tabs if account.counts.get(tab.length_name))
+    of_code = (tab for tab in tabs if tab.group == hooks.CONTRACT and account.balance.is_contract)
+    return next(counted, None) or next(of_code, tabs[0])
 
 
 @cache
@@ -200,17 +215,22 @@ blueprint = Blueprint("pages_addresses_and_tokens", __name__)
 @requires(Prerequisite.NODE_FIELDS)
 def get_address(address: str) -> Response:
     key = address_of(address)
-    tab = requested(address_tabs())
+    tab, account = requested(address_tabs()), None
+    if not request.args:
+        account = _account(key)
+        tab = _first_with_rows(account)
     if tab.respond:
         return tab.respond(key)
     tab_list: hooks.TabList | None
     tab_list, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
+    if account and isinstance(tab_list, FilteredList) and tab.name != "transactions":
+        tab_list = replace(tab_list, arguments={"tab": tab.name, **tab_list.arguments})
     first, records = None, []
     if tab_list and tab.name == "tokens":
         first = first_page(tab_list, values, MAX_HOLDINGS)
     if tab_list and "names" not in values:
         records = tab_list.records
-    head = address_head(key, tab.name, first, records)
+    head = address_head(key, tab.name, first, records, account=account)
     error = values.get("error")
     respond = (
         tab_list.response if tab_list else partial(page, status_code=error.status if error else 200)

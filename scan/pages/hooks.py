@@ -72,9 +72,9 @@ class TransactionSection(Section):
 
 @dataclass(frozen=True)
 class AddressSection(Section):
-    """A section of an address's head."""
+    """A section of an address's head, which has the names of `addresses` in `head_names`."""
 
-    read: Callable[[bytes, Address], Mapping[str, Any]]
+    read: Callable[[bytes, Address], Shown]
 
 
 class TabList(Protocol):

@@ -276,7 +276,7 @@ def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
         page = explorer.client.get(f"/address/{path}").text
         assert link in page, path
         heading = page.partition('<div class="heading">')[2].partition("<details")[0]
-        assert "<h1><bdi>Many</bdi></h1>" in heading and ">proxy</span>" in heading, path
+        assert "<h1>Contract</h1>" in heading and ">proxy</span>" in heading, path
     assert explorer.client.get(f"/address/{proxy}").headers.get("ETag")
     assert "Proxy of" not in explorer.client.get(f"/address/{many}").text
     lost = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()

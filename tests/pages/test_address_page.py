@@ -135,7 +135,8 @@ def test_the_head_of_an_address_has_what_it_holds(client, scenario):
     held = client.get(f"/api/v1/addresses/{holder}/tokens").json
     head = client.get(f"/address/{holder}?tab=trades").text.partition('class="tabs"')[0]
     expected = [token["balance"] for token in held["tokens"][:5]]
-    assert re.findall(r'class="amount" value="(\d+)"', head) == expected
+    held_part = head.partition('class="holdings"')[2]
+    assert re.findall(r'class="amount" value="(\d+)"', held_part) == expected
 
 
 def test_an_address_has_a_qr_code(client, scenario):
@@ -149,3 +150,30 @@ def test_an_address_has_a_qr_code(client, scenario):
     assert answer.data == expected.getvalue()
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert client.get("/address/0x12/qr.svg").status_code == 400
+
+
+def test_an_address_opens_on_its_first_tab_with_rows(client, scenario):
+    """The tab of transactions for those who have some, whose links need not name it."""
+    moved = {
+        t[side] for t in scenario.truth.token_transfers for side in ("fromAddress", "toAddress")
+    }
+    silent = {
+        a for a in moved & scenario.truth.addresses.keys() if not scenario.truth.transactions_of(a)
+    }
+    active = scenario.truth.transactions[0]["fromAddress"]
+    for address in sorted(silent)[:3]:
+        page = client.get(f"/address/{address}").text
+        assert f'href="/address/{address}?tab=transfers" aria-current="page"' in page
+        assert f'href="/address/{address}?tab=transactions">' in page
+    assert silent
+    assert f'href="/address/{active}" aria-current="page"' in client.get(f"/address/{active}").text
+
+
+def test_an_address_says_who_sent_it_its_first_coin(client, scenario):
+    """As action=fundedby does, in one line of its head."""
+    address = scenario.stage.people[1].lower()
+    query = {"module": "account", "action": "fundedby", "address": address}
+    found = client.get("/api", query_string=query).json["result"]
+    [line] = re.findall(r"<dt>Funded by</dt>.*", client.get(f"/address/{address}").text)
+    assert f'href="/address/{found["fundingAddress"]}"' in line
+    assert f'href="/tx/{found["fundingTxn"]}"' in line and f'value="{found["value"]}"' in line

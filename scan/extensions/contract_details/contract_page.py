@@ -30,6 +30,7 @@ from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.http.services import services
 from scan.pages import addresses_and_tokens, formatting, records
+from scan.pages.hooks import Shown
 from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
@@ -273,23 +274,19 @@ def _function_values(
     }
 
 
-NODE_TIMEOUT_S = 0.5
+MOST_IN_HEAD = 3  # of the implementations of a diamond
 
 
-def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
-    """Return the values of proxy_head.html: the proxy, None where the code is none or its
-    implementation is not known now, and the names of its implementations; `implementation_name`
-    is that of the verified source of its only one."""
+def proxy_head(key: bytes, account: Address) -> Shown:
+    """Return the values of proxy_head.html: what the code passes calls on to, as far as it is known
+    now."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
     contract = contracts.get(reader(), key, {"code"}) if is_proxy else None
     proxy = contract and contracts.proxy_of(reader(), key, contract).proxy
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
-    names = records.names_of([], *addresses) if addresses else {}
-    only = names.get(addresses[0]) if len(addresses) == 1 else None
-    return {
+    values = {
         "is_proxy": is_proxy,
         "depends_on": proxy.warning if proxy and proxy.depends_on else None,
         "implementations": addresses,
-        "implementation_names": names,
-        "implementation_name": only and only["contract"],
     }
+    return Shown(values, addresses[:MOST_IN_HEAD])

@@ -24,6 +24,7 @@ from scan.extensions.etherscan.replies import (
     rows_reply,
 )
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
+from scan.extensions.traces import funding
 from scan.extensions.traces import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.current_request import reader
@@ -277,30 +278,25 @@ def get_token_holders(parameters: Parameters) -> Reply:
 
 
 NOT_KNOWN = "Error! An earlier transfer may be missing: {}"
-NO_BLOCKS = "transactions before block {} are not indexed"
-NO_TRACES = "not all traces of the blocks before it are indexed"
 
 
 def funded_by(parameters: Parameters) -> Reply:
-    """Return the transfer, by a transaction or by a contract within one. Raises Failure where an
-    earlier one may not be indexed."""
-    number, timestamp, transaction_hash, sender, value, is_traced = reader().row(
-        "queries/addresses_get_funding", address=parameters.address()
-    )
-    kept_from = reader().kept_from
-    first = kept_from.number if kept_from else reader().first_block
-    if first or not is_traced:
-        raise Failure(NOT_KNOWN.format(NO_BLOCKS.format(first) if first else NO_TRACES))
-    if number is None:
+    """Return the first transfer of coin to an address. Raises Failure where an earlier one may not
+    be indexed."""
+    try:
+        first = funding.first_funding(reader(), parameters.address())
+    except NotFound as error:
+        raise Failure(NOT_KNOWN.format(error.message)) from None
+    if first is None:
         raise Failure(None, NO_DATA)
-    funding = {
-        "block": number,
-        "timeStamp": str(timestamp),
-        "fundingAddress": to_hex(sender),
-        "fundingTxn": to_hex(transaction_hash),
-        "value": value,
+    record = {
+        "block": first.block_number,
+        "timeStamp": str(first.timestamp_s),
+        "fundingAddress": to_hex(first.from_address),
+        "fundingTxn": to_hex(first.transaction_hash),
+        "value": first.value_wei,
     }
-    return Reply(funding)
+    return Reply(record)
 
 
 MOST_ADDRESSES = 100

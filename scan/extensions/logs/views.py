@@ -13,6 +13,7 @@ from scan.api.hooks import Api
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries as logs
+from scan.extensions.logs import upgrades
 from scan.extensions.logs.hooks import EventTab
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
@@ -120,7 +121,10 @@ HOOKS = (
     hooks.Pages(
         blueprints=(page_views,),
         menu=(("Contracts", "/events", "Events"),),
-        sections=(hooks.Section({"block_facts": "block_events.html"}),),
+        sections=(
+            hooks.Section({"block_facts": "block_events.html"}),
+            hooks.AddressSection({"address": "address_upgrades.html"}, upgrades.upgrades_head),
+        ),
         tabs=(
             hooks.AddressTab(
                 "events",

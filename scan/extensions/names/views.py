@@ -1,8 +1,5 @@
 """GET /api/v1/names/:name, and the name at the head of an address's page."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from flask import Blueprint
 
 from scan.api.hooks import Api
@@ -18,7 +15,7 @@ from scan.http.json_responses import Response, json_value
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.services import Services
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
-from scan.pages.hooks import AddressSection, Pages
+from scan.pages.hooks import AddressSection, Pages, Shown
 from scan.queries.addresses import Address, AddressName, AddressNames
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
@@ -75,11 +72,11 @@ def names_of_settings(core: Services) -> primary_names.Names:
     return primary_names.Names(choices, hosts, l1)
 
 
-def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
+def primary_name(key: bytes, _account: Address) -> Shown:
     """Return the values of primary_name.html."""
     names = reader().sources.get(primary_names.Names)
     primary = names.primary(reader(), [key])
-    return {"primary": primary.get(key, AddressName())}
+    return Shown({"primary": primary.get(key, AddressName())})
 
 
 HOOKS = (

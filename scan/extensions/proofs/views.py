@@ -2,7 +2,6 @@
 Beside an address's balance, and the hash of its code, pages say whether they are proven."""
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from flask import Blueprint
@@ -18,7 +17,7 @@ from scan.http import current_request
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
 from scan.http.prerequisites import Prerequisite, requires
-from scan.pages.hooks import AddressSection, Pages
+from scan.pages.hooks import AddressSection, Pages, Shown
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 
@@ -90,10 +89,10 @@ class BalanceProof(NamedTuple):
     code_hash: bytes | None = None
 
 
-def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, BalanceProof]:
+def proof_of_balance(key: bytes, account: addresses.Address) -> Shown:
     balance = account.balance.known
     if balance is None or reader().has_node_failed:
-        return {"balance_proof": BalanceProof(None, "The node does not respond.")}
+        return Shown({"balance_proof": BalanceProof(None, "The node does not respond.")})
     try:
         block = reader().once(blocks.newest)
         if block is None or block.number != balance.block:
@@ -102,8 +101,9 @@ def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, Bal
     except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
         if error.message != state_proofs.NOT_OFFERED:  # another request may get a proof
             reader().do_not_cache()
-        return {"balance_proof": BalanceProof(None, error.message)}
-    return {"balance_proof": BalanceProof(str(proven.balance), code_hash=proven.code_hash)}
+        return Shown({"balance_proof": BalanceProof(None, error.message)})
+    proof = BalanceProof(str(proven.balance), code_hash=proven.code_hash)
+    return Shown({"balance_proof": proof})
 
 
 HOOKS = (

@@ -10,6 +10,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.database.lists import all_entities
 from scan.errors import NotFound
+from scan.extensions.traces import funding
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.http.current_request import query_arguments, reader
 from scan.http.hooks import Service
@@ -116,6 +117,7 @@ HOOKS = (
         menu=(("Chain", "/internal-transfers", "Internal transfers"),),
         sections=(
             hooks.Section({"block_facts": "block_internal_transfers.html"}),
+            hooks.AddressSection({"address": "address_funding.html"}, funding.funding_head),
             hooks.TransactionSection(
                 {"transaction_events": "transaction_internal_transfers.html"}, transaction_head
             ),

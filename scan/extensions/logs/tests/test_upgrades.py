@@ -1,0 +1,51 @@
+"""What a proxy was upgraded to, at the head of its page."""
+
+import re
+
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.extensions.logs import upgrades
+from tests.support.anvil import calldata
+from tests.support.many_functions import deploy
+
+UPGRADEABLE = f"""pragma solidity ^0.8.20;
+contract Upgradeable {{
+    event Upgraded(address indexed implementation);
+    constructor(address to) {{ upgradeTo(to); }}
+    function upgradeTo(address to) public {{
+        assembly {{ sstore({IMPLEMENTATION_SLOT}, to) }}
+        emit Upgraded(to);
+    }}
+    function target(bytes4) internal view returns (address to) {{
+        assembly {{ to := sload({IMPLEMENTATION_SLOT}) }}
+    }}
+    fallback() external payable {{
+        address to = target(msg.sig);
+        assembly {{
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), to, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if done {{ return(0, returndatasize()) }}
+            revert(0, returndatasize())
+        }}
+    }}
+}}"""
+
+
+def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeypatch):
+    """Newest first, each with the blocks of its use. Of many blocks with logs the newest are read,
+    and a link leads to the rest."""
+    many = explorer.place("5b00")
+    proxy = deploy(explorer, UPGRADEABLE, "Upgradeable", f"{many[2:]:0>64}")
+    other = explorer.place("00")
+    explorer.send(proxy, calldata("upgradeTo(address)", other))
+    implementations = [f"address/{other}", "block", f"address/{many}", "block", "block"]
+    link = r'href="/(address/0x\w+|block|address/0x\w+\?tab=events)'
+    assert named_in(explorer, proxy, link) == implementations
+    monkeypatch.setattr(upgrades, "MOST_BLOCKS", 1)
+    explorer.send(proxy, calldata("upgradeTo(address)", many))
+    assert named_in(explorer, proxy, link) == [f"address/{many}", "block", f"address/{proxy}"]
+
+
+def named_in(explorer, proxy, link):
+    [line] = re.findall(r"<dt>Upgraded to</dt>.*", explorer.client.get(f"/address/{proxy}").text)
+    return re.findall(link, line)
