@@ -49,7 +49,9 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     addresses: list[str] = []
     if failure is not None:
         addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
-    return Shown({"sentence": summary.parts, "failure": failure}, addresses)
+    is_told = failure is not None and queries.tells_reason(failure)
+    values = {"sentence": summary.parts, "failure": failure, "is_told": is_told}
+    return Shown(values, addresses)
 
 
 class CodeInTraces(TracedCode):
