@@ -1,7 +1,6 @@
 """Search for blocks, transactions, addresses, tokens and contracts by number, hash or name: GET
-/api/v1/search; the page /search, which redirects for a hash, an address, a block's number, an
-operator's label, or a part of one that nothing else has, and otherwise lists the results; and
-/search/suggestions."""
+/api/v1/search; the page /search, which redirects for a hash, an address, a block's number or an
+operator's whole label, and otherwise lists the results; and /search/suggestions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -244,8 +243,6 @@ def show_search() -> Response:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
     of_templates = [results for results in _all_results().values() if results.template]
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
-    if not others and len(results) == 1 and _leads_on(results[0], text):
-        return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
     content = hash_or_address(text)
     # Its page says why it is not indexed.
     if content and not any(result["type"] in RESULTS for result in results):
@@ -264,15 +261,6 @@ def suggest() -> Response:
     results = results_of(reader(), text, with_similar=False) if text else []
     groups = _grouped(results[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=_paths())
-
-
-def _leads_on(result: Record, text: str) -> bool:
-    """Return whether a search's only result is what was meant: not what is merely similar, and of
-    operators' labels one that has the text as whole words."""
-    if result["type"] not in UNMISTAKABLE:
-        return False
-    words = re.compile(rf"\b{re.escape(text)}\b", re.I)
-    return result["match"] == "exact" or bool(words.search(result["name"] or ""))
 
 
 def _redirect(path: str, value: str) -> Response:
