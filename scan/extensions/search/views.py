@@ -16,12 +16,13 @@ from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.text_cleaning import IGNORABLE
-from scan.extensions.search.hooks import MAX_NAME, Results, Search
+from scan.extensions.search.hooks import MAX_NAME, Results, Search, exact_result
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
 from scan.pages.hooks import Pages
 from scan.pages.site import page
+from scan.queries import contracts
 from scan.queries.reader import Reader
 
 MAX_TEXT = 2048
@@ -133,7 +134,18 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
     of_extensions = [record for results in listed for record in results.records(reader, text)]
-    return [*of_extensions, *records][:MAX_FOUND]
+    return [*of_extensions, *records, *_methods(reader, text)][:MAX_FOUND]
+
+
+def _methods(reader: Reader, text: str) -> list[Record]:
+    """Return a function's name, of which the transactions that call it are listed."""
+    if not contracts.NAME.match(text) or len(text) > MAX_NAME:
+        return []
+    try:
+        contracts.selectors(reader, text)
+    except InvalidParameter:  # no function, or too many of this name
+        return []
+    return [exact_result("method", text, text, ())]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -223,6 +235,7 @@ RESULTS = {
     "address": Results("Addresses", "/address/"),
     "token": Results("Tokens", "/token/"),
     "contract": Results("Verified contracts", "/address/"),
+    "method": Results("Transactions by method", "/txs?method="),
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20

@@ -103,6 +103,17 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
         assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
 
+def test_a_method_is_found_by_its_name_and_leads_to_its_calls(client):
+    for name in ("transfer", "Transfer"):
+        *_, found = search(client, name)
+        assert (found["type"], found["value"], found["match"]) == ("method", name, "exact")
+        page = client.get("/search", query_string={"q": name})
+        assert page.status_code == 200 and f'href="/txs?method={name}"' in page.text
+    assert client.get("/txs?method=transfer").status_code == 200
+    for nothing in ("noSuchFunction", "transfer from"):
+        assert "method" not in {result["type"] for result in search(client, nothing)}
+
+
 def test_only_a_whole_label_leads_on(client, postgres, template):
     """A part of an operator's label is listed, as is a name that anybody can choose."""
     with postgres.cloned(template) as url:
