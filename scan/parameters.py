@@ -107,6 +107,14 @@ def unix_seconds(moment: str) -> int:
     return int(alike.timestamp()) + cycles * GREGORIAN_CYCLE_S
 
 
+def moment(seconds: int) -> str:
+    """Return a time as records have it; of a year after 9999 its Unix seconds, which time_s() takes
+    as well."""
+    if seconds > LAST_TIME_S:
+        return str(seconds)
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
     """Return a day, given as 2026-01-31; None if it is not given."""
     if name not in arguments:

@@ -184,6 +184,9 @@ class Position(NamedTuple):
         return "quiet" if self.quiet_after_s is not None and age_s > self.quiet_after_s else ""
 
 
+NOT_READ = Position(-1, -1)
+
+
 @dataclass(eq=False)
 class IndexedBlock:
     """The newest block of the database that this instance reads, which may be a replica."""
@@ -195,7 +198,7 @@ class IndexedBlock:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting = 0
-        self.newest = Position(-1, -1)  # that was read
+        self.newest = NOT_READ
         self._read_at = 0.0
 
     def shown_by(self, version: int) -> int | None:

@@ -63,6 +63,8 @@ class Interface(NamedTuple):
     same_origin: SameOrigin | None = None  # of pages: who may send their forms
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
+    # Paths that pages ask for again and again: a response from memory is not charged.
+    free_from_cache: frozenset[str] = frozenset()
     calls_api: bool = False  # with the caller's key, which is charged for the calls
     limit_headers: Callable[[RateLimitResult], Headers] = limit_headers
     varies_by: str = ""  # the request's header that changes responses of its paths

@@ -179,6 +179,10 @@ class Middleware:
         if state.method == "OPTIONS":
             return (yield from self._preflight(state))
         if state.interface is not None:
+            if state.page in state.interface.free_from_cache and (free := self._cached(state)):
+                is_complete = not (state.accepts_gzip and response_cache.is_missing(free))
+                if is_complete and index.REQUIRED_FIELD not in state.environ:
+                    return free
             state.charged = yield from self.rate_limit.charge(state, state.interface)
             if state.charged.refusal is not None:
                 return state.refuse(state.charged.refusal)
@@ -194,11 +198,7 @@ class Middleware:
             if refusal is not None:
                 return state.refuse(refusal)
             yield Wait.BODY
-        key = response_cache.cache_key(state)
-        if key is not None and state.is_page:
-            key = key._replace(staleness=self.indexed_block.newest.staleness)
-        state.cache_key = key
-        response = None if key is None else self.cache.find(key)
+        response = self._cached(state)
         if response is not None and state.required_block is not None:
             cached_block = int(dict(response.headers).get(index.SHOWN, "-1"))
             response = response if cached_block >= state.required_block else None
@@ -213,6 +213,14 @@ class Middleware:
             return state.refuse(refusal)
         yield Wait.THREAD
         return None
+
+    def _cached(self, state: RequestState) -> responses.WsgiResponse | None:
+        """Return the cached response, and note the key that the response has or will have."""
+        key = response_cache.cache_key(state)
+        if key is not None and state.is_page:
+            key = key._replace(staleness=self.indexed_block.newest.staleness)
+        state.cache_key = key
+        return None if key is None else self.cache.find(key)
 
     def _missing_prerequisite(self, state: RequestState) -> Unavailable | None:
         """Return the error with which a thread would refuse the request while others wait, else

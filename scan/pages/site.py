@@ -22,7 +22,7 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http import current_request, list_formats, services, view_marks
 from scan.http.application import TYPES, StaticFile, static_file
-from scan.http.index_version import IndexedBlock, Position
+from scan.http.index_version import NOT_READ, IndexedBlock, Position
 from scan.http.interfaces import Interface, SameOrigin
 from scan.http.view_marks import Mark
 from scan.pages import cells, formatting, hooks, records
@@ -201,6 +201,7 @@ class Site:
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
             same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
+            free_from_cache=frozenset(("/live",)),
             unknown_path="There is no page at this address.",
         )
 
@@ -245,9 +246,9 @@ class Site:
         return WsgiResponse(status, [*headers.items()], body)
 
     def render_known(self, template: str, **values: Any) -> str:
-        """Return a template as HTML, with what is known of the chain without the database."""
-        newest = self.indexed_block.newest
-        return self.render(template, self._chain(), newest=newest, **values)
+        """Return a template as HTML, with what is known of the chain without the database; of no
+        block, since the newest one that was read may be old by now."""
+        return self.render(template, self._chain(), newest=NOT_READ, **values)
 
     def _chain(self) -> Chain:
         chain_id = self._sources.chain_id.known

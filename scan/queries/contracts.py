@@ -271,7 +271,7 @@ def creation_record(creation: IndexedCreation | None) -> dict[str, object] | Non
 MAX_SELECTORS = 500  # of one name
 MAX_IN_ANY_CASE = 5_000  # of one name, in verified contracts and imported signatures each
 ADVICE = ": give its signature, such as deposit(uint256), or its selector."
-_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
+NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
 
 
 def selectors(reader: Reader, text: str) -> list[bytes]:
@@ -281,7 +281,7 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
     those that differ in letter case alone. Raises InvalidParameter.
     """
     text = text.strip()
-    if _NAME.match(text):
+    if NAME.match(text):
         return _selectors_of_name(reader, text)
     if text[:2].lower() == "0x":
         return [parameters.method(text)]

@@ -47,6 +47,26 @@ def test_a_page_says_of_when_its_newest_block_is(client, scenario):
     assert f"The newest indexed block, {shown}, is from" in text
 
 
+def test_what_is_made_without_the_database_names_no_block(indexed, scenario):
+    """The newest block that was read may be an old one by then."""
+    client = indexed.client()
+    assert 'id="stale"' in client.get("/block/0").text  # the scenario's blocks are old
+    for path in ("/no/such/page", "/docs/", "/tx/0x12"):
+        text = client.get(path, headers={"Accept": "text/html"}).text
+        assert "<footer>" in text and "Newest block" not in text and 'id="stale"' not in text, path
+
+
+def test_the_pulse_of_the_home_page_is_charged_once_a_version(indexed):
+    client = indexed.client(rate_limit_pages="3/minute")
+    answers = [client.get("/live") for _ in range(9)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert ["X-RateLimit-Remaining" in answer.headers for answer in answers[-6:]] == 6 * [False]
+    again = client.get("/live", headers={"If-None-Match": answers[-1].headers["ETag"]})
+    assert again.status_code == 304
+    others = [client.get(f"/live?page={number}").status_code for number in range(5)]
+    assert others[-1] == 429
+
+
 def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(database_url):
     """A page that is cached says so, too, although no block comes and the version stays the same;
     and no longer once the node is back."""

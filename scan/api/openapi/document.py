@@ -170,7 +170,22 @@ ENTRIES = METHODS | frozenset(
 GROUPS = {"paged": PAGED, "listed": LISTED, "range": RANGE, "ordered": ORDERED}
 
 WITH_BODY = (413, 415)
-ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
+NOT_INDEXED = ("API keys", "Webhooks", "Service")  # tags of operations that do not read the index
+# Tags of operations without their own, by the beginning of their path.
+TAGS = {
+    "blocks": "Blocks",
+    "transactions": "Transactions",
+    "addresses": "Addresses",
+    "tokens": "Tokens",
+    "token-transfers": "Tokens",
+    "stats": "Statistics",
+}
+
+
+def _tag(declared_as: Json, path: str) -> str:
+    return str(declared_as.get("tag") or TAGS.get(path.split("/")[1], "Chain"))
+
+
 ANONYMOUS: list[Json] = [{}]
 KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
 SECURITY = {"always": KEYS, "sometimes": [*ANONYMOUS, *KEYS]}
@@ -223,7 +238,7 @@ def _operation(name: str, declared_as: Json, path: str) -> Json:
     body = {"requestBody": _body(declared_as)} if "body" in declared_as else {}
     return {
         "operationId": name,
-        "tags": [declared_as.get("tag", "Chain")],
+        "tags": [_tag(declared_as, path)],
         **{key: declared_as[key] for key in ("summary", "description") if key in declared_as},
         **({"security": SECURITY[declared_as["key"]]} if "key" in declared_as else {}),
         "parameters": [
@@ -244,7 +259,7 @@ def _parameter_names(declared_as: Json, path: str) -> Iterator[str]:
             yield from (f"filter-{key}" for key in keys if key not in without)
         else:
             yield from GROUPS.get(name, (name,))
-    if declared_as.get("tag", "Chain") in ABOUT_THE_CHAIN:
+    if declared_as.get("tag") not in NOT_INDEXED:
         yield "block"
 
 

@@ -3,7 +3,6 @@ one batch of calls with bounds, and calls that revoke."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +15,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.extensions.approvals import events
 from scan.extensions.logs.unstored_logs import ANOTHER_CHAIN
 from scan.hex import BadHex, data, to_hex
-from scan.parameters import LAST_TIME_S
+from scan.parameters import LAST_TIME_S, moment
 from scan.queries.cursors import ORDINAL
 from scan.queries.filter_values import WITH_AMOUNTS
 from scan.queries.list_pages import Page, Window
@@ -362,4 +361,4 @@ def _difference(event: events.Event, state: State) -> str | None:
 def _moment(seconds: int | None) -> str | None:
     if seconds is None or seconds > LAST_TIME_S:
         return None  # a later expiry is none that is shown as a time
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment(seconds)

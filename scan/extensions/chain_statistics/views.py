@@ -70,7 +70,7 @@ def list_largest_transfers() -> Response:
     return json_value({**sample, name: orjson.Fragment(largest.data)})
 
 
-DAYS = {"30": 30, "90": 90}
+DAYS = {"7": 7, "30": 30, "90": 90, "365": 365}
 
 page_views = Blueprint("pages_chain_statistics", __name__)
 CHART_DAYS = 60

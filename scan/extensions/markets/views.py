@@ -56,7 +56,8 @@ def list_candles(address: str) -> Response:
         arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
     )
     candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
-    ends = {"interval": interval, "nextTimeTo": candles.next_s}
+    next_time = None if candles.next_s is None else parameters.moment(candles.next_s)
+    ends = {"interval": interval, "nextTimeTo": next_time}
     return json_value({**ends, "candles": orjson.Fragment(candles.data)})
 
 

@@ -1,7 +1,6 @@
 """Search for blocks, transactions, addresses, tokens and contracts by number, hash or name: GET
-/api/v1/search; the page /search, which redirects for a hash, an address, a block's number, an
-operator's label, or a part of one that nothing else has, and otherwise lists the results; and
-/search/suggestions."""
+/api/v1/search; the page /search, which redirects for a hash, an address, a block's number or an
+operator's whole label, and otherwise lists the results; and /search/suggestions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +16,13 @@ from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.text_cleaning import IGNORABLE
-from scan.extensions.search.hooks import MAX_NAME, Results, Search
+from scan.extensions.search.hooks import MAX_NAME, Results, Search, exact_result
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
 from scan.pages.hooks import Pages
 from scan.pages.site import page
+from scan.queries import contracts
 from scan.queries.reader import Reader
 
 MAX_TEXT = 2048
@@ -134,7 +134,18 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
     of_extensions = [record for results in listed for record in results.records(reader, text)]
-    return [*of_extensions, *records][:MAX_FOUND]
+    return [*of_extensions, *records, *_methods(reader, text)][:MAX_FOUND]
+
+
+def _methods(reader: Reader, text: str) -> list[Record]:
+    """Return a function's name, of which the transactions that call it are listed."""
+    if not contracts.NAME.match(text) or len(text) > MAX_NAME:
+        return []
+    try:
+        contracts.selectors(reader, text)
+    except InvalidParameter:  # no function, or too many of this name
+        return []
+    return [exact_result("method", text, text, ())]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -224,6 +235,7 @@ RESULTS = {
     "address": Results("Addresses", "/address/"),
     "token": Results("Tokens", "/token/"),
     "contract": Results("Verified contracts", "/address/"),
+    "method": Results("Transactions by method", "/txs?method="),
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
@@ -244,8 +256,6 @@ def show_search() -> Response:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
     of_templates = [results for results in _all_results().values() if results.template]
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
-    if not others and len(results) == 1 and _leads_on(results[0], text):
-        return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
     content = hash_or_address(text)
     # Its page says why it is not indexed.
     if content and not any(result["type"] in RESULTS for result in results):
@@ -264,15 +274,6 @@ def suggest() -> Response:
     results = results_of(reader(), text, with_similar=False) if text else []
     groups = _grouped(results[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=_paths())
-
-
-def _leads_on(result: Record, text: str) -> bool:
-    """Return whether a search's only result is what was meant: not what is merely similar, and of
-    operators' labels one that has the text as whole words."""
-    if result["type"] not in UNMISTAKABLE:
-        return False
-    words = re.compile(rf"\b{re.escape(text)}\b", re.I)
-    return result["match"] == "exact" or bool(words.search(result["name"] or ""))
 
 
 def _redirect(path: str, value: str) -> Response:

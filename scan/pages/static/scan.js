@@ -306,6 +306,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     openAtRow();
+    for (const part of document.querySelectorAll("[data-origin]")) part.textContent = location.origin + base;
     parsing.disconnect();
     setTheme(stored("theme"));
     showPage();

@@ -49,9 +49,13 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
     addresses: list[str] = []
     if failure is not None:
         addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
-    console = queries.console_lines(reader(), transaction) if failure else ()
-    shown = {"sentence": summary.parts, "failure": failure, "console": console}
-    return Shown(shown, addresses)
+    values = {
+        "sentence": summary.parts,
+        "failure": failure,
+        "is_told": failure is not None and queries.tells_reason(failure),
+        "console": queries.console_lines(reader(), transaction) if failure else (),
+    }
+    return Shown(values, addresses)
 
 
 class CodeInTraces(TracedCode):

@@ -299,7 +299,7 @@ def _located(
         return None
     unnamed = (s.file for s in spans[index:] if s and s.file >= 0 and s.file not in mapped.files)
     is_exact = not (place.file.path.endswith(VYPER.suffixes) and any(True for _ in unnamed))
-    is_generated = is_exact and index != len(steps) - 1
+    is_generated = is_exact and index != len(steps) - 1 and _may_be_added(place, call.failure)
     return _location(call, mapped, place, is_exact=is_exact, is_generated=is_generated)
 
 
@@ -371,7 +371,7 @@ def _by_reason(
         return _location(call, mapped, at, is_generated=of.is_check)
     is_inside = place is not None and place.function is not None
     if place and is_inside and not listed and not _is_contradicted(place, call.failure):
-        return _location(call, mapped, place, is_generated=call.failure.kind == node_errors.REVERT)
+        return _location(call, mapped, place, is_generated=_may_be_added(place, call.failure))
     functions = {of.function for _, of in listed}
     number = functions.pop() if len(functions) == 1 else run.numbers[0]
     whole = files.place(mapped, run.spans[number])
@@ -424,6 +424,17 @@ def _is_contradicted(place: Place, failure: Failure) -> bool:
     if words.startswith(b'"'):
         return not is_text or words[1:-1] not in failure.data
     return is_text
+
+
+def _may_be_added(place: Place, failure: Failure) -> bool:
+    """Return whether a check that the compiler added may have failed at a place: these end with a
+    panic, of which the first is that of assert(), or with nothing, as a source's own may, too."""
+    if failure.kind not in (node_errors.REVERT, "invalid_opcode"):
+        return False
+    if failure.data.hex().startswith(PANIC):
+        return int.from_bytes(failure.data[4:36]) > 1
+    own = place.is_check or place.file.text.words_at(place.span)
+    return not failure.data and not own
 
 
 def _place(

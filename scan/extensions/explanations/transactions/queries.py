@@ -2,6 +2,7 @@
 failed, its calls and its changes of the state.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ from scan.queries import addresses, blocks, network, transactions
 from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
 
+_FILE_NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)  # the source's author chooses it
 MAX_INTERNAL = 200  # internal transfers that are read
 
 
@@ -48,7 +50,8 @@ def transaction_sentence(
     facts = _facts(reader, record, details)
     if failure is not None:
         error, is_quoted = _reason(failure)
-        facts = facts._replace(error=error, is_error_quoted=is_quoted)
+        failed_at = _line(failure)
+        facts = facts._replace(error=error, is_error_quoted=is_quoted, failed_at=failed_at)
     event = transaction_summary.event_form(facts)
     if event is not None and "state" in event.form:
         contract, block, state = data(record["toAddress"], 20), _block(record), event.form["state"]
@@ -169,11 +172,37 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.Stat
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
-    """Return the reason of a failure without a full stop, and whether it quotes the contract."""
+    """Return the reason of a failure without a full stop, and whether it quotes the contract. Of a
+    declared error it is the name, which is an identifier, with those of errors that it passes on;
+    its arguments are in the record, and on the page."""
     reason = failure.reason
     if reason.kind == ERROR and reason.decoded is not None:
         return str(reason.decoded.arguments[0].value) or None, True
-    return (None, False) if reason.kind == UNKNOWN else (reason.phrase, reason.kind == CUSTOM)
+    if reason.kind != CUSTOM or reason.decoded is None:
+        return (None, False) if reason.kind == UNKNOWN else (reason.phrase, False)
+    names, error = [reason.decoded.name], reason.decoded
+    while inner := next((e for a in error.arguments for _, e in a.errors), None):
+        if inner.name in ("Error", "Panic"):  # whose arguments say more
+            break
+        names.append(inner.name)
+        error = inner
+    return (": ".join(names), False) if all(map(str.isidentifier, names)) else (reason.phrase, True)
+
+
+def tells_reason(failure: TransactionFailure) -> bool:
+    """Return whether the sentence has a failure's whole reason, but for an error's arguments."""
+    error, _ = _reason(failure)
+    return error is not None and len(error) <= transaction_summary.MAX_REASON
+
+
+def _line(failure: TransactionFailure) -> str:
+    """Return the file and the line where it failed, "" where they are not known, or the file has
+    another name than files of sources usually have."""
+    location = failure.location
+    if location is None or not location.is_exact:
+        return ""
+    name = location.file.path.rpartition("/")[2]
+    return f"{name}:{location.line.line}" if _FILE_NAME.fullmatch(name) else ""
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:

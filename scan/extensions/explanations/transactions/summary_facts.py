@@ -99,7 +99,8 @@ class Facts(NamedTuple):
     were not traced, or are too many to be read.
 
     `transfers` and `trades` are complete if they are as many as their counts. `error` is the known
-    reason of a failure; `is_error_quoted`: it has the contract's words. `has_code`: the sender's
+    reason of a failure; `is_error_quoted`: it has the contract's words; `failed_at` is
+    the file and the line, "" where they are not known. `has_code`: the sender's
     account runs code (EIP-7702); None where that is unknown or not needed. `is_state_changed`: the
     called contract's state changed as its event says.
     """
@@ -116,6 +117,7 @@ class Facts(NamedTuple):
     has_code: bool | None = None
     is_error_quoted: bool = False
     is_state_changed: bool = False
+    failed_at: str = ""
 
     @property
     def sender(self) -> str:

@@ -130,6 +130,8 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
     if facts.error:
         text = clean(facts.error, MAX_REASON)
         reason = f"the contract reports {in_quotes(text)}" if facts.is_error_quoted else text
+        if facts.failed_at:
+            reason += f" at {facts.failed_at}"
         return Recognised("failed", {"reason": [Part(reason)]}, has_value=True)
     if to is None:
         is_creation = creates_contract(facts.transaction)

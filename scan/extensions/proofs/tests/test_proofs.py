@@ -40,7 +40,7 @@ def test_proven_values_are_the_nodes(client, scenario):
             balance = int(scenario.anvil.call("eth_getBalance", address, hex(number)), 16)
             nonce = int(scenario.anvil.call("eth_getTransactionCount", address, hex(number)), 16)
             code = keccak(hexstr=scenario.anvil.call("eth_getCode", address, hex(number)))
-            assert (proof["balance"], proof["nonce"]) == (str(balance), str(nonce))
+            assert (proof["balance"], proof["nonce"]) == (str(balance), nonce)
             assert proof["codeHash"] == "0x" + code.hex()
             assert (proof["blockNumber"], proof["blockHash"]) == (number, header["hash"])
             assert "0x" + keccak(hexstr=proof["header"]).hex() == header["hash"]

@@ -103,15 +103,26 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
         assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
 
-def test_a_single_result_leads_on_unless_anybody_may_have_its_name(client, postgres, template):
-    """A part of an operator's label does; a token's name is listed."""
+def test_a_method_is_found_by_its_name_and_leads_to_its_calls(client):
+    for name in ("transfer", "Transfer"):
+        *_, found = search(client, name)
+        assert (found["type"], found["value"], found["match"]) == ("method", name, "exact")
+        page = client.get("/search", query_string={"q": name})
+        assert page.status_code == 200 and f'href="/txs?method={name}"' in page.text
+    assert client.get("/txs?method=transfer").status_code == 200
+    for nothing in ("noSuchFunction", "transfer from"):
+        assert "method" not in {result["type"] for result in search(client, nothing)}
+
+
+def test_only_a_whole_label_leads_on(client, postgres, template):
+    """A part of an operator's label is listed, as is a name that anybody can choose."""
     with postgres.cloned(template) as url:
         execute(url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
         labelled = client_over(url)
-        for text in ("orchard", "treasury", "Orchard treasury"):
+        for text in ("orchard treasury", "Orchard treasury"):
             moved = labelled.get("/search", query_string={"q": text})
             assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
-        for text in ("chard", "orchid", "treas", "rd tre"):
+        for text in ("orchard", "treasury", "chard", "orchid", "treas", "rd tre"):
             assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
     for token in client.get("/api/v1/tokens?limit=10").json["tokens"]:
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200

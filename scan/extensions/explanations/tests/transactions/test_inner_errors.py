@@ -1,5 +1,6 @@
 """Errors in the bytes of errors, events and results: why a call inside failed, passed on."""
 
+import re
 from collections import namedtuple
 from pathlib import Path
 
@@ -51,7 +52,9 @@ def test_an_error_in_the_bytes_of_another_is_decoded(wrapping):
         expected = f"Failed(index=1, reason=TooLow(least=5, who={own}))"
         assert error["reason"] == f"The call reverted: {expected}"
     page = wrapping.explorer.client.get(f"/tx/{record['hash']}").text
-    assert f"TooLow(least=5, who={own})" in page
+    assert f"TooLow(5, {own})" in page
+    [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', page)
+    assert re.fullmatch(r"Failed: Failed: TooLow at [A-Z]\w+\.sol:\d+", sentence)
 
 
 @pytest.mark.parametrize(
