@@ -176,7 +176,7 @@ class ApprovalPage(Page):
 
     @property
     def more(self) -> Mapping[str, object]:
-        return {"block": self.block, "source": self.source, "usesFrom": self.uses_from}
+        return {"blockNumber": self.block, "source": self.source, "usesFrom": self.uses_from}
 
 
 class Approval(NamedTuple):

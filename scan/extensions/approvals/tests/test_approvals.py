@@ -56,7 +56,7 @@ def test_every_pair_is_what_the_node_says(service, chain):
     assert shown == {key: (str(chain.node_says(*key)), None) for key in shown}
     page = get(service.client, f"/addresses/{chain.owner}/approvals")
     assert page["source"] == SOURCES[service.stored]
-    assert page["block"] == chain.anvil.head()
+    assert page["blockNumber"] == chain.anvil.head()
 
 
 def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
