@@ -233,3 +233,18 @@ def test_items_and_amounts_without_decimals_are_not_offered(client, scenario):
         html = client.get(f"/token/{token['address']}").text
         is_offered = token["type"] == "BEP20" and token["decimals"] is not None
         assert ('id="add-token"' in html) == is_offered
+
+
+def test_holders_have_their_shares_as_bars_and_tokens_their_symbols_in_a_column(client, scenario):
+    token = next(t["address"] for t in scenario.truth.tokens if t["type"] == "BEP20")
+    page = client.get(f"/token/{token}?tab=holders").text
+    cards = page.partition('<dl class="numbers">')[2].partition("</dl>")[0]
+    assert all(f"<dt>{title}</dt>" in cards for title in ("Holders", "Transfers", "Supply"))
+    record = client.get(f"/api/v1/tokens/{token}").json
+    held = client.get(f"/api/v1/tokens/{token}/holders?limit=25").json["holders"]
+    shares = [round(int(h["balance"]) / int(record["totalSupply"]), 4) for h in held]
+    shown = re.findall(r'<meter min="0" max="1" value="([^"]+)"', page)
+    assert [*map(float, shown)] == shares != []
+    listed = client.get("/tokens").text
+    symbols = re.findall(r'data-label="Symbol">(?:<bdi>([^<]*)</bdi>)?</td>', listed)
+    assert record["symbol"] in symbols

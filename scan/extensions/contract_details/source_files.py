@@ -29,6 +29,7 @@ MAX_SHOWN_LINES = 5_000
 MAX_SHOWN_CHARACTERS = 250_000
 # The most of all files on the tab's first page, which has 80 kB with styles and scripts.
 FIRST_PAGE_BYTES = 12_000
+NEARLY_WHOLE = 1.5  # a file of so many times the bytes that are left is not cut
 LINE_BYTES = 25  # of the element around each line
 FILE_BYTES = 600  # of the elements around a file
 MAX_FOLDERS = 8  # within each other; deeper ones are part of the file's name
@@ -120,8 +121,9 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         if path == path_shown or (not path_shown and bytes_left > 0):
             lines = highlighted_lines(_first_part(content), language_of_path(path).name)
         if lines and not path_shown:
-            sizes = accumulate(len(line) + LINE_BYTES for line in lines)
-            lines = lines[: bisect_right([*sizes], bytes_left)]
+            sizes = [*accumulate(len(line) + LINE_BYTES for line in lines)]
+            if sizes[-1] > bytes_left * NEARLY_WHOLE:
+                lines = lines[: bisect_right(sizes, bytes_left)]
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
             bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))

@@ -115,3 +115,11 @@ def test_what_is_not_there_is_refused():
         shown_files(FILES, "src/Main.sol", Shown(file="nothing"))
     with pytest.raises(InvalidParameter):
         shown_files(FILES, "src/Main.sol", Shown(find="x" * 101))
+
+
+@pytest.mark.parametrize(("lines", "is_whole"), [(200, True), (300, False)])
+def test_a_file_is_not_cut_shortly_before_its_end(lines, is_whole):
+    content = "\n".join(["uint256 public a;"] * lines)
+    sources = json.dumps({"A.sol": {"content": content}})
+    [file] = shown_files(sources, "A.sol", None).files
+    assert (len(file.lines) == file.line_count) == is_whole
