@@ -56,7 +56,7 @@ class RestoredSources:
             return False
         row = self._database.row("verification/restored_sources_claim", now=self._now())
         if row is not None:
-            self._compile(row, verify_again, "restored_sources", self._remove)
+            self._compile(row, verify_again, "verification/restored_sources_postpone", self._remove)
             return True
         if self._version == 0:
             return False
@@ -65,7 +65,7 @@ class RestoredSources:
         row = self._database.row("verification/read_findings_claim", now=self._now())
         if row is not None:
             add = partial(add_findings, gives_way=True)
-            self._compile(row, add, "read_findings", self._keep)
+            self._compile(row, add, "verification/read_findings_postpone", self._keep)
         return row is not None
 
     def _find_older(self, after_address: bytes, after_hash: bytes) -> None:
@@ -79,7 +79,7 @@ class RestoredSources:
         self,
         row: Row,
         compile_again: Callable[[Verifier, Submission], object],
-        table: str,
+        postpone: str,
         refuse: Callable[[dict[str, bytes], ScanError], None],
     ) -> None:
         address, code_hash, attempts, path, name, version, license_, settings, sources = row
@@ -104,8 +104,7 @@ class RestoredSources:
                 attempts = 0  # its code is about to be indexed again
             after = TRY_AGAIN if attempts < QUICK_ATTEMPTS else TRY_AGAIN_LATER
             log.info("%s is compiled again later: %s", to_hex(key["address"]), error.message)
-            statement = f"verification/{table}_postpone"
-            self._database.rows(statement, **key, due_at=self._now() + after)
+            self._database.rows(postpone, **key, due_at=self._now() + after)
 
     def _remove(self, key: dict[str, bytes], error: ScanError) -> None:
         log.warning(
