@@ -30,8 +30,9 @@ what it is a proxy of.
 A view has block_number, timestamp, transaction_hash, log_index, contract, a column for each
 argument, and is_malformed. Integers are numeric, addresses and bytes hex, arrays and tuples jsonb
 with integers as texts. Of an indexed string, array or tuple the log has the hash alone: memo_hash.
-What is no UTF-8 in a string, and a zero, is U+FFFD. Columns owner_bytes of indexed arguments have
-indexes: 20 bytes of an address, else the 32 bytes of the topic.
+What is no UTF-8 in a string, and a zero, is U+FFFD; such a text ends with its 256th. Columns
+owner_bytes of indexed arguments have indexes: 20 bytes of an address, else the 32 bytes of the
+topic. What is not read of a row costs nothing: count(*) decodes no log.
 
 Names are in small letters, words apart: tokenId is token_id, an argument without a name argument_2.
 What SQL has no place for is _, and what is taken gets a number: a second event Deposit is
