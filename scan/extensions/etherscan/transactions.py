@@ -98,7 +98,9 @@ def _function_names(rows: Sequence[Row], key: str) -> list[str]:
     ]
     abis, budget = reader().sources.get(ContractAbis), DecodingBudget(processor_s=PROCESSOR_S)
     contracts = abis.contracts({emitter for emitter, selector in calls if selector}, budget)
-    proxies = _proxies({e for e, contract in contracts.items() if contract.delegates}, budget)
+    proxies, unread = _proxies({e for e, c in contracts.items() if c.delegates}, budget)
+    unread_selectors = {selector for emitter, selector in calls if emitter in unread and selector}
+    signatures = abis.of_verified_contracts(unread_selectors)
     possible = [proxies.get(e) or [contracts.get(e, NO_CONTRACT)] for e, _ in calls]
     of_traces = _traced(
         {
@@ -110,17 +112,22 @@ def _function_names(rows: Sequence[Row], key: str) -> list[str]:
         budget,
     )
     names = []
-    for row, (_, selector), of in zip(rows, calls, possible, strict=True):
+    for row, (emitter, selector), of in zip(rows, calls, possible, strict=True):
         of = of_traces.get(row["hash"], of)
         of = [one for contract in of for one in contract.readings or (contract,)]
-        texts = {_function_name(contract, selector) for contract in of}
-        names.append(texts.pop() if len(texts) == 1 else "")
+        is_read = emitter not in unread or row["hash"] in of_traces
+        texts = {_function_name(contract, selector, has_names=is_read) for contract in of}
+        is_known = is_read or len(signatures.get(selector, ())) == 1
+        names.append(texts.pop() if len(texts) == 1 and is_known else "")
     return names
 
 
-def _proxies(called: Collection[Emitter], budget: DecodingBudget) -> dict[Emitter, list[Contract]]:
-    """Return what proxies may have been in the blocks of these calls, for the first of them: of
-    calls between the first and the last whose states are read, what both were."""
+def _proxies(
+    called: Collection[Emitter], budget: DecodingBudget
+) -> tuple[dict[Emitter, list[Contract]], set[Emitter]]:
+    """Return what proxies may have been in the blocks of these calls, for the first of them, and
+    the calls whose states are not read: of these, what the first and the last call of the proxy
+    were. In between it may have been another one, so that no names of arguments are known."""
     bounds = reader().sources.get(PageBounds)
     by_address: dict[bytes, list[Emitter]] = {}
     for emitter in sorted(called, key=lambda e: (e.block.number, e.block.transaction_index)):
@@ -134,12 +141,13 @@ def _proxies(called: Collection[Emitter], budget: DecodingBudget) -> dict[Emitte
         read = abis.find_at([*chosen][: max(len(ends), bounds.states)], node, budget)
     except (UpstreamFailed, Unavailable):
         reader().do_not_cache()
-        return {}
-    return {
+        return {}, set()
+    states = {
         emitter: [read[emitter]] if emitter in read else [read[emitters[0]], read[emitters[-1]]]
         for emitters in first
         for emitter in emitters
     }
+    return states, states.keys() - read.keys()
 
 
 def _traced(
@@ -163,13 +171,14 @@ def _traced(
     }
 
 
-def _function_name(contract: Contract, selector: bytes) -> str:
+def _function_name(contract: Contract, selector: bytes, *, has_names: bool = True) -> str:
     entries = (entry for abi in contract.abis for entry in abi.functions.get(selector, ()))
     entry = next((entry for entry in entries if entry.source == "verified"), None)
     if entry is None:
         return ""
     types = (_TUPLE.sub("tuple", abi_type.name) for abi_type in entry.types)
-    arguments = (" ".join(pair).strip() for pair in zip(types, entry.names, strict=True))
+    names = entry.names if has_names else [""] * len(entry.names)
+    arguments = (" ".join(pair).strip() for pair in zip(types, names, strict=True))
     text = f"{entry.name}({', '.join(arguments)})"
     return text if len(text) <= LONGEST else ""
 
