@@ -233,6 +233,20 @@ def addresses_in(decoded: Decoded | None) -> Iterator[str]:
     for argument in (a for r in decoded.readings for a in r.arguments) if decoded else ():
         if argument.type == "address" and not argument.hashed and argument.value is not None:
             yield argument.value
+        elif argument.type.startswith("address["):
+            yield from listed_values(argument)
+
+
+MOST_LISTED = 50  # of the values of an array; each link takes 300 bytes of a page
+
+
+def listed_values(argument: Argument) -> Sequence[str]:
+    """Return the first values of an array of simple values; none of another argument."""
+    values = argument.value
+    if argument.hashed or argument.type.count("[") != 1 or not isinstance(values, list):
+        return ()
+    first = values[:MOST_LISTED]
+    return first if all(isinstance(value, str) for value in first) else ()
 
 
 # Lists whose rows have such ids, by what these begin with (row_id() of tables.html).

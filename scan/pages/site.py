@@ -320,6 +320,7 @@ def _templates() -> Environment:
         "version": VERSION,
         "most_file_rows": list_formats.MAX_FILE_ROWS if list_formats.has_files() else 0,
         "shown_value": records.shown_value,
+        "listed_values": records.listed_values,
         "suggestions": records.suggestions,
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
         "sections": _sections(),

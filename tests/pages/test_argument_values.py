@@ -3,7 +3,7 @@
 import pytest
 
 from scan.contracts.abi_decoding import Argument
-from scan.pages.records import shown_value
+from scan.pages.records import MOST_LISTED, listed_values, shown_value
 from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANSFER
 
 pytestmark = pytest.mark.check
@@ -39,3 +39,24 @@ def test_decoded_numbers_are_shown_in_units(type_, value, name, context, text, h
 def test_a_result_has_the_units_of_its_token():
     supply = shown_value(Argument("", "uint256", "5"), 0, "totalSupply()", COIN, is_result=True)
     assert (supply.text, supply.raw) == ("0.000005", "5")
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "is_hashed", "listed"),
+    [
+        ("address[]", ["0xa", "0xb"], False, ["0xa", "0xb"]),
+        ("uint256[2]", ["1", "2"], False, ["1", "2"]),
+        (
+            "address[]",
+            [f"0x{n}" for n in range(900)],
+            False,
+            [f"0x{n}" for n in range(MOST_LISTED)],
+        ),
+        ("address[][]", [["0xa"]], False, []),
+        ("(address,uint256)[]", [["0xa", "1"]], False, []),
+        ("address[]", "0xa", True, []),
+        ("address[]", None, False, []),
+    ],
+)
+def test_arrays_of_simple_values_are_lists_up_to_a_bound(type_, value, is_hashed, listed):
+    assert [*listed_values(Argument("", type_, value, is_hashed))] == listed
