@@ -111,7 +111,7 @@ def test_pages_note_what_is_said(own_index, scenario):
     client = own_index.client()
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
-    note = "Reported by the node, and not proven: name, symbol, type, decimals, total supply. "
+    note = "Reported by the node, and not proven: name, symbol, total supply, type, decimals. "
     assert token.count(note) == token.lower().count("reported by the node") == 1
     assert "Reported by the node" not in client.get("/tokens").text
     assert "are as reported by contracts and the node" in client.get("/tokens").text

@@ -14,6 +14,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
     source = '{"C.sol": {"content": "contract C {} // \\\\ \\" \\t \\u00e9\\n"}}'
     for table, row in (
         ("api_keys", {**key, "owner_address": OWNER, "requests_per_minute": 77}),
+        ("api_key_uses", {"key_id": key_id, "day": "2026-11-29", "requests": 5}),
         ("labels", {"address": OWNER, "label": 'a label\nwith\ttwo \\ "lines"'}),
         (
             "webhooks",

@@ -47,7 +47,8 @@ STOP_TIMEOUT_S = 60.0
 LEAST_SECRET = 6  # characters; a shorter part of a URL is a word such as v1
 # All tags stand for the last block of the recording.
 TAGS = frozenset(("latest", "safe", "finalized", "pending"))
-DERIVED = frozenset(("eth_blockNumber", "eth_syncing"))  # the replaying node computes these
+# The replaying node computes these, or, as they name the software of a development node, has none.
+DERIVED = frozenset(("eth_blockNumber", "eth_syncing", "hardhat_metadata", "anvil_nodeInfo"))
 # Texts of errors may name hosts, keys and people. These texts replace them, one for each kind that
 # indexing distinguishes.
 ERROR_TEXTS = {
