@@ -35,6 +35,7 @@ def test_combinations_of_filters(client_of_stored_logs, chain, entity, most, eve
 
 
 @MOST_AND_EVERY
+@pytest.mark.thorough
 def test_combinations_of_filters_of_the_nodes_logs(client, chain, most, every):
     require_combinations(client, chain, "logs", most - 1, every)
 

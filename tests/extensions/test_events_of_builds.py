@@ -14,6 +14,8 @@ from tests.support.explorer import standard_input
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
 
+pytestmark = pytest.mark.thorough
+
 CONTRACTS = {
     "Vault": ("Deposit(address indexed owner, uint256 amount)", "Deposit(msg.sender, n)"),
     "Registry": ("Named(string indexed name, string text)", 'Named("a", "b")'),
@@ -38,7 +40,6 @@ VIEWS = {
 }
 
 
-@pytest.mark.thorough
 def test_each_event_of_a_foundry_project_has_a_view_within_seconds(database_url, open_folder):
     project = Project(SOURCES, standard_input(SOURCES, **SETTINGS))
     folder = foundry(open_folder / "project", project)

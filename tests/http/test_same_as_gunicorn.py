@@ -152,6 +152,7 @@ REQUESTS = pytest.mark.parametrize(
 
 
 @REQUESTS
+@pytest.mark.thorough
 def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(ours, gunicorns, request_):
     """Also byte by byte, and cut around the ends of its lines."""
     whole = ask(gunicorns, request_)

@@ -58,6 +58,7 @@ def test_a_reset_to_another_fork_begins_anew_after_that(forked, database_url):
             assert indexing.client().get("/readyz").json["forkBlock"] == block
 
 
+@pytest.mark.thorough
 def test_an_empty_index_follows_a_fork_that_moves(forked, database_url):
     with fork(forked) as node, Indexing(database_url, node.url) as indexing:
         client = indexing.client()
@@ -70,6 +71,7 @@ def test_an_empty_index_follows_a_fork_that_moves(forked, database_url):
             assert first_blocks(database_url) == [(None, None)]
 
 
+@pytest.mark.thorough
 def test_a_setting_decides_where_a_fork_begins(forked, database_url):
     with fork(forked) as node:
         node.mine()
@@ -92,7 +94,12 @@ def test_a_fork_and_its_chain_are_no_one_index(forked, database_url):
         assert first_blocks(database_url) == [(299, 300)]
 
 
-@pytest.mark.parametrize("answer", ["x", -1, 2**70, 10**6, True, [5], {"a": 1}, 1.5, "0x"])
+ODD = ["x", -1, 2**70, True, [5], {"a": 1}, 1.5, "0x"]
+
+
+@pytest.mark.parametrize(
+    "answer", [10**6, *(pytest.param(a, marks=pytest.mark.thorough) for a in ODD)]
+)
 def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
     """The index says what is wrong, and begins once the node is right again."""
     anvil.mine(2)
@@ -115,7 +122,9 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
 SENDER, NOBODY = "0x" + 40 * "7", "0x" + 40 * "6"
 
 
-@pytest.mark.parametrize("chain_id", ["1", "8453", "31337"])
+@pytest.mark.parametrize(
+    "chain_id", ["1", *(pytest.param(i, marks=pytest.mark.thorough) for i in ("8453", "31337"))]
+)
 def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, database_url):
     """And blocks of a fork with another chain's id, such as Base's, have their node's rules."""
     with fork(forked, "--chain-id", chain_id) as node, Indexing(database_url, node.url) as indexing:
@@ -137,6 +146,7 @@ def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, d
             assert client.get(path).json["isContract"] is True
 
 
+@pytest.mark.thorough
 def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_url):
     with fork(forked) as node, Indexing(database_url, node.url) as indexing:
         node.mine()

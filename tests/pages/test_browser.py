@@ -113,7 +113,7 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenari
         assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         top = page.evaluate(f"{groups}[0].getBoundingClientRect().top + scrollY")
-        assert top < (450 if width >= 1280 else 844)
+        assert top < (500 if width >= 1280 else 844)
 
 
 def test_the_home_page_begins_with_a_large_search(page, over_http):

@@ -115,7 +115,11 @@ def amounts(url, view="coffer_deposited"):
     return [int(amount) for (amount,) in rows]
 
 
-@pytest.mark.parametrize("logs", ["none", "standard", "all"])
+THOROUGH = pytest.mark.thorough
+SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
+
+
+@pytest.mark.parametrize("logs", SELECTIONS)
 def test_all_logs_are_there_in_every_selection_of_logs(coffers, postgres, template, logs):
     abi, proxy = json.dumps(ABI), address_of(coffers.proxy)
     anvil = coffers.anvil
@@ -147,6 +151,7 @@ def test_all_logs_are_there_in_every_selection_of_logs(coffers, postgres, templa
         assert has_data == [(logs != "all",)]  # nothing is stored twice
 
 
+@pytest.mark.thorough
 def test_logs_of_blocks_that_are_not_stored_are_the_nodes(coffers, database_url):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head(), stores_bodies=False):
@@ -225,6 +230,7 @@ def test_during_a_bulk_backfill_nothing_is_followed(coffers, database_url):
     assert "a bulk backfill is not finished: follow contracts after it" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_removed_contract_leaves_nothing(coffers, database_url):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()) as index:
@@ -268,6 +274,7 @@ def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_ur
     assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
 
 
+@pytest.mark.thorough
 def test_views_that_a_role_may_not_make_are_said_and_made_later(
     coffers, database_url, caplog, monkeypatch
 ):
@@ -302,6 +309,7 @@ def test_views_that_a_role_may_not_make_are_said_and_made_later(
     execute(database_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
+@pytest.mark.thorough
 def test_a_view_that_cannot_be_made_stops_no_other_contracts(coffers, database_url):
     """Versions of an event with more columns than PostgreSQL has."""
     anvil = coffers.anvil

@@ -41,6 +41,7 @@ def test_the_node_starts_and_stops_with_the_service_and_goes_on_with_the_next(op
             node = node_of(run)
             one, two = node.call("eth_accounts")[:2]
             sent = node.call("eth_sendTransaction", {"from": one, "to": two, "value": "0x5"})
+            wait_until(lambda: node.call("eth_getTransactionReceipt", sent) is not None)  # noqa: B023
             assert node.call("eth_getTransactionReceipt", sent)["blockNumber"] == hex(number)
             wait_until(lambda sent=sent: is_there(f"{run.url}/tx/{sent}"), run.process)
         with pytest.raises(Exception, match="refused"):

@@ -1,7 +1,11 @@
 """How PostgreSQL finds the blocks of a day's producers: by an index, whatever else there is."""
 
+import pytest
+
 from scan.extensions.block_records.tests.earnings.test_earnings import rows_of
 from tests.support import database, explain
+
+pytestmark = pytest.mark.thorough
 
 
 def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template, monkeypatch):
