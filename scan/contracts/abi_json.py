@@ -192,8 +192,8 @@ def event_text(value: bytes) -> str:
         with suppress(UnicodeDecodeError):
             return value.decode()
     text = value.decode("utf-8", "replace").replace("\0", REPLACED)
-    parts = text.split(REPLACED, MAX_REPLACED)
-    return text if len(parts) <= MAX_REPLACED else REPLACED.join([*parts[:-1], ""])
+    *between, _rest = text.split(REPLACED, MAX_REPLACED)
+    return text if len(between) < MAX_REPLACED else REPLACED.join([*between, ""])
 
 
 def render(abi_type: AbiType, value: Any, *, of_event: bool = False) -> Any:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from scan.cached_values import SizedCache
 from scan.contracts.proxy_contracts import delegations_of
@@ -19,6 +19,7 @@ from scan.ethereum.token_metadata import word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 0.5  # of 100 calls
@@ -41,7 +42,7 @@ class AccountState(NamedTuple):
 
 
 class AccountStates:
-    """Balances and code by address and block hash; the node is asked once for each, unless it
+    """Balances and code by address and block hash, which are read of the node once, unless it
     `may_change` them without a block."""
 
     def __init__(self, may_change: Callable[[], bool] = lambda: False) -> None:
@@ -49,13 +50,17 @@ class AccountStates:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
         self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
+    def _usable(self, cache: SizedCache[T]) -> SizedCache[T]:
+        """Return the cache, or where its values may have changed an empty one for this request."""
+        return SizedCache(CACHE_BYTES) if self._may_change() else cache
+
     def all_at(
         self, node: NodeSession, addresses: Sequence[bytes], block: served_chain.BlockId
     ) -> dict[bytes, AccountState]:
         """Return the states by address, read in one batch. Those are missing of which the node
         gives no valid response within TIMEOUT_S."""
-        keep = not self._may_change()
-        cached = {a: self._cache.get((a, block.hash)) if keep else None for a in addresses}
+        cache = self._usable(self._cache)
+        cached = {address: cache.get((address, block.hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]
         calls = [
@@ -74,8 +79,7 @@ class AccountStates:
         except (UpstreamFailed, Unavailable, BadHex):
             return states
         for address, state in read.items():
-            if keep:
-                self._cache.store((address, block.hash), state, ENTRY_BYTES)
+            cache.store((address, block.hash), state, ENTRY_BYTES)
         return states | read
 
     def words_at(
@@ -88,8 +92,8 @@ class AccountStates:
     def words(self, node: NodeSession, views: Sequence[ViewAt]) -> dict[ViewAt, int]:
         """Return the numbers that functions of contracts return after blocks, read in one batch.
         Those are missing that a contract or the node does not return in time."""
-        keep = not self._may_change()
-        cached = {(v, at): self._words.get((*v, at.hash)) if keep else None for v, at in views}
+        cache = self._usable(self._words)
+        cached = {(view, at): cache.get((*view, at.hash)) for view, at in views}
         words = {view: number for view, number in cached.items() if number is not None}
         missing = [view for view in cached if view not in words]
         gas = hex(CALL_GAS)
@@ -111,8 +115,7 @@ class AccountStates:
                 number = None if isinstance(answer, client.RpcError) else word(data(answer))
                 if number is not None:
                     words[view] = number
-                    if keep:
-                        self._words.store((*view[0], view[1].hash), number, ENTRY_BYTES)
+                    cache.store((*view[0], view[1].hash), number, ENTRY_BYTES)
         return words
 
 

@@ -276,8 +276,6 @@ def moved(record: Record, names: Names) -> str:
     changes = record["moved"]
     given = [change for change in changes if change["change"].startswith("-")]
     gained = [change for change in changes if not change["change"].startswith("-")]
-    if not changes:
-        return ""
     arrow = '<span aria-label="for">→</span>' if given and gained else ""
     texts = [_several(given, names), arrow, _several(gained, names)]
     if not (given and gained):
@@ -316,8 +314,8 @@ def transaction_rows(
         to = party(recipient, names, own) if recipient else ""
         value = f"""{amount(record["value"], COIN_DECIMALS, symbol)}\
 {coin_below(prices, record["value"])}"""
-        if of_tokens := moved(record, names):
-            has_coin = record["value"] != "0"
+        if record["moved"]:
+            has_coin, of_tokens = record["value"] != "0", moved(record, names)
             value = f'{value}<span class="below">{of_tokens}</span>' if has_coin else of_tokens
         rows.append(
             f"""<tr {row_id("tx", record["hash"])}{failed}>

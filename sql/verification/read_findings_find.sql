@@ -9,7 +9,7 @@ WITH next AS (
     WHERE (address, code_hash) > (%(after_address)s, %(after_hash)s)
     ORDER BY address, code_hash
     LIMIT 1000
-), found AS (
+), outdated AS (
     INSERT INTO read_findings AS f (address, code_hash, version, last_ordinal)
     SELECT n.address, n.code_hash, 0, coalesce((
         SELECT max(t.ordinal)

@@ -118,11 +118,11 @@ def events_in(entries: Iterable[Any]) -> AbiEvents:
     """Read the events of an ABI within the bounds of ABIs."""
     types_left, seen, left_out = MAX_TYPES, set(), 0
     read: list[tuple[Mapping[str, Any], Entry]] = []
-    for place, definition in enumerate(entries):
+    for number, definition in enumerate(entries):
         if not isinstance(definition, dict) or definition.get("type") != "event":
             continue
         left_out += 1
-        if place >= MAX_ENTRIES or types_left < 0:
+        if number >= MAX_ENTRIES or types_left < 0:
             continue
         try:
             text = orjson.dumps(definition)

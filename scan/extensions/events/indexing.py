@@ -50,7 +50,7 @@ def _next(look: Callable[[], None], every_s: float) -> float:
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Follow until `stop` is set."""
     builds_at = views_at = 0.0
-    told = ""  # the error that was logged
+    logged = ""  # the message of the error that was logged last
     waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
     with opened(settings) as following:
         while not stop.is_set():
@@ -68,11 +68,11 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                         else:
                             is_idle = False
                             break
-                told = ""
+                logged = ""
             except ScanError as error:
-                if error.message != told:
+                if error.message != logged:
                     log.warning("events are not followed at the moment: %s", error.for_operators)
-                told = error.message
+                logged = error.message
             except Exception:
                 log.exception("events are not followed at the moment")
                 stop.wait(AGAIN_S)

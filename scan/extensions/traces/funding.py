@@ -1,12 +1,12 @@
 """The first transfer of coin to an address, by a transaction or by a contract within one."""
 
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.current_request import reader as current_reader
 from scan.pages import hooks
+from scan.parameters import moment
 from scan.queries.addresses import Address
 from scan.queries.reader import Reader
 
@@ -24,7 +24,7 @@ class Funding(NamedTuple):
     @property
     def time(self) -> str:
         """Return the time as ISO 8601."""
-        return datetime.fromtimestamp(self.timestamp_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return moment(self.timestamp_s)
 
 
 def first_funding(reader: Reader, address: bytes) -> Funding | None:

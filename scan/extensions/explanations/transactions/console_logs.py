@@ -53,7 +53,7 @@ def _functions() -> Mapping[bytes, Sequence[AbiType]]:
 def lines(frames: Sequence[TraceFrame]) -> list[Line]:
     """Return what a transaction's calls say, in their order."""
     texts = ((frame.trace_address, text_of(frame)) for frame in frames)
-    return [Line(place, text) for place, text in texts if text is not None]
+    return [Line(trace_address, text) for trace_address, text in texts if text is not None]
 
 
 def text_of(frame: TraceFrame) -> str | None:

@@ -93,12 +93,8 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     may_be_created = record["toAddress"] is None or is_creation(unlocated.failure.type)
     if is_large or not (may_be_created or has_source_map(reader.sources.database, codes, number)):
         return unlocated
-    try:
-        sent = transactions.indexed(record)
-        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
-    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
-        if isinstance(error, Unavailable) and not reader.has_node_failed:
-            raise  # the database is unavailable
+    trace = _trace_now(reader, record)
+    if trace is None:
         reader.do_not_cache()
         return unlocated
     calls = failure_locations.failed_calls(trace.frames)
@@ -127,14 +123,19 @@ def console_lines(reader: Reader, record: Mapping[str, Any]) -> Sequence[console
     development, whose contracts have such calls, or has no trace now."""
     if not reader.is_development:
         return ()
+    trace = _trace_now(reader, record)
+    return () if trace is None else console_logs.lines(trace.frames)
+
+
+def _trace_now(reader: Reader, record: Mapping[str, Any]) -> TransactionTrace | None:
+    """Return a transaction's calls, None where the node does not give them now."""
     try:
         sent = transactions.indexed(record)
-        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+        return reader.sources.get(TransactionTraces).calls(reader.node, sent)
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         if isinstance(error, Unavailable) and not reader.has_node_failed:
             raise  # the database is unavailable
-        return ()
-    return console_logs.lines(trace.frames)
+        return None
 
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
