@@ -2,7 +2,7 @@
 their deliveries, tests and retries."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import orjson
@@ -19,6 +19,7 @@ from scan.http.json_responses import Response, json_body, json_value
 from scan.http.list_responses import PAGED, list_body, window_of
 from scan.http.services import services
 from scan.outbound import allowed_urls
+from scan.queries.cursors import ADDRESS
 from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client
 from scan.webhooks import registration
@@ -98,7 +99,9 @@ def _timestamp_ms(value: object) -> int:
     return value
 
 
-CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
+CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "watchAddresses", "eventTypes", "topics")
+MAX_REGISTERED = 20_000  # addresses of a request, which has at most 1 MiB
+MAX_CHANGED = 1_000  # addresses added or removed
 
 
 @blueprint.get("/webhooks")
@@ -113,11 +116,17 @@ def list_webhooks() -> Response:
 def create_webhook() -> Response:
     query_arguments()
     body = request_bodies.json_object()
-    json_bodies.only_known(body, CREATE_KEYS, "key")
+    json_bodies.only_known(body, (*CREATE_KEYS, *NARROWING), "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
-    watch_address = owner
+    watch_address, addresses = owner, None
     if body.get("watchAddress") is not None:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
+    if body.get("watchAddresses") is not None:
+        if body.get("watchAddress") is not None:
+            raise InvalidParameter(
+                "watchAddress and watchAddresses exclude each other.", field="watchAddresses"
+            )
+        addresses = _addresses(body["watchAddresses"], "watchAddresses", MAX_REGISTERED)
     event_types = _event_types(body)
     topics = _topics(body, event_types)
     url = parameters.text(body.get("url"), "url", most=allowed_urls.MAX_URL_CHARACTERS)
@@ -126,7 +135,15 @@ def create_webhook() -> Response:
             services().writes,
             services().settings,
             _requester(),
-            NewWebhook(owner, watch_address, url, event_types, topics),
+            NewWebhook(
+                owner,
+                None if addresses is not None else watch_address,
+                addresses,
+                url,
+                event_types,
+                topics,
+                registration.Narrowing(**_narrowing(body)),
+            ),
             services().waiting_threads,
         )
     except registration.UrlNotAllowed as error:
@@ -151,18 +168,58 @@ def delete_webhook(webhook_id: str) -> Response:
 
 @blueprint.patch("/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Response:
-    """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
+    """Activate a webhook, stop one and cancel its pending deliveries, or narrow its events."""
     query_arguments()
     body = request_bodies.json_object()
-    json_bodies.only_known(body, ("active",), "key")
-    if type(body.get("active")) is not bool:
-        raise InvalidParameter("active must be true or false.", field="active")
-    webhook = _managed(webhook_id)
-    if body["active"]:
-        registration.activate(services().writes, services().settings, _requester(), webhook)
-    else:
-        registration.stop(services().writes, webhook)
+    json_bodies.only_known(body, ("active", *NARROWING), "key")
+    narrowing = _narrowing(body)
+    is_active: bool | None = None
+    if "active" in body or not narrowing:
+        active = body.get("active")
+        if not isinstance(active, bool):
+            raise InvalidParameter("active must be true or false.", field="active")
+        is_active = active
+    registration.change(
+        services().writes,
+        services().settings,
+        _requester(),
+        webhook := _managed(webhook_id),
+        narrowing,
+        is_active,
+    )
     return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
+
+
+@blueprint.get("/webhooks/<webhook_id>/addresses")
+def list_addresses(webhook_id: str) -> Response:
+    arguments = query_arguments(*PAGED)
+    window = window_of(arguments)
+    webhook = _managed(webhook_id)
+    registration.require_list(webhook)
+    filters = {"webhook": webhook.id}
+    traversal = window.traversal("watched addresses", filters, (ADDRESS,), has_blocks=False)
+    row = services().writes.row(
+        "webhooks/addresses_list", webhook_id=webhook.id, **window.page(traversal)
+    )
+    assert row is not None
+    return list_body("addresses", Page.keyed(traversal, row), arguments)
+
+
+@blueprint.post("/webhooks/<webhook_id>/addresses")
+def change_addresses(webhook_id: str) -> Response:
+    query_arguments()
+    body = request_bodies.json_object()
+    json_bodies.only_known(body, ("add", "remove"), "key")
+    if not body:
+        raise InvalidParameter("add or remove is required: an array of addresses.", field="add")
+    add, remove = (_addresses(body.get(name, []), name, MAX_CHANGED) for name in ("add", "remove"))
+    if not set(add).isdisjoint(remove):
+        raise InvalidParameter("add and remove have an address in common.", field="remove")
+    changed = registration.change_addresses(
+        services().writes, _managed(webhook_id), add=add, remove=remove
+    )
+    added, removed, count = changed
+    return json_value({"added": added, "removed": removed, "addressCount": count})
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
@@ -214,6 +271,53 @@ def _requester() -> wallet_signatures.Requester:
 
 def _id(text: str, name: str = "id") -> int:
     return parameters.integer_text({name: text}, name, default=0, least=1)
+
+
+def _addresses(value: object, name: str, most: int) -> list[bytes]:
+    """Return the addresses of an array, each once."""
+    if not isinstance(value, list) or len(value) > most:
+        raise InvalidParameter(
+            f"{name} must be an array of at most {most:,} addresses.", field=name
+        )
+    return list(dict.fromkeys(parameters.address(address, name) for address in value))
+
+
+def _tokens(value: object) -> list[bytes]:
+    tokens = _addresses(value, "tokens", registration.MAX_TOKENS)
+    if not tokens:
+        raise InvalidParameter("tokens must have an address, or be null.", field="tokens")
+    return tokens
+
+
+def _minimum_value(value: object) -> int:
+    return int.from_bytes(parameters.unsigned(value, "minimumValue", most=2**256 - 1))
+
+
+def _confirmations(value: object) -> int:
+    name, most = "confirmations", registration.MAX_CONFIRMATIONS
+    return parameters.integer({name: value}, name, default=0, least=0, most=most)
+
+
+def _direction(value: object) -> str:
+    return parameters.one_of(value, "direction", ("in", "out"))
+
+
+# The keys of a body that narrow a webhook's events: the field of a Narrowing, and what reads it.
+NARROWING: Mapping[str, tuple[str, Callable[[object], Any]]] = {
+    "direction": ("direction", _direction),
+    "tokens": ("tokens", _tokens),
+    "minimumValue": ("minimum_value", _minimum_value),
+    "confirmations": ("confirmations", _confirmations),
+}
+
+
+def _narrowing(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a Narrowing that a body has, by their names."""
+    return {
+        field: None if body[key] is None else read(body[key])
+        for key, (field, read) in NARROWING.items()
+        if key in body
+    }
 
 
 def _event_types(body: Mapping[str, Any]) -> list[str]:

@@ -233,6 +233,9 @@ class EventType:
     keys: str = ""
     position: str = "-1, -1"
     body: str = ""
+    has_direction: bool = False
+    value: str | None = None
+    tokens: Sequence[str] = ()
     extension: str | None = None
 
 

@@ -1,13 +1,14 @@
 """Registration of webhooks and its rules (owner, URL, event types and limits), an owner's webhooks,
-and actions on one: stop, activate, delete, test, retry a delivery.
+and actions on one: stop, activate, change, delete, test, retry a delivery, change its addresses.
 
 A webhook is managed with a key of its owner, with its secret, or from the client address that
 registered it, as long as the owner has never had a key. Others see its URL without the path.
 """
 
 import secrets
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.accounts.wallet_signatures import Requester, require_owner
 from scan.cached_values import LazyMapping
@@ -35,6 +36,13 @@ MAX_PER_OWNER = 10
 MAX_PER_WATCH_ADDRESS = 100
 MAX_PER_CLIENT = 20  # of each watched address; of all, those of owners without an established key
 ESTABLISHED_AFTER = timedelta(days=7)  # from the owner's first key on: anybody makes new wallets
+# Bounds on the addresses of webhooks with a list, which stopped ones keep.
+MAX_ADDRESSES = 100_000
+MAX_ADDRESSES_WITH_LOGS = 1_000  # the indexer keeps the emitters whose logs are sent in memory
+MAX_ADDRESSES_PER_OWNER = 1_000_000
+MAX_ADDRESSES_PER_CLIENT = 1_000_000  # for owners without an established key
+MAX_TOKENS = 100
+MAX_CONFIRMATIONS = 1_000
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
@@ -44,12 +52,24 @@ class UrlNotAllowed(InvalidParameter):
     """The webhook's host is not public, and no setting allows it."""
 
 
+class Narrowing(NamedTuple):
+    """Which events of its addresses a webhook gets, and how many blocks behind the head: each None
+    does not narrow them, or waits for SCAN_CONFIRMATIONS."""
+
+    direction: str | None = None  # of transactions and transfers: "in" or "out"
+    tokens: list[bytes] | None = None  # of token transfers and trades
+    minimum_value: int | None = None  # of transactions and transfers, in units of their `value`
+    confirmations: int | None = None
+
+
 class NewWebhook(NamedTuple):
     owner: bytes
-    watch_address: bytes
+    watch_address: bytes | None  # None: it watches `addresses`
+    addresses: list[bytes] | None  # without duplicates
     url: str
     event_types: list[str]
     topics: str | None  # a filter in eth_getLogs's form, as JSON
+    narrowing: Narrowing
 
 
 class RegisteredWebhook(NamedTuple):
@@ -62,7 +82,7 @@ class Counted(NamedTuple):
     as with SCAN_OWNER_AUTH=never."""
 
     owner: bytes
-    watch_address: bytes
+    watch_address: bytes | None  # None: a list
     client_address: str | None
 
 
@@ -77,6 +97,7 @@ def register(
 
     Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
     """
+    _require_narrowable(webhook.narrowing, webhook.event_types)
     try:
         url = allowed_urls.parse(webhook.url, Purpose.REGISTRATION)
     except RefusedUrl as error:
@@ -90,6 +111,9 @@ def register(
     with database.transaction() as tx:
         lock_counts(tx, counted)
         require_below_limits(tx, counted)
+        if webhook.addresses is not None:
+            count = len(webhook.addresses)
+            _require_addresses_allowed(tx, counted, webhook.event_types, count, unstored=count)
         tx.execute(
             "webhooks/webhooks_insert",
             id=registered.id,
@@ -99,6 +123,9 @@ def register(
             topics=webhook.topics,
             secret=registered.secret,
             now=_now(),
+            addresses=webhook.addresses,
+            address_count=1 if webhook.addresses is None else len(webhook.addresses),
+            **webhook.narrowing._asdict(),
             **counted._asdict(),
         )
     return registered
@@ -140,6 +167,53 @@ def require_below_limits(tx: transaction.Transaction, counted: Counted) -> None:
         )
 
 
+def _require_addresses_allowed(
+    tx: transaction.Transaction,
+    counted: Counted,
+    event_types: Collection[str],
+    count: int,
+    unstored: int = 0,
+) -> None:
+    """Raise LimitReached if a list may not have `count` addresses, `unstored` of which are not in
+    the database yet. The caller has locked the counts."""
+    has_logs = "log" in event_types
+    most = MAX_ADDRESSES_WITH_LOGS if has_logs else MAX_ADDRESSES
+    if count > most:
+        raise LimitReached(
+            f"This webhook would watch {count:,} addresses, and may watch {most:,}"
+            f"{' with the event type log' if has_logs else ''}."
+        )
+    [(of_owner, of_client)] = tx.rows(
+        "webhooks/addresses_count",
+        owner=counted.owner,
+        client_address=counted.client_address,
+        established_before=_now() - ESTABLISHED_AFTER,
+    )
+    if of_owner + unstored > MAX_ADDRESSES_PER_OWNER:
+        raise LimitReached(
+            f"The webhooks of this owner would watch {of_owner + unstored:,} addresses, and may"
+            f" watch {MAX_ADDRESSES_PER_OWNER:,}."
+        )
+    if of_client + unstored > MAX_ADDRESSES_PER_CLIENT:
+        raise LimitReached(
+            "Webhooks that were registered from your address for owners without an API key older"
+            f" than {ESTABLISHED_AFTER.days} days would watch {of_client + unstored:,} addresses,"
+            f" and may watch {MAX_ADDRESSES_PER_CLIENT:,}."
+        )
+
+
+def _require_narrowable(narrowing: Narrowing, event_types: Collection[str]) -> None:
+    """Raise InvalidParameter for a narrowing that none of the event types has."""
+    events = [EVENT_TYPES[name] for name in event_types]
+    for field, is_given, are_narrowed, having in (
+        ("direction", narrowing.direction, [e.has_direction for e in events], "senders"),
+        ("tokens", narrowing.tokens, [bool(e.tokens) for e in events], "tokens"),
+        ("minimumValue", narrowing.minimum_value, [bool(e.value) for e in events], "values"),
+    ):
+        if is_given is not None and not any(are_narrowed):
+            raise InvalidParameter(f"{field} requires an event type with {having}.", field=field)
+
+
 def _require_allowed(
     url: HttpUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
 ) -> None:
@@ -167,9 +241,10 @@ class Webhook(NamedTuple):
 
     id: int
     owner: bytes
-    watch_address: bytes
+    watch_address: bytes | None  # None: it watches a list
     is_active: bool
-    client_address: str | None = None  # that it is counted for
+    client_address: str | None  # that it is counted for
+    event_types: list[str]
 
 
 def webhooks_of(database: Database, settings: Settings, requester: Requester, owner: bytes) -> str:
@@ -196,8 +271,9 @@ def managed_webhook(
     )
     if row is None:
         raise _not_found()
-    owner, watch_address, is_active, registered_from, has_secret = row
-    webhook = Webhook(webhook_id, bytes(owner), bytes(watch_address), is_active, registered_from)
+    owner, watch_address, is_active, registered_from, has_secret, event_types = row
+    watched = None if watch_address is None else bytes(watch_address)
+    webhook = Webhook(webhook_id, bytes(owner), watched, is_active, registered_from, event_types)
     if has_secret or requester.has_key_of(webhook.owner):
         return webhook
     try:
@@ -213,22 +289,19 @@ def managed_webhook(
     return webhook
 
 
-def delete(database: Database, webhook: Webhook) -> None:
-    with database.transaction() as tx:
-        _stop(tx, webhook, "the webhook was deleted")
-        tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
-
-
-def stop(database: Database, webhook: Webhook) -> None:
-    """Stop a webhook and cancel its pending deliveries."""
-    with database.transaction() as tx:
-        _stop(tx, webhook, "the webhook was deactivated")
-
-
-def activate(
-    database: Database, settings: Settings, requester: Requester, webhook: Webhook
+def change(
+    database: Database,
+    settings: Settings,
+    requester: Requester,
+    webhook: Webhook,
+    narrowing: Mapping[str, Any],
+    is_active: bool | None,
 ) -> None:
-    """Activate a webhook. Raises LimitReached by the same limits as a registration."""
+    """Change fields of a webhook's Narrowing, by their names. Unless `is_active` is None, activate
+    it, or stop it and cancel its pending deliveries. Raises InvalidParameter, LimitReached by the
+    same limits as a registration, and then changes nothing."""
+    values = Narrowing(**narrowing)
+    _require_narrowable(values, webhook.event_types)
     client_address = webhook.client_address
     if settings.owner_auth == "never":
         client_address = None
@@ -236,16 +309,64 @@ def activate(
         client_address = requester.client_address
     counted = Counted(webhook.owner, webhook.watch_address, client_address)
     with database.transaction() as tx:
+        if is_active:
+            lock_counts(tx, counted)
+        _lock(tx, webhook)
+        if narrowing:
+            tx.execute(
+                "webhooks/webhooks_change",
+                webhook_id=webhook.id,
+                changed=list(narrowing),
+                **values._asdict(),
+            )
+        if is_active is False:
+            _stop(tx, webhook, "the webhook was deactivated")
+        if is_active:
+            [state] = tx.rows(
+                "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None
+            )
+            if not state[2]:
+                require_below_limits(tx, counted)
+                tx.execute(
+                    "webhooks/webhooks_activate",
+                    webhook_id=webhook.id,
+                    client_address=counted.client_address,
+                )
+
+
+def require_list(webhook: Webhook) -> None:
+    """Raise InvalidParameter for a webhook without a list of addresses."""
+    if webhook.watch_address is not None:
+        raise InvalidParameter("This webhook watches one address: it has no list.")
+
+
+class ChangedList(NamedTuple):
+    added: int
+    removed: int
+    address_count: int
+
+
+def change_addresses(
+    database: Database, webhook: Webhook, *, add: list[bytes], remove: list[bytes]
+) -> ChangedList:
+    """Add addresses to a webhook's list, and remove others. Raises LimitReached, InvalidParameter
+    for a webhook without a list, and then changes nothing."""
+    require_list(webhook)
+    counted = Counted(webhook.owner, None, webhook.client_address)
+    with database.transaction() as tx:
         lock_counts(tx, counted)
         _lock(tx, webhook)
-        [state] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None)
-        if not state[2]:
-            require_below_limits(tx, counted)
-            tx.execute(
-                "webhooks/webhooks_activate",
-                webhook_id=webhook.id,
-                client_address=counted.client_address,
-            )
+        [row] = tx.rows("webhooks/addresses_change", webhook_id=webhook.id, add=add, remove=remove)
+        changed = ChangedList(*row)
+        if changed.added > changed.removed:
+            _require_addresses_allowed(tx, counted, webhook.event_types, changed.address_count)
+    return changed
+
+
+def delete(database: Database, webhook: Webhook) -> None:
+    with database.transaction() as tx:
+        _stop(tx, webhook, "the webhook was deleted")
+        tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
 
 
 def send_test(database: Database, webhook: Webhook) -> int:

@@ -5,7 +5,7 @@
 CREATE TABLE IF NOT EXISTS webhooks (
     id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991), -- random: not to be counted
     owner_address bytea NOT NULL,
-    watch_address bytea NOT NULL,
+    watch_address bytea,           -- null: it watches the addresses of webhook_addresses
     url text NOT NULL,
     event_types text[] NOT NULL
         CHECK (event_types <@ '{tx,token_transfer,internal_transfer,dex_trade,log}'
@@ -15,18 +15,43 @@ CREATE TABLE IF NOT EXISTS webhooks (
     stopped_reason text,           -- why the service stopped it; null where it did not
     client_address text,           -- who registered it; null: not limited
     topics json,                   -- what its logs must match, as eth_getLogs has it; null: all
-    first_block bigint NOT NULL DEFAULT 0 -- events of older blocks are not sent: it is restored, and they were
+    first_block bigint NOT NULL DEFAULT 0, -- events of older blocks are not sent: it is restored, and they were
+    address_count integer NOT NULL DEFAULT 1, -- how many addresses it watches
+    direction text CHECK (direction IN ('in', 'out')), -- of its transactions and transfers; null: both
+    tokens bytea[],                -- whose transfers and trades it gets; null: of all tokens
+    minimum_value numeric CHECK (minimum_value >= 0), -- of its transactions and transfers; null: any
+    confirmations integer CHECK (confirmations >= 0) -- its events wait for; null: for SCAN_CONFIRMATIONS
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
--- serves indexer/events_insert, indexer/webhooks_find_active, webhooks/webhooks_count_active
+-- serves watchers(), indexer/webhooks_find_active, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_watch_address ON webhooks (watch_address) WHERE active;
 -- serves indexer/webhooks_list_log_addresses
-CREATE INDEX IF NOT EXISTS webhooks_for_logs ON webhooks (watch_address)
+CREATE INDEX IF NOT EXISTS webhooks_for_logs ON webhooks (watch_address, id)
     WHERE active AND 'log' = ANY (event_types);
 -- serves webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_client_address ON webhooks (client_address)
     WHERE active AND client_address IS NOT NULL;
+-- serves webhooks/addresses_count
+CREATE INDEX IF NOT EXISTS webhooks_with_lists ON webhooks (client_address) WHERE watch_address IS NULL;
+
+-- The addresses of webhooks that watch a list of them.
+CREATE TABLE IF NOT EXISTS webhook_addresses (
+    address bytea NOT NULL,
+    webhook_id bigint NOT NULL REFERENCES webhooks ON DELETE CASCADE,
+    PRIMARY KEY (address, webhook_id)
+);
+-- serves webhooks/addresses_list, webhooks/webhooks_delete
+CREATE INDEX IF NOT EXISTS webhook_addresses_by_webhook ON webhook_addresses (webhook_id, address);
+
+-- The webhooks that watch an address. Those with a list may be stopped ones. Inlined, it looks each address up
+-- in two indexes, however long lists are.
+CREATE OR REPLACE FUNCTION watchers(watched bytea) RETURNS TABLE (webhook_id bigint) LANGUAGE sql STABLE
+BEGIN ATOMIC
+    SELECT w.id FROM webhooks w WHERE w.watch_address = watched AND w.active
+    UNION ALL
+    SELECT a.webhook_id FROM webhook_addresses a WHERE a.address = watched;
+END;
 
 -- The secrets that deliveries are signed with. They are apart from webhooks, so that no list of those can
 -- show one.
@@ -213,11 +238,15 @@ CREATE OR REPLACE TRIGGER deliveries_deleted AFTER DELETE ON deliveries
 CREATE OR REPLACE FUNCTION webhook_record(w webhooks, q delivery_queues) RETURNS json
 LANGUAGE sql STABLE
 RETURN format(
-    '{"id":%s,"url":%s,"watchAddress":"%s","eventTypes":%s,"active":%s,"createdAt":"%s",'
-    '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s,"topics":%s}',
-    w.id, json_text(w.url), hex(w.watch_address), array_to_json(w.event_types), w.active::text,
-    iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
-    json_text(w.stopped_reason), coalesce(w.topics::text, 'null'))::json;
+    '{"id":%s,"url":%s,"watchAddress":%s,"addressCount":%s,"eventTypes":%s,"active":%s,"createdAt":"%s",'
+    '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s,"topics":%s,"direction":%s,"tokens":%s,'
+    '"minimumValue":%s,"confirmations":%s}',
+    w.id, json_text(w.url), json_hex(w.watch_address), w.address_count, array_to_json(w.event_types),
+    w.active::text, iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
+    json_text(w.stopped_reason), coalesce(w.topics::text, 'null'), json_text(w.direction),
+    coalesce((SELECT json_agg(hex(t.token) ORDER BY t.number)
+        FROM unnest(w.tokens) WITH ORDINALITY AS t (token, number))::text, 'null'),
+    json_text(w.minimum_value::text), coalesce(w.confirmations::text, 'null'))::json;
 
 -- The record of a delivery. `payload` is the body as it was signed and sent.
 CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE

@@ -7,14 +7,14 @@
 --   sent (before this attempt)
 -- index: delivery_queues_pkey, webhooks_pkey, deliveries_tried, deliveries_fresh, event_bodies_pkey
 WITH held AS MATERIALIZED (
-    SELECT q.webhook_id
+    SELECT q.webhook_id, coalesce(w.confirmations, %(confirmations)s) AS confirmations
     FROM delivery_queues q
     JOIN webhooks w ON w.id = q.webhook_id
     WHERE q.webhook_id = %(webhook_id)s AND q.lease = %(lease)s AND w.active AND %(goes_on)s
 ), next AS MATERIALIZED (
     SELECT d.id, d.event, d.body, d.attempts, d.sent
     FROM held h
-    CROSS JOIN LATERAL begin_delivery(h.webhook_id, %(now)s, %(confirmations)s) d
+    CROSS JOIN LATERAL begin_delivery(h.webhook_id, %(now)s, h.confirmations) d
 ), kept AS (
     UPDATE delivery_queues q
     SET leased_until = %(leased_until)s

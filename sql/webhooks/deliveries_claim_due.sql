@@ -7,7 +7,7 @@
 -- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy and the delivery's id, event,
 --   body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
 --   another process has just served the queue
--- index: delivery_queues_waiting, deliveries_tried, deliveries_fresh, event_bodies_pkey
+-- index: delivery_queues_waiting, webhooks_pkey, deliveries_tried, deliveries_fresh, event_bodies_pkey
 WITH crowded AS MATERIALIZED (
     SELECT host, is_healthy
     FROM delivery_queues
@@ -18,10 +18,12 @@ WITH crowded AS MATERIALIZED (
 ), due AS (
     SELECT q.webhook_id
     FROM delivery_queues q
+    JOIN webhooks w ON w.id = q.webhook_id
     WHERE (q.fresh_block IS NOT NULL OR q.retry_at IS NOT NULL)
         AND q.leased_until <= %(now)s
         AND (
-            q.fresh_block <= (SELECT max(number) FROM blocks) - %(confirmations)s
+            q.fresh_block
+                <= (SELECT max(number) FROM blocks) - coalesce(w.confirmations, %(confirmations)s)
             OR q.fresh_block < 0
             OR q.retry_at <= %(now)s
         )
@@ -29,7 +31,7 @@ WITH crowded AS MATERIALIZED (
         AND (q.host, q.is_healthy) NOT IN (SELECT host, is_healthy FROM crowded)
     ORDER BY q.leased_until, q.webhook_id
     LIMIT 1
-    FOR UPDATE SKIP LOCKED
+    FOR UPDATE OF q SKIP LOCKED
 ), leased AS (
     UPDATE delivery_queues q
     SET lease = %(lease)s,
@@ -37,9 +39,9 @@ WITH crowded AS MATERIALIZED (
         leased_until = %(leased_until)s
     FROM due, webhooks w, webhook_secrets s
     WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
-    RETURNING w.id, w.url, w.active, s.secret, q.is_healthy
+    RETURNING w.id, w.url, w.active, w.confirmations, s.secret, q.is_healthy
 )
 SELECT l.id, l.url, l.secret, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
 FROM leased l
 LEFT JOIN LATERAL begin_delivery(
-    CASE WHEN l.active THEN l.id END, %(now)s, %(confirmations)s) d ON true;
+    CASE WHEN l.active THEN l.id END, %(now)s, coalesce(l.confirmations, %(confirmations)s)) d ON true;

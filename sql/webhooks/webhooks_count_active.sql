@@ -1,6 +1,6 @@
--- The numbers of active webhooks of an owner, a watched address and a client, but for the last two without the
--- own ones of addresses that have a key.
--- params: owner bytea, watch_address bytea, client_address text null, established_before timestamptz
+-- The numbers of active webhooks of an owner, a watched address (null: a list) and a client, but for the last two
+-- without the own ones of addresses that have a key.
+-- params: owner bytea, watch_address bytea null, client_address text null, established_before timestamptz
 -- returns: by_owner bigint; of the watched address, others' and those of them from the client's address; all
 --   from there of owners without an established key; whether it is an own one, and the owner has such a key
 -- index: webhooks_by_owner, webhooks_by_watch_address, webhooks_by_client_address, api_keys_signed_once
@@ -16,7 +16,7 @@ SELECT
                 WHEN w.owner_address = w.watch_address THEN 'infinity'
                 ELSE %(established_before)s::timestamptz END)
     ),
-    %(owner)s = %(watch_address)s AND has_had_key(%(owner)s, 'infinity'),
+    coalesce(%(owner)s = %(watch_address)s::bytea, false) AND has_had_key(%(owner)s, 'infinity'),
     has_had_key(%(owner)s, %(established_before)s)
 FROM webhooks o
 WHERE o.watch_address = %(watch_address)s AND o.active

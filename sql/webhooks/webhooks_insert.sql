@@ -1,14 +1,23 @@
--- Stores a new webhook with its secret and its empty queue.
--- params: id bigint, owner bytea, watch_address bytea, url text, host text, event_types text[],
---   secret text, client_address text null, topics json null, now timestamptz
+-- Stores a new webhook with its secret, its empty queue, and its list of addresses, which has none twice, if it has one.
+-- params: id bigint, owner bytea, watch_address bytea null, url text, host text, event_types text[],
+--   secret text, client_address text null, topics json null, now timestamptz, addresses bytea[] null,
+--   address_count integer, direction text null, tokens bytea[] null, minimum_value numeric null,
+--   confirmations integer null
 -- returns: nothing; raises Conflict on webhooks_pkey for an id that is taken
 -- index: webhooks_pkey
 WITH webhook AS (
     INSERT INTO webhooks
-        (id, owner_address, watch_address, url, event_types, client_address, topics, created_at)
+        (id, owner_address, watch_address, url, event_types, client_address, topics, created_at,
+            address_count, direction, tokens, minimum_value, confirmations)
     VALUES (%(id)s, %(owner)s, %(watch_address)s, %(url)s, %(event_types)s,
-        %(client_address)s, %(topics)s, %(now)s)
+        %(client_address)s, %(topics)s, %(now)s,
+        %(address_count)s, %(direction)s, %(tokens)s, %(minimum_value)s, %(confirmations)s)
     RETURNING id
+), addresses AS (
+    INSERT INTO webhook_addresses (address, webhook_id)
+    SELECT a.address, w.id
+    FROM webhook w
+    CROSS JOIN unnest(%(addresses)s::bytea[]) AS a (address)
 ), secret AS (
     INSERT INTO webhook_secrets (webhook_id, secret)
     SELECT id, %(secret)s FROM webhook

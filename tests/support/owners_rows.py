@@ -28,6 +28,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ("signatures", {"selector": b"abcd", "signature": "f()"}),
         ("verified_functions", {"selector": b"abcd", "signature": "f()"}),
         ("built_abis", {"code_hash": HASH, "contract_name": "Built"}),
+        ("webhook_addresses", {"webhook_id": 1, "address": OWNER}),
         ("webhook_secrets", {"webhook_id": 1, "secret": "secret"}),
         ("followed_contracts", {"address": OWNER, "name": "box", "complete_from": 3}),
         ("unfollowed_contracts", {"address": HASH[:20]}),

@@ -65,6 +65,11 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks):
         "failCount": 0,
         "stoppedReason": None,
         "topics": None,
+        "addressCount": 1,
+        "direction": None,
+        "tokens": None,
+        "minimumValue": None,
+        "confirmations": None,
     }
 
 

@@ -40,6 +40,7 @@ def test_an_event_reaches_its_receiver_signed(webhooks, receiver):
             "status": True,
             "contractAddress": None,
             "methodId": None,
+            "watchAddress": f"0x{OWNER.hex()}",
         },
     }
 

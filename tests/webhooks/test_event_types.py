@@ -81,10 +81,10 @@ def test_events_have_what_they_are_about(webhooks):
         is_traced=True,
     )
     of_transaction = {"hash": to_hex(transaction), "blockNumber": 1, "methodId": "0xa9059cbb"}
-    for hook, (event_type, _, data) in zip(hooks, EVENTS, strict=True):
+    for hook, (event_type, watched, data) in zip(hooks, EVENTS, strict=True):
         [event] = payloads(webhooks, hook)
         assert (event["event"], event["timestamp"]) == (event_type, "2023-11-14T22:13:32Z")
-        assert event["data"] == {**of_transaction, **data}
+        assert event["data"] == {**of_transaction, **data, "watchAddress": to_hex(watched)}
     assert payloads(webhooks, nobody) == []
 
 

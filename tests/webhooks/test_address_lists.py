@@ -1,0 +1,272 @@
+"""Webhooks with a list of addresses, and events that are narrowed or wait for confirmations."""
+
+import pytest
+
+from scan.ethereum.blocks import EventLog
+from scan.hex import to_hex
+from scan.webhooks import registration
+from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.receiver import Answer
+from tests.support.serving import wait_until
+from tests.webhooks.test_limits import CLIENT, create
+
+URL = "https://localhost:9/"
+OWNER, SHOP, ANNA, BERT = (address(name) for name in ("owner", "shop", "anna", "bert"))
+WEBHOOKS = "/api/v1/webhooks"
+
+
+def texts(*addresses):
+    return [to_hex(address) for address in addresses]
+
+
+def with_list(webhooks, *addresses, **more):
+    return webhooks.register(OWNER, URL, watchAddresses=texts(*addresses), **more)
+
+
+def change(webhooks, hook, **body):
+    path = f"{WEBHOOKS}/{hook.id}/addresses"
+    answer = webhooks.client.post(path, json=body, headers=hook.headers)
+    return answer.status_code, answer.get_json()
+
+
+def listed(webhooks, hook, query=""):
+    path = f"{WEBHOOKS}/{hook.id}/addresses{query}"
+    return webhooks.client.get(path, headers=hook.headers).get_json()
+
+
+def events(webhooks, hook):
+    """What a webhook gets: type, watched address, value."""
+    payloads = [delivery["payload"] for delivery in webhooks.deliveries(hook)]
+    return [(p["event"], p["data"]["watchAddress"], p["data"].get("value")) for p in payloads]
+
+
+def test_each_event_names_the_address_that_it_is_for(webhooks):
+    hook = with_list(webhooks, ANNA, BERT)
+    webhooks.chain.append([Move(SHOP, ANNA, value=1), Move(ANNA, BERT, value=2)])
+    webhooks.chain.append([Move(SHOP, SHOP, value=3), Move(BERT, BERT, value=4)])
+    assert sorted(events(webhooks, hook)) == sorted(
+        [
+            ("tx", to_hex(ANNA), "1"),
+            ("tx", to_hex(ANNA), "2"),
+            ("tx", to_hex(BERT), "2"),
+            ("tx", to_hex(BERT), "4"),
+        ]
+    )
+    record = webhooks.record(OWNER, hook)
+    assert (record["watchAddress"], record["addressCount"]) == (None, 2)
+
+
+def test_a_list_changes_from_the_next_block_on(webhooks):
+    hook = with_list(webhooks)
+    webhooks.chain.append([Move(SHOP, ANNA, value=1)])
+    assert change(webhooks, hook, add=texts(ANNA, ANNA, BERT)) == (
+        200,
+        {"added": 2, "removed": 0, "addressCount": 2},
+    )
+    webhooks.chain.append([Move(SHOP, ANNA, value=2)])
+    assert change(webhooks, hook, add=texts(BERT, SHOP), remove=texts(ANNA, OWNER)) == (
+        200,
+        {"added": 1, "removed": 1, "addressCount": 2},
+    )
+    webhooks.chain.append([Move(OWNER, ANNA, value=3), Move(OWNER, SHOP, value=4)])
+    assert events(webhooks, hook) == [("tx", to_hex(ANNA), "2"), ("tx", to_hex(SHOP), "4")]
+
+
+def test_a_list_is_read_by_pages(webhooks):
+    addresses = [address(f"customer {number}") for number in range(250)]
+    hook = with_list(webhooks, *addresses)
+    pages, query = [], "?limit=100"
+    while query:
+        page = listed(webhooks, hook, query)
+        assert page["total"] == 250
+        pages.append(page["addresses"])
+        query = page["next"] and f"?limit=100&cursor={page['next']}"
+    assert [len(page) for page in pages] == [100, 100, 50]
+    assert [text for page in pages for text in page] == sorted(texts(*addresses))
+
+
+def test_a_deleted_webhook_takes_its_list_along(webhooks):
+    hook, other = with_list(webhooks, ANNA), with_list(webhooks, ANNA, BERT)
+    assert webhooks.client.delete(f"{WEBHOOKS}/{hook.id}", headers=hook.headers).status_code == 200
+    rows = webhooks.execute("SELECT webhook_id, address FROM webhook_addresses")
+    assert sorted((id_, bytes(a)) for id_, a in rows) == sorted(
+        [(other.id, ANNA), (other.id, BERT)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "expected"),
+    [
+        ({}, {"sent", "received", "transfer sent", "transfer received", "other", "self"}),
+        ({"direction": "in"}, {"received", "transfer received", "self"}),
+        ({"direction": "out"}, {"sent", "transfer sent", "other", "self"}),
+        ({"minimumValue": "30"}, {"received", "transfer received", "self"}),
+        ({"tokens": [to_hex(TOKEN)]}, {"sent", "received", "transfer sent", "transfer received",
+                                       "other", "self"}),
+        ({"tokens": [to_hex(SHOP)]}, {"sent", "received", "other", "self"}),
+        ({"direction": "in", "minimumValue": 41}, {"self"}),
+    ],
+)  # fmt: skip
+def test_events_are_narrowed(webhooks, narrowing, expected):
+    hook = with_list(webhooks, ANNA, eventTypes=["tx", "token_transfer"], **narrowing)
+    changed = with_list(webhooks, ANNA, eventTypes=["tx", "token_transfer"], direction="out")
+    path = f"{WEBHOOKS}/{changed.id}"
+    body = {"direction": None, **narrowing}
+    answer = webhooks.client.patch(path, json=body, headers=changed.headers)
+    assert {k: answer.get_json()[k] for k in narrowing} == {
+        k: str(v) if isinstance(v, int) else v for k, v in narrowing.items()
+    }
+    webhooks.chain.append()
+    webhooks.chain.append(
+        [
+            Move(ANNA, SHOP, value=10, tokens=20),
+            Move(SHOP, ANNA, value=30, tokens=40),
+            Move(ANNA, BERT, value=5),
+            Move(ANNA, ANNA, value=50),
+        ]
+    )
+    names = {
+        ("tx", "10"): "sent",
+        ("tx", "30"): "received",
+        ("token_transfer", "20"): "transfer sent",
+        ("token_transfer", "40"): "transfer received",
+        ("tx", "5"): "other",
+        ("tx", "50"): "self",
+    }
+    for narrowed in (hook, changed):
+        assert {names[type_, value] for type_, _, value in events(webhooks, narrowed)} == expected
+
+
+def test_logs_of_a_list_are_those_of_its_addresses(webhooks):
+    hook = with_list(webhooks, ANNA, BERT, eventTypes=["log"])
+    logs = [EventLog(0, n, emitter, (), b"") for n, emitter in enumerate((ANNA, SHOP, BERT))]
+    webhooks.chain.append([Move(SHOP, SHOP)], logs)
+    assert [watched for _, watched, _ in events(webhooks, hook)] == texts(ANNA, BERT)
+
+
+def test_a_webhook_waits_for_confirmations_of_its_own(webhooks, receiver):
+    hooks = {
+        wait: webhooks.register(OWNER, receiver.url(f"/{wait}"), confirmations=wait)
+        for wait in (None, 0, 2)
+    }
+    receiver.answer = lambda request: Answer(204)
+    with webhooks.delivering(confirmations=1):
+        webhooks.chain.append([Move(OWNER, SHOP)])
+        receiver.wait_for(1)
+        webhooks.chain.append()
+        receiver.wait_for(2)
+        webhooks.chain.append()
+        receiver.wait_for(3)
+    assert [request.path for request in receiver.received] == ["/0", "/None", "/2"]
+    assert webhooks.record(OWNER, hooks[2])["confirmations"] == 2
+
+
+def test_a_fork_revokes_the_events_of_each_address(webhooks, receiver):
+    hook = webhooks.register(OWNER, receiver.url("/"), watchAddresses=texts(ANNA, BERT))
+    with webhooks.delivering():
+        webhooks.chain.append()
+        webhooks.chain.append([Move(ANNA, BERT, value=2)])
+        receiver.wait_for(2)
+        wait_until(lambda: not webhooks.pending())
+        webhooks.chain.unwind(0)
+        webhooks.chain.append()
+        receiver.wait_for(4)
+    told = [
+        (r.event["data"]["watchAddress"], r.event["data"].get("removed")) for r in receiver.received
+    ]
+    assert sorted(told, key=str) == sorted(
+        [(text, removed) for text in texts(ANNA, BERT) for removed in (None, True)], key=str
+    )
+    assert all(request.is_signed_with(hook.secret) for request in receiver.received)
+
+
+def test_a_list_has_bounds(webhooks, monkeypatch):
+    monkeypatch.setattr(registration, "MAX_ADDRESSES", 3)
+    monkeypatch.setattr(registration, "MAX_ADDRESSES_WITH_LOGS", 2)
+    monkeypatch.setattr(registration, "MAX_ADDRESSES_PER_OWNER", 5)
+    hook = with_list(webhooks, ANNA, BERT, SHOP)
+    status, body = change(webhooks, hook, add=texts(OWNER))
+    assert (status, body["code"]) == (409, "limit_reached")
+    assert listed(webhooks, hook)["total"] == 3
+    assert change(webhooks, hook, add=texts(OWNER), remove=texts(ANNA))[0] == 200
+    owner = to_hex(OWNER)
+    logs = {"eventTypes": ["log"], "watchAddresses": texts(ANNA, BERT, SHOP)}
+    assert create(webhooks, owner, CLIENT, **logs)[1]["code"] == "limit_reached"
+    assert create(webhooks, owner, CLIENT, watchAddresses=texts(ANNA, BERT, SHOP))[0] == 409
+    assert create(webhooks, owner, CLIENT, watchAddresses=texts(ANNA, BERT))[0] == 201
+    # Others' lists take nobody's places.
+    assert create(webhooks, to_hex(ANNA), CLIENT)[0] == 201
+
+
+def test_a_client_without_keys_has_so_many_addresses_in_lists_of_all_owners(webhooks, monkeypatch):
+    monkeypatch.setattr(registration, "MAX_ADDRESSES_PER_CLIENT", 3)
+    lists = {"watchAddresses": texts(ANNA, BERT)}
+    status, hook = create(webhooks, to_hex(ANNA), CLIENT, **lists)
+    assert status == 201
+    headers = {"X-Webhook-Secret": hook["secret"]}
+    stopped = webhooks.client.patch(
+        f"{WEBHOOKS}/{hook['id']}", json={"active": False}, headers=headers
+    )
+    assert stopped.status_code == 200
+    assert create(webhooks, to_hex(BERT), CLIENT, **lists)[1]["code"] == "limit_reached"
+    assert create(webhooks, to_hex(BERT), "192.0.2.9", **lists)[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"watchAddresses": texts(ANNA), "watchAddress": to_hex(ANNA)}, "watchAddresses"),
+        ({"watchAddresses": to_hex(ANNA)}, "watchAddresses"),
+        ({"watchAddresses": ["0x12"]}, "watchAddresses"),
+        ({"watchAddresses": [to_hex(ANNA)] * 20_001}, "watchAddresses"),
+        ({"direction": "both"}, "direction"),
+        ({"direction": ""}, "direction"),
+        ({"direction": "in", "eventTypes": ["log"]}, "direction"),
+        ({"tokens": []}, "tokens"),
+        ({"tokens": texts(TOKEN)}, "tokens"),
+        ({"tokens": [to_hex(TOKEN)] * 101, "eventTypes": ["token_transfer"]}, "tokens"),
+        ({"minimumValue": "-1"}, "minimumValue"),
+        ({"minimumValue": "1.5"}, "minimumValue"),
+        ({"minimumValue": str(2**256)}, "minimumValue"),
+        ({"minimumValue": "1", "eventTypes": ["dex_trade"]}, "minimumValue"),
+        ({"confirmations": 1_001}, "confirmations"),
+        ({"confirmations": True}, "confirmations"),
+    ],
+)
+def test_a_wrong_list_or_narrowing_is_refused(webhooks, body, field):
+    status, error = create(webhooks, to_hex(OWNER), CLIENT, **body)
+    assert (status, error["field"]) == (400, field)
+    assert webhooks.execute("SELECT count(*) FROM webhooks") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"add": None},
+        {"add": ["x"]},
+        {"added": []},
+        {"add": texts(ANNA), "remove": texts(ANNA)},
+        {"add": [to_hex(ANNA)] * 1_001},
+    ],
+)
+def test_a_wrong_change_of_a_list_is_refused(webhooks, body):
+    hook = with_list(webhooks, BERT)
+    assert change(webhooks, hook, **body)[0] == 400
+    assert listed(webhooks, hook)["addresses"] == texts(BERT)
+
+
+def test_one_address_is_no_list_and_a_list_is_its_owners(webhooks):
+    hook = webhooks.register(OWNER, URL)
+    assert change(webhooks, hook, add=texts(ANNA))[0] == 400
+    mine = with_list(webhooks, ANNA)
+    stranger = type(mine)(mine.id, "wrong")
+    assert change(webhooks, stranger, add=texts(BERT))[0] in (401, 403, 404)
+    assert listed(webhooks, mine)["total"] == 1
+
+
+def test_a_test_event_is_of_an_address_of_the_list(webhooks):
+    for hook, watched in ((with_list(webhooks, ANNA), ANNA), (with_list(webhooks), OWNER)):
+        path = f"{WEBHOOKS}/{hook.id}/test"
+        assert webhooks.client.post(path, headers=hook.headers).status_code == 201
+        assert [watched_ for _, watched_, _ in events(webhooks, hook)] == texts(watched)
