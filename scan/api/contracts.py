@@ -54,13 +54,12 @@ def _verified(verified: Verified) -> dict[str, object]:
         "message": message(verified),
         "address": to_hex(verified.submission.address),
         "match": verified.match,
-        "creationMatch": False if verified.match == RUNTIME else verified.creation_match,
+        "creationMatch": False if verified.match == RUNTIME else verified.creation.match,
         "contractName": verified.contract_name,
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
         "settings": verified.settings,
         "constructorArguments": hex_or_none(arguments),
-        "warning": verified.warning,
     }
 
 

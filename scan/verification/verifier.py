@@ -84,6 +84,9 @@ NOT_COMPARED = (
     " values may differ."
 )
 OTHER_COMMIT = "The compiler is {}, not of the submitted commit {}."
+WRONG_ARGUMENTS = (
+    "These are not the correct constructor arguments. Those of the creating transaction are {}."
+)
 KEPT = "An equal or better verification was already stored and is kept."
 NO_ARGUMENTS = (
     "The creation bytecode is equal, but the {} bytes after it are not the encoding of the"
@@ -125,19 +128,6 @@ class Verified(NamedTuple):
     fitted: str  # sentences about what was compiled in the place of what was submitted
     left_out: str  # one about what its compiler does not say
 
-    @property
-    def warning(self) -> str | None:
-        submitted = self.submission.constructor_arguments
-        if submitted is None or self.creation.constructor_arguments in (None, submitted):
-            return None
-        return "The submitted constructor arguments differ from those of the creating transaction."
-
-    @property
-    def creation_match(self) -> str | None:
-        """The match of the creation code with the submitted constructor arguments; `creation.match`
-        is independent of them."""
-        return None if self.warning else self.creation.match
-
 
 def verify(
     verifier: Verifier,
@@ -148,12 +138,15 @@ def verify(
     """Verify a submission and store the result. `outputs` are shared with other submissions.
 
     A `client` may have only one compiler running or waiting, and store a bounded number of bytes a
-    day. Raises NotFound, VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such
-    compiler).
+    day. Other constructor arguments than those of the creation are refused. Raises NotFound,
+    VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such compiler).
     """
     verifier.stored_bytes.check(client)
     contract, creation, code = _deployed(verifier, submission)
     match, abi, stores = _compiled(verifier, submission, code, client, outputs)
+    submitted, arguments = submission.constructor_arguments, match.creation.constructor_arguments
+    if submitted is not None and arguments not in (None, submitted):
+        raise VerificationFailed(WRONG_ARGUMENTS.format(to_hex(arguments or b"")))
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
@@ -359,7 +352,6 @@ def message(verified: Verified) -> str:
         verified.fitted,
         NOT_COMPARED if creation.is_same is None else None,
         None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
-        verified.warning,
         OTHER_COMMIT.format(verified.compiler_version, commit) if is_other else None,
         verified.left_out,
         None if verified.stored else KEPT,

@@ -32,6 +32,7 @@ contract Both {{
         V1(address(proxy)).act(1); proxy.upgradeTo(other);
         V1(address(proxy)).act(2); proxy.upgradeTo(first);
     }}
+    function upgrade(P proxy, address to) external {{ proxy.upgradeTo(to); }}
 }}
 contract P {{
     constructor(address i) {{ upgradeTo(i); }}
@@ -123,7 +124,7 @@ def listed(app, proxy, head):
         and (log["event"]["arguments"][0]["name"], len(log["event"].get("alternatives", ())))
         for log in logs
     }
-    return {sent: (names[sent], event) for sent, event in events.items()}
+    return {sent: (names.get(sent), event) for sent, event in events.items()}
 
 
 def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versions):
@@ -144,10 +145,50 @@ def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versi
     bounded = create_app(explorer.settings)
     # Of each list's first doubtful row: calls are listed in their order, events backwards.
     sources(bounded.test_client()).get(ListBounds).traced = 1
-    possible = ("newNumber", 2)
-    beyond = {before: (old[0], possible), after: ("", possible), other: ("", None)}
-    beyond[same] = ("", old[1])
+    possible, unnamed = ("newNumber", 2), ("act(uint256)", ("", 0))
+    beyond = {before: (old[0], possible), after: (unnamed[0], possible), other: unnamed}
+    beyond |= {lone: (old[0], unnamed[1]), between: (new[0], unnamed[1])}
+    beyond[same] = (unnamed[0], old[1])
     assert listed(bounded, proxy, head) == expected | beyond
+
+
+def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explorer, versions):
+    """It emits no event, and the state after the block is the one before: the trace decides, and
+    without one only the signature is said. In a transaction itself, too; and where the contract
+    that ran is not verified, nothing is said."""
+    first, second, creation = versions
+    proxy = explorer.deploy(creation, word(first)[2:])
+    standard = standard_input({"P.sol": SOURCE})
+    both = explorer.deploy(compiled(VERSION, standard, "P.sol", "Both").creation)
+    changed = SOURCE.replace("contract V2", "contract V3").replace("newNumber", "other")
+    standard = standard_input({"P.sol": changed})
+    unverified = explorer.deploy(compiled(VERSION, standard, "P.sol", "V3").creation)
+
+    def while_it_is(other):
+        anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
+        there, back = (calldata("upgrade(address,address)", proxy, to) for to in (other, first))
+        sent = [
+            anvil.send(sender, to, data=data)
+            for to, data in ((both, there), (proxy, act(5)), (both, back), (proxy, act(6)))
+        ]
+        anvil.mine()
+        return sent[1], sent[3]
+
+    other, same = while_it_is(second)
+    unknown, known = while_it_is(unverified)
+    inside = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
+    explorer.wait_for_block(head := explorer.anvil.head())
+    names = listed(explorer.app, proxy, head)
+    old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
+    assert names == {other: new, same: old, unknown: ("", None), known: old, inside: (None, old[1])}
+    untraced = create_app(replace(explorer.settings, traces="off"))
+    unnamed = ("act(uint256)", ("", 0))
+    assert listed(untraced, proxy, head) == dict.fromkeys(names, unnamed) | {
+        inside: (None, unnamed[1])
+    }
+    logs = explorer.client.get(f"/api/v1/logs?address={proxy}&limit=2").json["logs"]
+    of_inside = [log["event"]["arguments"][0]["name"] for log in logs]
+    assert of_inside == ["newNumber", "oldNumber"]
 
 
 def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):

@@ -14,7 +14,6 @@ from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functio
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
-from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
@@ -25,15 +24,6 @@ BYTES_PER_DELEGATION = 15  # memory of one per character of its text
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
-# Functions by which proxies are given another implementation, besides those of their own code.
-_UPGRADES = frozenset(
-    keccak256(signature.encode())[:4]
-    for signature in (
-        *("upgradeTo(address)", "upgradeToAndCall(address,bytes)", "setImplementation(address)"),
-        *("changeMasterCopy(address)", "setTarget(address)", "upgrade(address)"),
-        "diamondCut((address,uint8,bytes4[])[],address,bytes)",
-    )
-)
 
 
 class Block(NamedTuple):
@@ -83,7 +73,7 @@ class Contract(NamedTuple):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether a trace alone says which implementation a call of the block ran."""
+        """Whether a trace alone says which implementation the transaction's call ran."""
         return bool(self.readings) or self.may_have_changed
 
     @property
@@ -280,7 +270,7 @@ class ContractAbis:
             return _with_lent(contracts.get(emitter, NO_CONTRACT), abis)
 
         readings = {e: tuple(lent_to(e, one) for one in both) for e, both in changed.items()}
-        disturbed = self._disturbed({e: d for e, d in of_state.items() if e not in changed})
+        disturbed = self._disturbed([e for e in of_state if e not in changed])
         contracts |= {
             e: lent_to(e, targets[e])._replace(
                 readings=readings.get(e, ()), may_have_changed=e in disturbed
@@ -289,28 +279,18 @@ class ContractAbis:
         }
         return contracts
 
-    def _disturbed(
-        self, proxies: Mapping[Emitter, proxy_contracts.Delegation]
-    ) -> Collection[Emitter]:
-        """Return the proxies in whose block a function was called that may have changed their
-        implementation, or that are tokens which may have changed in it."""
-        own = {e: delegation.own | _UPGRADES for e, delegation in proxies.items()}
-        if not own:
+    def _disturbed(self, proxies: Collection[Emitter]) -> Collection[Emitter]:
+        """Return the proxies before whose transaction another one of the block ran code: any may
+        have changed the implementation, and a later one may have changed it back."""
+        if not proxies:
             return ()
+        at = [*proxies]
         rows = self._database.rows(
-            "contracts/proxy_calls_find",
-            addresses=[e.address for e in own],
-            numbers=[e.block.number for e in own],
-            functions=sorted(frozenset().union(*own.values())),
+            "contracts/earlier_calls_exist",
+            numbers=[e.block.number for e in at],
+            transaction_indexes=[e.block.transaction_index for e in at],
         )
-        called: defaultdict[tuple[bytes, int], set[bytes | None]] = defaultdict(set)
-        for address, number, function in rows:
-            called[bytes(address), number].add(function and bytes(function))
-        return [
-            e
-            for e, functions in own.items()
-            if called[e.address, e.block.number] & {*functions, None}
-        ]
+        return {e for e, (is_disturbed,) in zip(at, rows, strict=True) if is_disturbed}
 
     def of_call(
         self,

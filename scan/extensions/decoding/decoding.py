@@ -69,11 +69,13 @@ def method_of(
 
 
 def _one_of(readings: Iterable[abi_decoding.Decoded | None]) -> abi_decoding.Decoded | None:
-    """Return what ABIs of which one ran say, with the arguments of each where they differ."""
+    """Return what ABIs of which one ran say, with the arguments of each where they differ; None
+    where they are different functions with one selector."""
     known = [reading for reading in readings if reading is not None]
     if not known or all(reading == known[0] for reading in known):
         return known[0] if known else None
-    return abi_decoding.one_of(known)
+    is_one = len({reading.signature for reading in known}) == 1
+    return abi_decoding.one_of(known) if is_one else None
 
 
 def event_of(
@@ -92,6 +94,18 @@ def event_of(
         return event
     abis = [*(contract or NO_CONTRACT).abis, *others]
     return revert_reasons.with_inner_errors(event, abis, imported, budget)
+
+
+def event_by_signature(
+    log: TransactionLog, event: abi_decoding.Decoded, budget: DecodingBudget
+) -> abi_decoding.Decoded | None:
+    """Return a log's event without the names of arguments, of which it is not proven that the code
+    which emitted it has them: the first topic proves the signature. Where that does not tell which
+    arguments are indexed, None. With all arguments that it may have, and of standards, as it is."""
+    if event.alternatives or event.source not in ("verified", "build"):
+        return event
+    single = decode_log_by(log.topics, log.data, [event.signature], budget=budget)
+    return single and single._replace(source=event.source)
 
 
 def decode_event(

@@ -20,7 +20,7 @@ from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
 TIMEOUT_S = 4.0
-MOST_TRACED = 10
+MOST_TRACED = 25
 MAX_LOGS = 20_000
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 NO_IMPLEMENTATIONS = (
@@ -129,21 +129,30 @@ class ListBounds:
     traced = MOST_TRACED
 
 
+class TracedAbis(NamedTuple):
+    """The ABIs of the code that a transaction ran: whether the called contract passed the call on,
+    the ABIs of what it passed it on to, and the contracts that emitted logs, by their content."""
+
+    is_passed_on: bool
+    lent: Sequence[AbiIndex]
+    emitting: "Emitting"
+
+
 def traced_abis(
     reader: Reader,
     node: NodeSession,
     sent: Mapping[IndexedTransaction, contract_abis.Block],
     budget: DecodingBudget,
-) -> dict[IndexedTransaction, tuple[Sequence[AbiIndex], "Emitting"]]:
-    """Return the ABIs of what the called contract passed the call on to, and the contracts that
-    emitted logs, by their content, in transactions of a list, of the first ones; nothing where
-    the node has no trace, as for the transaction's page."""
+) -> dict[IndexedTransaction, TracedAbis]:
+    """Return the ABIs of the code that ran in the first transactions of a list, of those of which
+    the node has a trace."""
     abis, traced = reader.sources.get(contract_abis.ContractAbis), reader.sources.get(TracedCode)
-    first = islice(sent.items(), reader.sources.get(ListBounds).traced)
-    return {
-        one: _traced(traced.of(reader, node, one) or NO_TRACE, abis, block, budget)
-        for one, block in first
-    }
+    read = {}
+    for one, block in islice(sent.items(), reader.sources.get(ListBounds).traced):
+        ran = traced.of(reader, node, one)
+        if ran is not None:
+            read[one] = TracedAbis(bool(ran.called), *_traced(ran, abis, block, budget))
+    return read
 
 
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:

@@ -180,10 +180,6 @@ VYPER_PREFIX = "vyper:"  # of a compiler's version; then a single file is Vyper,
 PENDING = "Pending in queue"
 VERIFIED = "Pass - Verified"
 REFUSED = "Fail - Unable to verify"
-WRONG_ARGUMENTS = (
-    "These are not the correct constructor arguments."
-    " The contract is verified with those of the creating transaction."
-)
 UNKNOWN = "Unknown UID"
 NO_IMPLEMENTATION = (
     "A corresponding implementation contract was unfortunately not detected for the proxy address."
@@ -221,7 +217,7 @@ def verification_status(parameters: Parameters) -> Reply:
         raise Failure(PENDING)
     if job.status == "failed" or job.match == RUNTIME:
         return _refused(parameters, job.message)
-    return _refused(parameters, WRONG_ARGUMENTS) if job.warning else Reply(VERIFIED)
+    return Reply(VERIFIED)
 
 
 def _refused(parameters: Parameters, details: str | None) -> Reply:

@@ -99,25 +99,29 @@ def _function_names(rows: Sequence[Row], key: str) -> list[str]:
     abis, budget = reader().sources.get(ContractAbis), DecodingBudget(processor_s=PROCESSOR_S)
     contracts = abis.contracts({emitter for emitter, selector in calls if selector}, budget)
     proxies, unread = _proxies({e for e, c in contracts.items() if c.delegates}, budget)
-    unread_selectors = {selector for emitter, selector in calls if emitter in unread and selector}
-    signatures = abis.of_verified_contracts(unread_selectors)
     possible = [proxies.get(e) or [contracts.get(e, NO_CONTRACT)] for e, _ in calls]
-    of_traces = _traced(
-        {
-            IndexedTransaction(row["hash"], *emitter.block, row[key]): emitter
-            for row, (emitter, _), of in zip(rows, calls, possible, strict=True)
-            if any(contract.is_doubtful for contract in of)
-        },
-        contracts,
-        budget,
+    doubtful = {
+        IndexedTransaction(row["hash"], *emitter.block, row[key]): emitter.block
+        for row, (emitter, _), of in zip(rows, calls, possible, strict=True)
+        if any(contract.is_doubtful for contract in of)
+    }
+    node = reader().node.within(PROXIES_TIMEOUT_S)
+    read = transaction_details.traced_abis(reader(), node, doubtful, budget) if doubtful else {}
+    traced = {sent.hash: of_trace for sent, of_trace in read.items()}
+    unproven = {row["hash"] for row, (e, _) in zip(rows, calls, strict=True) if e in unread}
+    unproven = (unproven | {sent.hash for sent in doubtful}) - traced.keys()
+    signatures = abis.of_verified_contracts(
+        {s for row, (_, s) in zip(rows, calls, strict=True) if s and row["hash"] in unproven}
     )
     names = []
     for row, (emitter, selector), of in zip(rows, calls, possible, strict=True):
-        of = of_traces.get(row["hash"], of)
+        if row["hash"] in traced and traced[row["hash"]].is_passed_on:
+            own = contracts[emitter]
+            of = [own._replace(abis=(*traced[row["hash"]].lent, *own.abis))]
         of = [one for contract in of for one in contract.readings or (contract,)]
-        is_read = emitter not in unread or row["hash"] in of_traces
-        texts = {_function_name(contract, selector, has_names=is_read) for contract in of}
-        is_known = is_read or len(signatures.get(selector, ())) == 1
+        is_proven = row["hash"] not in unproven
+        texts = {_function_name(contract, selector, has_names=is_proven) for contract in of}
+        is_known = is_proven or len(signatures.get(selector, ())) == 1
         names.append(texts.pop() if len(texts) == 1 and is_known else "")
     return names
 
@@ -148,27 +152,6 @@ def _proxies(
         for emitter in emitters
     }
     return states, states.keys() - read.keys()
-
-
-def _traced(
-    doubtful: Mapping[IndexedTransaction, Emitter],
-    contracts: Mapping[Emitter, Contract],
-    budget: DecodingBudget,
-) -> dict[str, list[Contract]]:
-    """Return what called proxies were by the traces of transactions, by their hashes; nothing of
-    those whose trace the node does not have, no contract of one transaction too many."""
-    if not doubtful:
-        return {}
-    blocks_of = {sent: emitter.block for sent, emitter in doubtful.items()}
-    node = reader().node.within(PROXIES_TIMEOUT_S)
-    traced = transaction_details.traced_abis(reader(), node, blocks_of, budget)
-    return {
-        sent.hash: [contracts[emitter]._replace(abis=(*traced[sent][0], *contracts[emitter].abis))]
-        if sent in traced
-        else []
-        for sent, emitter in doubtful.items()
-        if sent not in traced or traced[sent][0]
-    }
 
 
 def _function_name(contract: Contract, selector: bytes, *, has_names: bool = True) -> str:

@@ -15,7 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis, details
-from scan.extensions.decoding.decoding import event_of
+from scan.extensions.decoding.decoding import event_by_signature, event_of
 from scan.extensions.logs import unstored_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.unstored_logs import BlockSpan
@@ -285,10 +285,14 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     proxies = [n for n, e in enumerate(emitters) if e in contracts and contracts[e].delegates]
     at_block = _proxies_at(reader, emitters, logs, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
-    return [
-        event_of(log, at_block.get(index, contracts.get(emitters[index])), imported, budget)
-        for index, log in enumerate(logs)
-    ]
+    decoded = []
+    for index, (log, emitter) in enumerate(zip(logs, emitters, strict=True)):
+        contract = at_block.get(index, contracts.get(emitter))
+        event = event_of(log, contract, imported, budget)
+        if event is not None and contract is not None and contract.may_have_changed:
+            event = event_by_signature(log, event, budget)
+        decoded.append(event)
+    return decoded
 
 
 def _proxies_at(
@@ -299,8 +303,8 @@ def _proxies_at(
     budget: DecodingBudget,
 ) -> dict[int, contract_abis.Contract]:
     """Return the proxies among emitters, which are at `indexes`, as they were at their blocks,
-    whose hashes the emitters lack; those that may have changed in a block as the trace has them, or
-    without what their implementation declares for one transaction too many.
+    whose hashes the emitters lack: as the trace of the transaction has them, or as some that
+    `may_have_changed`, since the transaction may have changed them, and changed them back.
 
     None are returned where the node does not answer in time; the response is then not cached.
     """
@@ -323,17 +327,15 @@ def _proxies_at(
         return {}
     at_block = {n: contracts[emitter] for n, emitter in proxies.items()}
     sent = {
-        n: IndexedTransaction(row["hash"], *proxies[n].block, None)
+        n: IndexedTransaction(row["hash"], *proxies[n].block, row["toAddress"])
         for n, row in zip(indexes, rows, strict=True)
-        if at_block[n].is_doubtful
     }
     blocks_of_sent = {one: proxies[n].block for n, one in sent.items()}
     traced = details.traced_abis(reader, node, blocks_of_sent, budget)
     for n, one in sent.items():
-        if one not in traced and at_block[n].may_have_changed:
-            del at_block[n]
-        elif readings := one in traced and traced[one][1].get(details.content_of(logs[n])):
-            at_block[n] = at_block[n]._replace(readings=tuple(readings))
+        ran = traced[one].emitting.get(details.content_of(logs[n])) if one in traced else None
+        readings = at_block[n].readings if ran is None else tuple(ran)
+        at_block[n] = at_block[n]._replace(readings=readings, may_have_changed=ran is None)
     return at_block
 
 

@@ -39,8 +39,6 @@ class Job(NamedTuple):
     """A verification job. `status` is pending, running, done or failed; `match` and
     `creation_match` are full, partial or None. A failed job has one of the error codes below, or
     `refused`.
-
-    `warning` is set if the submitted constructor arguments differ from those of the creation.
     """
 
     id: str
@@ -52,7 +50,6 @@ class Job(NamedTuple):
     match: str | None
     creation_match: str | None
     message: str | None
-    warning: str | None
     error_code: str | None
 
     @property
@@ -264,7 +261,6 @@ class Ending(NamedTuple):
     message: str
     match: str | None = None
     creation_match: str | None = None
-    warning: str | None = None
     error_code: str | None = None
 
 
@@ -407,7 +403,7 @@ class JobRunner:
         except Exception:
             log.exception("verification job %s failed", job.id)
             return Ending("Something went wrong on our side.", error_code=INTERNAL_ERROR)
-        return Ending(message(verified), verified.match, verified.creation_match, verified.warning)
+        return Ending(message(verified), verified.match, verified.creation.match)
 
 
 def _unfinished(database: Database | Transaction, now: datetime) -> list[UnfinishedJob]:

@@ -112,17 +112,19 @@ def hardhat(served, provider, *submissions):
 def test_hardhat_verify(served, provider):
     number = 170 + len(provider)
     address, other = (deployed(served.explorer, each) for each in (number, number + 40))
-    wrong, others, result, again = hardhat(
+    wrong, others, right, result, again = hardhat(
         served,
         provider,
         (address, number + 20, 7),
         (other, number + 40, 8),
+        (other, number + 40, 7),
         (address, number, 7),
         (address, number, 7),
     )
     refused = "Fail - Unable to verify"  # then its task sends its second, full input
     assert (wrong["success"], wrong["message"], wrong["isRetryable"]) == (False, refused, True)
     assert (others["success"], others["message"]) == (False, refused)
+    assert (right["before"], right["success"]) == (False, True)  # nothing of it was stored
     assert (result["before"], result["after"], result["success"]) == (False, True, True)
     assert result["message"] == "Pass - Verified"
     assert (again["before"], again["success"]) == (True, True)

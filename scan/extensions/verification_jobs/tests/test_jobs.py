@@ -57,7 +57,7 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     with explorer.running_jobs():
         job = finished(jobs, job_id)
     assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
-    assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
+    assert (job.error_code, job.address.hex()) == (None, address[2:])
     assert job == jobs.get(job_id) == jobs.get(job_id.upper())
     [(request_kept,)] = explorer.execute(
         "SELECT request FROM verification_jobs WHERE id = %s", job_id
@@ -66,15 +66,14 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     assert explorer.contract(address).json["match"] == "full"
 
 
-def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(
-    explorer, jobs, address, monkeypatch
-):
+def test_a_job_that_fails_has_a_reason(explorer, jobs, address, monkeypatch):
     """It fails soon: until then it takes one of its client's places."""
     unreachable = Mock(side_effect=compiler_store.NotFetched("its publisher cannot be reached"))
     monkeypatch.setattr(compiler_store.CompilerStore, "install", unreachable)
     given = [
         ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
         ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
+        ({"constructorArguments": "00" * 32}, "no_match", "not the correct constructor arguments"),
         ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
         ({"compilerVersion": "0.8.9"}, "unavailable", "scan solc install 0.8.9"),
     ]
@@ -83,10 +82,6 @@ def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(
             job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
             assert (job.status, job.error_code, job.match) == ("failed", error_code, None)
             assert words in job.message
-        others = request(address, constructorArguments="00" * 32)
-        job = finished(jobs, jobs.submit(others, CLIENT))
-    assert (job.status, job.match, job.creation_match) == ("done", "full", None)
-    assert "constructor arguments" in job.warning
 
 
 def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):

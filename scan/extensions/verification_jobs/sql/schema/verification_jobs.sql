@@ -19,7 +19,6 @@ CREATE TABLE IF NOT EXISTS verification_jobs (
     match text CHECK (match IN ('full', 'partial', 'runtime')),
     creation_match text CHECK (creation_match IN ('full', 'partial')),
     message text,
-    warning text,
     error_code text,               -- of a failed job
     form_field text,               -- of Blockscout's form, that shows why the job failed
     CHECK ((status IN ('done', 'failed')) = (finished_at IS NOT NULL)),
