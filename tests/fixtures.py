@@ -320,6 +320,7 @@ PATIENCE = {
     "scan.extensions.blockscout.decoded_objects.READ_S": 40.0,  # 2
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
     "scan.extensions.logs.unstored_logs.LogBounds.count_s": 30.0,  # 2
+    "scan.extensions.names.gateways.TOTAL_S": 8.0,  # 2
     "scan.extensions.names.normalization.Normalizer.answer_s": 120.0,  # 4
 }
 TIMES_OF_NODE = 10.0

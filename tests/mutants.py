@@ -1,15 +1,18 @@
 """Mutants of Python and SQL: one operator, word or number changed at a time; does a test fail?
 
-    make mutants ARGS='--count 300 --seed 7'
+    make mutants ARGS='--count 300 --seed 7 --results mutants.jsonl'
 
 Of each mutant those of its tests run that `make test` has, and if they pass, those that `make
-test-all` has beside them. Its tests are those of its layer or extension, and whatever names it.
+test-all` has beside them. Its tests are those of its layer or extension, and whatever names it; the
+nearest ones run first. One that fails by time is tried without the mutant as well: the machine may
+be busy.
 What survives is printed, and the exit status is 1 where there is any: a test is missing, or the
-change has no effect.
+change has no effect. With --results a run that was interrupted continues where it was.
 """
 
 import argparse
 import io
+import json
 import os
 import random
 import re
@@ -18,6 +21,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import tokenize
 from collections import Counter, namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -56,9 +61,15 @@ TUNING = re.compile(
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 MODULES = "tests/support/node/node_modules"
 PYTEST = "pytest -x -p no:cacheprovider -p no:xdist".split()
-HANGS_S = 300  # a test that takes longer fails
+NEAREST = 6  # files of tests whose run is worth a start of pytest before that of the others
+# Of a reason: a busy machine may be one.
+BY_TIME = re.compile(r"Timeout|\btimed out\b|\bin time\b|waited in vain")
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 END_S = 20.0  # for fixtures to end their servers
+interrupted = threading.Event()
+
+
+Times = namedtuple("Times", "bound_s hangs_s")  # of the tests of a tier, and of one test
 
 
 class Mutant(namedtuple("Mutant", "place line change text")):
@@ -164,40 +175,45 @@ def _layers(place):
     return tuple(found) or ("tests/api/", "tests/commands/")
 
 
-def failure(folder, tests, markexpr, bound_s):
-    """Run tests until one fails, and return whether one did, and what pytest says."""
+def failure(folder, tests, markexpr, times):
+    """Run tests until one fails. Return the names of those that do, None if no test can run at
+    all, and what pytest says."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     output = folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", *PYTEST, f"--timeout={HANGS_S}", "-m", markexpr, *tests],
+            [sys.executable, "-m", *PYTEST, f"--timeout={times.hangs_s}", "-m", markexpr, *tests],
             cwd=folder,
             env=environment | {"PYTHONPATH": str(folder)},
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
+            start_new_session=True,  # so that Ctrl-C comes here alone
         )
     try:
-        if process.wait(bound_s) in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
-            return False, "all tests pass"
+        if process.wait(times.bound_s) in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return [], "all tests pass"
     except subprocess.TimeoutExpired:
-        _end(process)
-        return False, "not all tests have run"
+        _end(process.pid)
+        return [], "not all tests have run"
+    finally:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
     lines = output.read_text(errors="replace").splitlines()
-    said = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return True, (said or lines or ["pytest ended"])[-1][:200]
+    said = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    names = [line.partition(" ")[2].partition(" - ")[0] for line in said]
+    return names or None, (said or lines or ["pytest ended"])[-1][:200]
 
 
-def _end(process):
+def _end(pid):
+    process = psutil.Process(pid)
     process.send_signal(signal.SIGINT)
-    with suppress(subprocess.TimeoutExpired):
+    with suppress(psutil.TimeoutExpired):
         process.wait(END_S)
         return
-    for started in psutil.Process(process.pid).children(recursive=True):
+    for started in [*process.children(recursive=True), process]:
         with suppress(psutil.NoSuchProcess):
             started.kill()
-    process.kill()
-    process.wait()
 
 
 def _write(path, text):
@@ -206,27 +222,55 @@ def _write(path, text):
     Path(cache_from_source(path)).unlink(missing_ok=True)
 
 
-def tried(mutant, folder, tests, bound_s):
-    """Return which tier of tests fails of a mutant in a copy of the tree, and say why."""
-    path = folder / mutant.place
-    original = path.read_text(encoding="utf-8")
-    _write(path, mutant.text)
-    outcome = "tuning" if mutant.is_tuning else "survived"
+def tried(mutant, folder, tests, times):
+    """Return which tier of tests fails of a mutant in a copy of the tree, and why."""
     reasons = []
-    try:
-        for tier, markexpr in TIERS.items():
-            failed, why = failure(folder, tests or tests_of(mutant.place), markexpr, bound_s)
+    for tier, markexpr in TIERS.items():
+        for files in parts(tests or tests_of(mutant.place), markexpr):
+            killed, why = _killed(mutant, folder, files, markexpr, times)
+            if killed:
+                return f"killed by make {tier}", ("by time: " if BY_TIME.search(why) else "") + why
             reasons.append(why)
-            if failed:
-                outcome, reasons = f"killed by make {tier}", [why]
-                break
-    finally:
-        _write(path, original)
-    print(f"{outcome}: {mutant}\n    {', then '.join(dict.fromkeys(reasons))}", flush=True)
-    return outcome
+    outcome = "tuning" if mutant.is_tuning else "survived"
+    return outcome, ", then ".join(dict.fromkeys(reasons)) or "no tests"
 
 
-def main():
+def parts(tests, markexpr):
+    """The tests of a tier, the nearest ones first, each part for one start of pytest."""
+    chosen = tiers.tiers_of_run(markexpr)
+    files = [f for f in tests if not f.endswith(".py") or tiers.tiers_of_file(ROOT / f) & chosen]
+    return [part for part in (files[:NEAREST], files[NEAREST:]) if part]
+
+
+def _killed(mutant, folder, files, markexpr, times):
+    """Whether a test fails with a mutant, and why. What is not done in time without it as well is
+    left out."""
+    path, end_s = folder / mutant.place, time.monotonic() + times.bound_s
+    original = path.read_text(encoding="utf-8")
+    left_out: list[str] = []
+    while True:
+        arguments = [*files, *(f"--deselect={name}" for name in left_out)]
+        _write(path, mutant.text)
+        left = times._replace(bound_s=max(1, end_s - time.monotonic()))
+        try:
+            names, why = failure(folder, arguments, markexpr, left)
+        finally:
+            _write(path, original)
+        if names == []:
+            return False, why + "".join(f", {name} fails without it" for name in left_out)
+        if not names or not BY_TIME.search(why) or not failure(folder, names, markexpr, times)[0]:
+            return True, why
+        left_out += names
+        files = _from(files, names[0])
+
+
+def _from(files, name):
+    """The files from that of a test on, which are still to be run."""
+    file = name.partition("::")[0]
+    return files[files.index(file) :] if file in files else files
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="files whose path matches this pattern")
     parser.add_argument("--tests", default="", help="folders or files of tests for all mutants")
@@ -235,17 +279,27 @@ def main():
     parser.add_argument("--seed", type=int, default=60, help="chooses them")
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
     parser.add_argument("--bound", type=float, default=300, help="seconds for the tests of a tier")
-    given = parser.parse_args()
+    parser.add_argument("--hangs", type=float, default=120, help="seconds after which a test fails")
+    parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
+    given = parser.parse_args(arguments)
     chosen = sample(given.only, given.count, given.seed)[given.skip :]
     print(f"seed {given.seed}, {len(chosen)} mutants", flush=True)
+    known = _read(given.results)
     free = SimpleQueue[Path]()
 
     def outcome(mutant):
+        if str(mutant) in known:
+            return known[str(mutant)]
         folder = free.get()
         try:
-            return tried(mutant, folder, given.tests.split(), given.bound)
+            found, why = tried(mutant, folder, given.tests.split(), Times(given.bound, given.hangs))
         finally:
             free.put(folder)
+        print(f"{found}: {mutant}\n    {why}", flush=True)
+        if given.results:
+            with given.results.open("a") as file:
+                file.write(json.dumps([str(mutant), found, why]) + "\n")
+        return found
 
     with (
         tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary,
@@ -256,8 +310,23 @@ def main():
             shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
             (folder / MODULES).symlink_to(ROOT / MODULES)
             free.put(folder)
-        outcomes = [*pool.map(outcome, chosen)]
+        try:
+            outcomes = [*pool.map(outcome, chosen)]
+        except KeyboardInterrupt:
+            interrupted.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in psutil.Process().children():
+                _end(process.pid)
+            raise
     return _tally(chosen, outcomes)
+
+
+def _read(results):
+    """Outcomes by mutant, of a file that an earlier run of this commit has written."""
+    if not results or not results.exists():
+        return {}
+    rows = map(json.loads, results.read_text().splitlines())
+    return {mutant: outcome for mutant, outcome, _ in rows}
 
 
 def _tally(mutants, outcomes):

@@ -1,7 +1,5 @@
 """What `make mutants` changes, which tests it runs, and what it says: see tests/mutants.py."""
 
-import sys
-
 import pytest
 
 from tests import mutants
@@ -80,9 +78,9 @@ def tree(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_mutants_are_killed_by_the_tests_of_their_layer(tree, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["mutants", "--seed", "606", "--processes", "1"])
-    status = mutants.main()
+def test_mutants_are_killed_by_the_tests_of_their_layer(tree, capsys):
+    arguments = ["--seed", "606", "--processes", "1", "--results", str(tree / "results")]
+    status = mutants.main(arguments)
     first, *lines = capsys.readouterr().out.splitlines()
     assert (status, first) == (1, "seed 606, 5 mutants")
     outcomes = {
@@ -101,27 +99,40 @@ def test_mutants_are_killed_by_the_tests_of_their_layer(tree, monkeypatch, capsy
     assert tally == "3 killed by make test, 1 killed by make test-all, 1 survived"
     assert share == "make test kills 75% of what make test-all kills; it lets live"
     assert let_live == "    scan/api/a.py:3: 1 -> 2   in: def entered(): return 1"
+    # A second run tries none of these again.
+    mutants.main(arguments)
+    assert capsys.readouterr().out.splitlines() == [first, tally, share, let_live]
 
 
 @pytest.mark.long
-def test_a_test_that_hangs_kills_a_mutant(tree, monkeypatch, capsys):
+def test_a_test_that_hangs_kills_a_mutant(tree, capsys):
     (tree / "scan" / "api" / "a.py").write_text("def slow(): return 2\n")
     (tree / "tests" / "api" / "test_a.py").write_text(
         "import time\nfrom scan.api import a\ndef test_slow(): time.sleep(600 * (a.slow() - 2))\n"
     )
-    monkeypatch.setattr(mutants, "HANGS_S", 5)
-    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "py$"])
-    assert mutants.main() == 0
-    assert "1 killed by make test\n" in capsys.readouterr().out
+    assert mutants.main(["--only", "py$", "--hangs", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert "\n    by time: FAILED tests/api/test_a.py::test_slow" in printed
+    assert "1 killed by make test\n" in printed
 
 
 @pytest.mark.long
-def test_tests_that_are_not_through_in_time_say_nothing_of_a_mutant(tree, monkeypatch, capsys):
+def test_a_test_that_hangs_without_a_mutant_kills_none(tree, capsys):
+    (tree / "tests" / "api" / "test_a.py").write_text(
+        "import time\ndef test_slow(): time.sleep(600)\ndef test_quick(): pass\n"
+    )
+    assert mutants.main(["--only", "sql$", "--count", "1", "--hangs", "5"]) == 1
+    assert "all tests pass, tests/api/test_a.py::test_slow fails without it" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.long
+def test_tests_that_are_not_through_in_time_say_nothing_of_a_mutant(tree, capsys):
     (tree / "tests" / "api" / "test_a.py").write_text(
         "import time\ndef test_slow(): time.sleep(600)\n"
     )
-    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "sql$", "--count", "1", "--bound", "5"])
-    assert mutants.main() == 1
+    assert mutants.main(["--only", "sql$", "--count", "1", "--bound", "5"]) == 1
     assert "\n    not all tests have run" in capsys.readouterr().out
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from scan.ethereum.block_encoding import encode_log
 from scan.ethereum.blocks import LogJson
+from scan.ethereum.encoded_parts import read_transaction
 from scan.ethereum.rlp_and_tries import count_items, items_of, split_list
 
 pytestmark = pytest.mark.check
@@ -50,3 +51,12 @@ def test_a_log_is_encoded_as_any_list_is(topics, data):
         assert encode_log(log) == rlp.encode([b"\xab" * 20, topics, value])
     with pytest.raises(ValueError, match="half a byte"):
         encode_log(LogJson(topics=texts, address="0x" + "ab" * 20, data="0x123"))
+
+
+def test_numbers_of_a_transaction_have_up_to_256_bits():
+    fields = [b"\1", b"\2", b"\3", b"\4" * 20, b"\xff" * 32, b"", b"\x1b", b"\5", b"\6"]
+    type_, sent = read_transaction(rlp.encode(fields))
+    assert (type_, sent["value"]) == (0, b"\xff" * 32)
+    fields[4] = b"\1" + bytes(32)
+    with pytest.raises(ValueError, match="beyond 256 bits"):
+        read_transaction(rlp.encode(fields))

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from multiprocessing import spawn
 from pathlib import Path
 
 import psutil
@@ -113,11 +114,19 @@ def test_a_killed_process_is_reported_once_and_replaced(
     assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
+@pytest.fixture
+def started_by():
+    """Sets the program that further processes are started with."""
+    program = spawn.get_executable()
+    yield spawn.set_executable
+    spawn.set_executable(program)
+
+
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
 def test_without_further_processes_it_goes_on_in_the_first(
-    scenario, indexed, database_url, processes, monkeypatch, caplog, interpreter
+    scenario, indexed, database_url, processes, started_by, caplog, interpreter
 ):
-    monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
+    started_by(interpreter)
     with follow(database_url, scenario.anvil) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no process to fetch" in r.getMessage()]

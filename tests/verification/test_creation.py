@@ -179,6 +179,12 @@ def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
     assert "creation bytecode was not compared" in answer.json["message"]
     page = explorer.client.get(f"/address/{address}?tab=contract").text
     assert "not known to match the source" in page
+    copy = explorer.place(built(source).runtime)
+    assert explorer.contract(copy).json["verifiedBy"] == address
+    database = Database(explorer.settings.database_url, statement_timeout_ms=10_000)
+    with closing(database):
+        statement = "verification/creations_get_comparable"
+        assert database.row(statement, address=bytes.fromhex(copy[2:])) is None
 
 
 FACTORY = Path(__file__).with_name("Factory.sol").read_text()

@@ -6,12 +6,12 @@ import statistics
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.chain_statistics import statistics as daily
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
-from scan.extensions.chain_statistics.statistics import CountedBounds
+from scan.extensions.chain_statistics.statistics import CountedBounds, LargestByGas
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
 from tests.support import indexing
+from tests.support.database import insert
 from tests.support.indexing import sources
 from tests.support.made_blocks import Chain, Move, address
 
@@ -77,16 +77,24 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario):
     assert "Contracts by gas" not in client.get("/gas").text
 
 
-def test_contracts_by_gas_are_counted_once_a_minute(monkeypatch):
+def test_contracts_by_gas_are_counted_once_a_minute(database_url):
     """Each count reads up to 50,000 transactions, and each new block makes /gas anew."""
-    newest, largest, module = [100, 101, 159, 160, 90, 149], [], daily
-    times = iter(newest)
-    monkeypatch.setattr(module, "_newest_s", lambda _: next(times))
-    monkeypatch.setattr(
-        module, "largest_by_gas", lambda *_: largest.append(1) or (len(largest), [])
-    )
-    counted = module.LargestByGas()
-    assert [counted.read(None)[0] for _ in newest] == [1, 1, 1, 2, 3, 3]
+    database, called = Database(database_url, statement_timeout_ms=10_000), address("called")
+    chain, largest = Chain(database), LargestByGas()
+    insert(database_url, "contracts", address=called, block_number=0, code_hash=bytes(32))
+
+    def calls(second):
+        chain.append([Move(address("caller"), called)], timestamp_s=10**9 + second)
+        client = indexing.client_over(database_url)
+        sources(client).of_extensions[LargestByGas] = largest
+        return [row["transactions"] for row in client.get("/api/v1/gas").json["contracts"]]
+
+    # A newest block that is older than that of the count is another fork's.
+    assert [calls(second) for second in (100, 101, 159, 160, 90, 149)] == [
+        *([1], [1], [1], [4]),
+        *([5], [5]),
+    ]
+    database.close()
 
 
 def test_the_next_base_fee_is_the_nodes(client, scenario):

@@ -3,10 +3,12 @@
 import json
 import re
 from contextlib import closing
+from decimal import Decimal
 from random import Random
 
 import psycopg2
 import pytest
+from eth_utils import keccak
 
 from scan.contracts.abi_decoding import MAX_TYPES, index_abi
 from scan.contracts.abi_json import MAX_REPLACED, event_text
@@ -139,6 +141,14 @@ def test_sql_and_the_api_say_the_same_of_damaged_logs(cursor, events, logs):
             topics, data, _ = drawn.log(abi)
             by_sql, by_api = read(cursor, abi, topics, altered(random, data))
             assert by_sql == by_api, (abi, data.hex())
+
+
+@pytest.mark.parametrize("number", [0, 1, -15, 10**10, 2**167 - 1, -(2**167)])
+def test_decimals_of_vyper_are_numbers_with_ten_places(cursor, number):
+    abi = event("Rated", argument("rate", "fixed168x10"), anonymous=False)
+    data = number.to_bytes(32, signed=True)
+    [told], [value] = read(cursor, abi, [keccak(text="Rated(fixed168x10)")], data)
+    assert Decimal(told) == Decimal(value) == Decimal(number).scaleb(-10)
 
 
 def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(cursor):

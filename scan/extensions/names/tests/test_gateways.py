@@ -31,11 +31,6 @@ def says(address):
     return lambda *_: said(encode(["address"], [address]))
 
 
-@pytest.fixture(autouse=True)
-def long_attempts(monkeypatch):
-    monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
-
-
 @pytest.fixture(params=[*name_services.Interface])
 def asking(request, ens, indexing, authority, monkeypatch):
     """The service that asks gateways, and may reach those of this machine."""

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.extensions.names import primary_names
-from scan.extensions.names.tests.test_gateways import asking, long_attempts, says
+from scan.extensions.names.tests.test_gateways import asking, says
 from tests.support import WAIT_S
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
-__all__ = ["asking", "long_attempts"]
+__all__ = ["asking"]
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
 from scan.extensions.explanations.storage.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
+    MAX_DEPTH,
     MAX_MEMBERS,
     MAX_TYPE,
     MAX_VARIABLES,
@@ -96,6 +97,17 @@ MALFORMED_OF_VYPER = [
 def test_malformed_layouts_of_vyper_are_refused(text):
     with pytest.raises(MALFORMED_LAYOUT):
         read_vyper(text)
+
+
+def test_mappings_in_mappings_are_read_to_a_bound():
+    def own(levels):
+        text = "HashMap[address, " * levels + "uint256" + "]" * levels
+        return read_vyper(json.dumps({"a": {"slot": 0, "type": text}}))
+
+    type_ = own(MAX_DEPTH - 1).types[own(MAX_DEPTH - 1).variables[0].type]
+    assert type_.kind == "mapping"
+    with pytest.raises(MALFORMED_LAYOUT):
+        own(MAX_DEPTH)
 
 
 def test_interfaces_are_read_beside_long_names():
@@ -306,6 +318,19 @@ def test_reading_is_bounded(word):
     assert storage.rounds <= MAX_ROUNDS
     assert storage.slots <= MAX_SLOTS
     assert values.is_truncated == (word not in (0,))
+
+
+@pytest.mark.parametrize(
+    ("words", "value"), [([0], ""), ([3, int.from_bytes(b"abc") << 232], "abc"), ([3], None)]
+)
+def test_a_string_of_vyper_is_its_length_and_the_words_after_it(words, value):
+    own, steps = read_vyper('{"s": {"slot": 0, "n_slots": 3, "type": "String[40]"}}'), slots.Steps()
+    [variable] = own.variables
+    entries = entries_of(own, slots.Place("s", variable.type, 0), steps)
+    stored = {slot: word.to_bytes(32) for slot, word in enumerate(words)}
+    values = _Values(lambda read: stored, [(own, entry) for entry in entries], steps)
+    [shown] = values.read()
+    assert (shown.value, values.is_truncated) == (value, value is None)
 
 
 def test_collisions_are_bounded():
