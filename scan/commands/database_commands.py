@@ -176,6 +176,8 @@ def add_restore(command: argparse.ArgumentParser) -> None:
     _add_owners(command, "a file of `scan backup --owners`, into any database of the same chain")
     text = "with --owners: leave out tables and columns that this version does not know"
     command.add_argument("--without-unknown", action="store_true", help=text)
+    text = "with --owners: send no events of blocks that are indexed already; webhooks go on with"
+    command.add_argument("--without-past-events", action="store_true", help=f"{text} the next one")
 
 
 def restore(settings: Settings, options: argparse.Namespace) -> int:
@@ -194,15 +196,20 @@ def _restore_owners(settings: Settings, options: argparse.Namespace) -> int:
     new_name = file.header.database if migrations.EMBEDDED.fullmatch(file.header.database) else ""
     with _database_url(settings, options.database, new_name) as url:
         migrations.run(replace(settings, database_url=url))
+        from scan.commands import missed_events  # it imports what `scan run` does not need
+
+        events = missed_events.skip if options.without_past_events else missed_events.insert
+        unknown = options.without_unknown
         with _opened(url) as database:
-            tables = owners_file.restore(database, file, leaves_out_unknown=options.without_unknown)
+            tables = owners_file.restore(database, file, leaves_out_unknown=unknown, then=events)
     for table in tables:
         there = table.rows - table.inserted
         more = f", {there} were there already" if there else ""
         print_lines(f"{table.name}: {table.inserted} of {table.rows} rows restored{more}")
     left_out = sorted(file.rows.keys() - {table.name for table in tables})
     if left_out:
-        print_lines(f"left out, as this version does not know them: {', '.join(left_out)}")
+        reason = "not known to this version, or of another chain's blocks"
+        print_lines(f"left out, as {reason}: {', '.join(left_out)}")
     return 0
 
 

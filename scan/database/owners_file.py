@@ -1,17 +1,17 @@
 """A file of what people gave to Scan and no index has again: API keys (their hashes), webhooks with
-their secrets, verified sources, labels, imports. Any version writes it, from tables of its own or
-an older version, and every later version reads it.
+their secrets and deliveries, verified sources, labels, imports. Any version writes it, from tables
+of its own or an older version, and every later version reads it.
 
 It is UTF-8, a JSON object a line. The first has `format` (1), the version of `scan` that wrote it,
 and of its database the name (`database`), `chainId`, `genesisHash` and `newestBlock` (null where
-nothing was indexed); the last has `rows`, their number, and `sha256`, in hex, of all bytes before
-it. Each line between them is a row: `table` and `row`, its columns by their names, as PostgreSQL's
-to_json has them (bytea as "\\\\x" and hex).
+nothing was indexed), and `tables`, those that were written, be they empty; the last has `rows`,
+their number, and `sha256`, in hex, of all bytes before it. Each line between them is a row: `table`
+and `row`, its columns by their names, as PostgreSQL's to_json has them (bytea as "\\\\x" and hex).
 Which tables these are, sql/lists.toml says, and those of extensions.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -23,9 +23,11 @@ import psycopg2
 from scan.database.connection import Database
 from scan.database.lists import all_entities, read_table
 from scan.database.migrations import own_version
+from scan.database.statements import read_statement
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.files import PRIVATE, whole_file
+from scan.hex import to_hex
 
 FORMAT = 1
 COLUMNS = "database/owners_list_columns"
@@ -43,6 +45,9 @@ class OwnedTable(NamedTuple):
 
     left_out: Sequence[str] = ()
     former: Sequence[str] = ()
+    added: Sequence[str] = ()
+    written: str | None = None
+    restored: str | None = None
     after: str | None = None
 
 
@@ -54,6 +59,7 @@ class Header(NamedTuple):
     chain_id: str | None
     genesis_hash: str | None
     newest_block: int | None
+    tables: Sequence[str]
 
 
 class RestoredTable(NamedTuple):
@@ -119,11 +125,12 @@ def write(database: Database, path: Path) -> tuple[int, list[str]]:
             if "chain" not in filled:
                 raise OwnersFileError("this database has no tables of Scan")
             rows = _Rows(file)
-            rows.put(orjson.dumps({"format": FORMAT, **_chain(tx, own_version())}) + b"\n")
-            for table in owned_tables():
-                if table in filled:
-                    rows.begin(table)
-                    tx.copy_out(table, rows)
+            tables = {name: table for name, table in owned_tables().items() if name in filled}
+            header = {"format": FORMAT, **_chain(tx, own_version()), "tables": [*tables]}
+            rows.put(orjson.dumps(header) + b"\n")
+            for name, table in tables.items():
+                rows.begin(name)
+                tx.copy_out(name, rows, table.written)
             rows.end()
             known = owned_tables().keys() | derived_tables()
             return rows.count, sorted(n for n in filled if filled[n] and n not in known)
@@ -131,13 +138,26 @@ def write(database: Database, path: Path) -> tuple[int, list[str]]:
         raise OwnersFileError(f"cannot write {path}: {error.strerror}") from None
 
 
+class _IndexedChain(NamedTuple):
+    """The chain of a database that has blocks."""
+
+    chain_id: str
+    genesis_hash: str
+    newest_block: int
+
+
+def _indexed_chain(tx: Transaction) -> _IndexedChain | None:
+    row = tx.row("database/owners_get_chain")
+    return row and _IndexedChain(row[0], to_hex(bytes(row[1])), row[2])
+
+
 def _chain(tx: Transaction, version: str) -> dict[str, Any]:
-    chain_id, genesis_hash, newest = tx.row("database/owners_get_chain") or (None, None, None)
+    chain_id, genesis_hash, newest = _indexed_chain(tx) or (None, None, None)
     return {
         "scan": version,
         "database": tx.value("database/databases_get_name"),
         "chainId": chain_id,
-        "genesisHash": genesis_hash and f"0x{bytes(genesis_hash).hex()}",
+        "genesisHash": genesis_hash,
         "newestBlock": newest,
     }
 
@@ -173,9 +193,8 @@ class OwnersFile:
             )
         newest_block = values.get("newestBlock")
         scan, database = str(values.get("scan")), str(values.get("database"))
-        return Header(
-            scan, database, values.get("chainId"), values.get("genesisHash"), newest_block
-        )
+        chain = values.get("chainId"), values.get("genesisHash"), newest_block
+        return Header(scan, database, *chain, values.get("tables") or ())
 
     def _check(self, file: IO[bytes]) -> None:
         """Read all lines after the first, and note tables and columns."""
@@ -207,7 +226,8 @@ class OwnersFile:
             if table not in owned or table not in columns:
                 unknown.append(table)
                 continue
-            known = {*columns[table], *owned[table].left_out, *owned[table].former}
+            of_table = owned[table]
+            known = {*columns[table], *of_table.left_out, *of_table.former, *of_table.added}
             unknown += [f"{table}.{name}" for name in sorted(names - known)]
         return unknown
 
@@ -238,11 +258,16 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def restore(
-    database: Database, file: OwnersFile, *, leaves_out_unknown: bool = False
+    database: Database,
+    file: OwnersFile,
+    *,
+    leaves_out_unknown: bool = False,
+    then: Callable[[Transaction], None] | None = None,
 ) -> list[RestoredTable]:
-    """Restore a file into a database whose schema is of this version, all of it or nothing. Rows
-    that are there already stay as they are. Raises OwnersFileError for a file of another chain, or
-    with tables or columns that the database does not have."""
+    """Restore a file into a database whose schema is of this version, and do what is to be done
+    `then`, all of it or nothing. Rows that are there already stay as they are. Raises
+    OwnersFileError for a file of another chain, or with tables or columns that the database does
+    not have."""
     owned = owned_tables()
     with database.transaction() as tx:
         tx.execute("indexer/writes_lock")
@@ -254,34 +279,46 @@ def restore(
                 f" not know: {', '.join(unknown)}. Nothing was restored; use that version, or"
                 " --without-unknown to leave these out"
             )
-        require_chain(tx, file)
+        indexed = _require_chain(tx, file)
         inserted = dict.fromkeys(file.rows.keys() - {*unknown}, 0)
+        newest_block = -1 if file.header.newest_block is None else file.header.newest_block
+        if indexed is not None and indexed.genesis_hash != file.header.genesis_hash:
+            inserted.pop("deliveries", None)  # they are of other blocks
+            newest_block = indexed.newest_block
         for table, _, lines in file.batches():
             if table in inserted:
                 named = file.columns[table] & {*columns[table]} - {*owned[table].left_out}
                 inserted[table] += _restore_rows(tx, table, sorted(named), lines)
-        newest_block = -1 if file.header.newest_block is None else file.header.newest_block
+        of_file = {
+            "newest_block": newest_block,
+            "has_deliveries": "deliveries" in file.header.tables,
+        }
         for table in [name for name in owned if inserted.get(name)]:
-            if (statement := owned[table].after) is not None:
-                tx.execute(statement, newest_block=newest_block)
+            if (after := owned[table].after) is not None:
+                tx.execute(after, **{name: of_file[name] for name in read_statement(after).types})
+        if then is not None:
+            then(tx)
     return [RestoredTable(t, file.rows[t], inserted[t]) for t in owned if t in inserted]
 
 
-def require_chain(source: Database | Transaction, file: OwnersFile) -> None:
-    """Raise OwnersFileError where a database has another chain than the file is of."""
-    row = source.row("database/owners_get_chain")
-    if row is not None and file.header.chain_id not in (None, row[0]):
+def _require_chain(tx: Transaction, file: OwnersFile) -> _IndexedChain | None:
+    """Return the chain of a database. Raises OwnersFileError where the file is of one with another
+    id."""
+    chain = _indexed_chain(tx)
+    if chain is not None and file.header.chain_id not in (None, chain.chain_id):
         raise OwnersFileError(
             f"{file.path} is of the chain {file.header.chain_id}, and this database of the chain"
-            f" {row[0]}; nothing was restored"
+            f" {chain.chain_id}; nothing was restored"
         )
+    return chain
 
 
 def _restore_rows(tx: Transaction, table: str, columns: list[str], lines: str) -> int:
     try:
-        return int(
-            tx.value("database/owners_restore_rows", restored=table, columns=columns, lines=lines)
-        )
+        if (statement := owned_tables()[table].restored) is not None:
+            return int(tx.value(statement, lines=lines))
+        statement = "database/owners_restore_rows"
+        return int(tx.value(statement, restored=table, columns=columns, lines=lines))
     except (psycopg2.DataError, psycopg2.IntegrityError) as error:
         reason = error.diag.message_primary
         raise OwnersFileError(

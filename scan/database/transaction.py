@@ -96,11 +96,14 @@ class Transaction:
         self._cursor.copy_expert(statement, file, READ_BYTES)
         return int(self._cursor.rowcount)
 
-    def copy_out(self, table: str, file: Writable) -> None:
-        """COPY the rows of a table as JSON to a file, a line each in COPY's text format."""
+    def copy_out(self, table: str, file: Writable, statement: str | None = None) -> None:
+        """COPY the rows of a table as JSON to a file, a line each in COPY's text format; those of a
+        `statement` without parameters, where it is given."""
         self._send()
-        statement = sql.SQL("COPY (SELECT to_json(t) FROM {} t) TO STDOUT")
-        self._cursor.copy_expert(statement.format(sql.Identifier(table)), file)
+        rows = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
+        if statement is not None:
+            rows = sql.SQL(read_statement(statement).text)
+        self._cursor.copy_expert(sql.SQL("COPY ({}) TO STDOUT").format(rows), file)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:

@@ -199,8 +199,14 @@ LIMITS = {
 }
 
 
-def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
-    """Insert the events of blocks whose rows are written, for all active webhooks that match."""
+def insert(
+    tx: Transaction,
+    written: BlockRange,
+    watched_logs: Sequence[WatchedLog],
+    only: Sequence[int] | None = None,
+) -> None:
+    """Insert the events of blocks whose rows are written, for all active webhooks that match, or
+    `only` for those with these ids."""
     if tx.value("indexer/webhooks_find_active"):
         tx.defer("indexer/delivery_ids_advance")
         # The logs as one list for each field, without the data that log_event() would leave out.
@@ -212,6 +218,7 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             "indexer/events_insert",
             now=datetime.now(UTC),
             span=written.span,
+            only=None if only is None else list(only),
             **{
                 f"watched_{name}": list(values)
                 for name, values in zip(WatchedLog._fields, columns, strict=True)

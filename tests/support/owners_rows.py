@@ -4,6 +4,7 @@ from tests.support.database import execute, insert
 
 OWNER, HASH = bytes(range(20)), bytes(32)
 KEY_ID = 7
+BODY = '{"event":"tx","timestamp":"2026-01-01T00:00:00Z","data":{"hash":"0x12"}}'
 
 
 def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
@@ -11,6 +12,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
     key = {"id": key_id, "key_hash": key_hash, "key_prefix": prefix, "label": "mine"}
     verified = {"address": OWNER, "code_hash": HASH, "match": "full", "contract_name": "C"}
     verified |= {"file_path": "C.sol", "compiler_version": "0.8.28+commit.7893614a"}
+    delivery = {"webhook_id": 1, "event": "tx", "body_id": 4, "body_bytes": len(BODY)}
     source = '{"C.sol": {"content": "contract C {} // \\\\ \\" \\t \\u00e9\\n"}}'
     for table, row in (
         ("api_keys", {**key, "owner_address": OWNER, "requests_per_minute": 77}),
@@ -23,6 +25,9 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ),
         ("contract_claims", {"address": OWNER, "code_hash": HASH, "outcome": "absent"}),
         ("listed_tokens", {"address": OWNER, "list": "A list", "decimals": 18, "logo": HASH}),
+        ("event_bodies", {"id": 4, "body": BODY}),
+        ("deliveries", {**delivery, "status": "pending", "block_number": 9}),
+        ("deliveries", {**delivery, "status": "delivered", "block_number": 8, "sent": True}),
         ("delivery_queues", {"webhook_id": 1, "host": "example.com", "fail_count": 2}),
         ("verified_contracts", {**verified, "abi": '[{"b":1,"a":2}]', "sources": source}),
         ("signatures", {"selector": b"abcd", "signature": "f()"}),

@@ -1,0 +1,10 @@
+-- The active webhooks that this transaction has restored, for events of blocks indexed before.
+-- params: none
+-- returns: one row: array of their ids, null without one; the first block whose events they receive; the newest indexed
+--   block; the first one with all rows, null where all have them; the addresses whose logs they receive
+-- index: blocks_pkey
+SELECT array_agg(w.id), greatest(min(w.first_block), (SELECT min(b.number) FROM blocks b)), (SELECT max(b.number) FROM blocks b),
+    (SELECT r.removed_to FROM retention r),
+    coalesce(array_agg(DISTINCT w.watch_address) FILTER (WHERE 'log' = ANY (w.event_types)), '{}')
+FROM webhooks w
+WHERE w.active AND w.xmin = pg_current_xact_id()::xid;
