@@ -150,9 +150,9 @@ def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    return list_response(
-        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
-    )
+    arguments = query_arguments(*LISTED, *tokens.LISTING)
+    listing = tokens.listing(arguments)
+    return list_response("tokens", arguments, lambda window: listing.page(reader(), window))
 
 
 @blueprint.get("/tokens/<address>")

@@ -27,9 +27,10 @@ from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
 from scan.pages.records import NAMELESS, Record, address_of, names_of
-from scan.pages.site import HEADERS, page
+from scan.pages.site import HEADERS, page, site
+from scan.pages.svg_charts import Chart
 from scan.pages.tabs import page_tabs, requested, titles
-from scan.queries import addresses, blocks, contracts, holdings, tokens
+from scan.queries import addresses, blocks, contracts, filter_values, holdings, tokens
 from scan.queries.list_pages import Page, Window
 
 FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
@@ -272,15 +273,23 @@ SHARE_PLACES = 2
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
+    standards = {name: site().chain().standard(name) for name in filter_values.TOKEN_TYPES}
+    # Errors of the fields stand in the form, those of the order are the page's.
+    order = {key: request.args[key] for key in ("sort", "orderBy") if key in request.args}
+    listing = tokens.listing(order)
     token_list = filtered_list(
         "/tokens",
         "/tokens",
-        (),
-        lambda window, _: tokens.page(reader(), window),
+        (
+            Field("q", "Name, symbol or address", "text"),
+            Field("tokenType", "Standard", "token_type", standards),
+        ),
+        lambda window, given: tokens.listing({**order, **given}).page(reader(), window),
+        more=("sort", "orderBy"),
         paging=UNORDERED,
         is_by_size=True,
     )
-    return token_list.response("tokens.html", tokens=token_list)
+    return token_list.response("tokens.html", tokens=token_list, listing=listing)
 
 
 @blueprint.get("/token-transfers")
@@ -312,6 +321,7 @@ def get_token(address: str) -> Response:
     holder = tab_list.filter("address").lower() if tab_list else None
     records = tab_list.records if tab_list else []
     respond = page if tab_list is None else tab_list.response
+    prices = holdings.unit_prices(reader())
     creation = contracts.creation_record(contracts.indexed(reader(), key))
     return respond(
         "token.html",
@@ -322,7 +332,8 @@ def get_token(address: str) -> Response:
         tab=tab,
         tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
         tab_template=open_tab.template,
-        prices=holdings.unit_prices(reader()),
+        prices=prices,
+        first_chart=None if request.args else _first_chart(token, prices),
         shown=tab_list,
         shares=[
             formatting.percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
@@ -331,6 +342,12 @@ def get_token(address: str) -> Response:
         holder=holder,
         **(values or {"names": names_of(records, to_hex(key))}),
     )
+
+
+def _first_chart(token: Record, prices: holdings.UnitPrices | None) -> Chart | None:
+    """Return the chart that the page opens with: the price's, or else the transfers'."""
+    sections = sorted(hooks.sections_of(hooks.TokenChart), key=lambda section: section.place)
+    return next((chart for s in sections if (chart := s.read(token, prices))), None)
 
 
 @cache

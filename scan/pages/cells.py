@@ -121,6 +121,14 @@ def amount(value: int | str, decimals: int | None = COIN_DECIMALS, unit: str | N
     return digits(value, formatting.aligned(value, decimals), unit)
 
 
+def supply(token: Record) -> str:
+    return digits(
+        token["totalSupply"],
+        formatting.supply(token["totalSupply"], token["decimals"]),
+        token["symbol"],
+    )
+
+
 def fee(wei: int | str, symbol: str) -> str:
     """Return what was paid: it is rounded, where a balance is cut so that it is never too much."""
     return digits(wei, formatting.rounded(wei), symbol)
@@ -235,13 +243,26 @@ def method(record: Record) -> str:
         full = _escaped(formatting.visible(record["method"][:300])) if is_long else ""
         title = "" if is_long else f' title="{_escaped(record["methodId"])}"'
         cell = f'<code class="badge"{title}>{name}</code>'
-    elif record["toAddress"]:
-        return f'<span class="badge">{"Data" if "method" in record else "Coin transfer"}</span>'
-    elif transactions.creates_contract(record):
-        return '<span class="badge kind">New contract</span>'
     else:
-        return '<span class="badge">No recipient</span>'
+        style = "badge kind" if _creates(record) else "badge"
+        return f'<span class="{style}">{_without_method(record)}</span>'
     return f'<span tabindex="0" data-full="{full}">{cell}</span>' if is_long else cell
+
+
+def _creates(record: Record) -> bool:
+    return not record["toAddress"] and transactions.creates_contract(record)
+
+
+def _without_method(record: Record) -> str:
+    if record["toAddress"]:
+        return "Data" if "method" in record else "Coin transfer"
+    return "New contract" if _creates(record) else "No recipient"
+
+
+def _in_words(record: Record) -> str:
+    """Return what a transaction calls as text, by which a narrow screen links it."""
+    called = record["memo"] if "memo" in record else record.get("method")
+    return _without_method(record) if called is None else _escaped(formatting.short_name(called))
 
 
 def flow(record: Record, own: str | None) -> str:
@@ -256,7 +277,7 @@ def _change(change: Mapping[str, Any], names: Names) -> str:
     """Return an amount of a token, or an item, without its sign."""
     address, token_id = change["tokenAddress"], change["tokenId"]
     value, token = change["change"].removeprefix("-"), names.get(address, NAMELESS)["token"]
-    text = formatting.short_amount(value, token["decimals"] if token else 0)
+    text = formatting.short_amount(value, token["decimals"] if token else 0, most=3)
     counted = f'<data value="{value}">{text}</data> ' if token_id is None or value != "1" else ""
     id = "" if token_id is None else f" #{_escaped(formatting.short_id(token_id))}"
     link = _brief("token", address, token and (token["symbol"] or token["name"]))
@@ -305,29 +326,33 @@ def transaction_rows(
     rows, unit = [], _escaped(symbol)
     for record in records:
         failed = "" if record["status"] else ' class="failed"'
+        role = "rest" if failed and record["value"] == "0" and not record["moved"] else "one"
         before, after = succeeded(record), ""
         if "reason" in record:
             before, after = "", reason(record)
-        number = f'<td data-label="Block">{block(record["blockNumber"])}</td>' if with_block else ""
+        number = f'<td class="rest" data-label="Block">{block(record["blockNumber"])}</td>'
         direction = f'<td data-label="Direction">{flow(record, own)}</td>' if own else ""
         recipient = record["toAddress"] or record["contractAddress"]
         to = party(recipient, names, own) if recipient else ""
         value = f"""{amount(record["value"], COIN_DECIMALS, symbol)}\
-{coin_below(prices, record["value"])}"""
+<span class="unit narrow"> {unit}</span>{coin_below(prices, record["value"])}"""
         if record["moved"]:
             has_coin, of_tokens = record["value"] != "0", moved(record, names)
             value = f'{value}<span class="below">{of_tokens}</span>' if has_coin else of_tokens
+        hash_ = _escaped(record["hash"])
+        words = f'<bdi class="narrow">{_in_words(record)}</bdi>'
+        link = f'<a href="/tx/{hash_}">{shortened(hash_)}{words}</a>'
         rows.append(
             f"""<tr {row_id("tx", record["hash"])}{failed}>
-<td class="lead" data-label="Hash">{before}{transaction(record["hash"])}{after}</td>
-<td data-label="Method">{method(record)}</td>
-{number}<td class="when" data-label="Age">{age(record["timestamp"])}</td>
+<td class="lead" data-label="Hash">{before}{link}{after}</td>
+<td class="rest" data-label="Method">{method(record)}</td>
+{number if with_block else ""}<td class="when" data-label="Age">{age(record["timestamp"])}</td>
 <td class="party" data-label="From">{party(record["fromAddress"], names, own)}</td>
 {direction}<td class="party" data-label="To">{to}</td>
-<td class="number" data-label="Value, {unit}">{value}</td>
-<td class="number" data-label="Fee, {unit}">{fee(record["fee"], symbol)}\
+<td class="number {role}" data-label="Value, {unit}">{value}</td>
+<td class="number rest" data-label="Fee, {unit}">{fee(record["fee"], symbol)}\
 {coin_below(prices, record["fee"])}</td>
-<td class="number" data-label="Gas used">{formatting.grouped(record["gasUsed"])}</td>
+<td class="number rest" data-label="Gas used">{formatting.grouped(record["gasUsed"])}</td>
 </tr>
 """
         )

@@ -24,6 +24,7 @@ _LIKE_ADDRESS = re.compile(r"\b0x[0-9a-f]{4,}")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{40}\b")
 MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
+FEE_PLACES = 8  # a transaction costs a hundred thousandth of a coin
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 
 _EXCHANGE = re.compile(r"([a-z]+?)(swap)?-v([0-9]+)")
@@ -32,6 +33,7 @@ _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 _AS_PICTURE = "\ufe0f"  # after an emoji
+_SUPERSCRIPT_DIGITS = tuple("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -53,14 +55,14 @@ def amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:
     return in_units(int(value), decimals, ",")
 
 
-def short_amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:
-    """Return the amount with a truncated fraction, never rounded up; small amounts keep more
-    digits."""
+def short_amount(value: int | str, decimals: int | None = COIN_DECIMALS, most: int = 6) -> str:
+    """Return the amount with a truncated fraction of at most so many digits, never rounded up;
+    small amounts keep more, large ones two."""
     text = amount(value, decimals)
     whole, point, fraction = text.partition(".")
     zeros = len(fraction) - len(fraction.lstrip("0"))
-    most = max(6, zeros + 3) if whole.strip("-") == "0" else 6 if len(whole) <= 4 else 2
-    return text if len(fraction) <= most else f"{whole}{point}{fraction[:most]}…"
+    places = max(most, zeros + 3) if whole.strip("-") == "0" else most if len(whole) <= 4 else 2
+    return text if len(fraction) <= places else f"{whole}{point}{fraction[:places]}…"
 
 
 class AlignedAmount(NamedTuple):
@@ -74,16 +76,16 @@ class AlignedAmount(NamedTuple):
 
 def aligned(value: int | str, decimals: int | None = COIN_DECIMALS) -> AlignedAmount:
     """Return the amount truncated to the width of a column."""
-    return _truncated(amount(value, decimals), decimals)
+    return _truncated(amount(value, decimals))
 
 
-def _truncated(full: str, decimals: int | None) -> AlignedAmount:
+def _truncated(full: str, most: int = 6) -> AlignedAmount:
     whole, point, fraction = full.partition(".")
     digits = whole.replace(",", "")
     if len(digits) > MAX_WHOLE_DIGITS:
         power = _superscript(len(digits) - 1)
         return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
-    places = _places(whole, decimals)
+    places = _places(whole, most)
     if len(fraction) <= places:
         return AlignedAmount(whole, point + fraction, None)
     if whole == "0" and not fraction[:places].strip("0"):
@@ -96,27 +98,39 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     of a column."""
     full = amount(value, decimals)
     whole, _, fraction = full.partition(".")
-    places = _places(whole, decimals)
+    places = _places(whole, FEE_PLACES)
     if len(fraction) > places:
         step = 10 ** (decimals - places)
         rounded = amount((int(value) + step // 2) // step, places)
         if rounded != "0":
             whole, point, fraction = rounded.partition(".")
             return AlignedAmount(whole, point + fraction, full)
-    return _truncated(full, decimals)
+    return _truncated(full, FEE_PLACES)
 
 
-def _places(whole: str, decimals: int | None) -> int:
-    """Return the digits that a column has after the point; prices in Gwei have all of theirs."""
-    if whole == "0":
-        return 9 if decimals == 9 else 8
-    return 6 if len(whole) <= 5 else 2
+def supply(value: int | str, decimals: int | None) -> AlignedAmount:
+    """Return a token's supply, of which a list shows whole tokens."""
+    shown = aligned(value, decimals)
+    if shown.fraction.endswith(_SUPERSCRIPT_DIGITS):
+        return shown
+    full = amount(value, decimals)
+    whole, _, fraction = full.partition(".")
+    return AlignedAmount(
+        "<1" if fraction and whole == "0" else whole, "", full if fraction else None
+    )
+
+
+def _places(whole: str, most: int = 6) -> int:
+    """Return the digits that a column has after the point, `most` of numbers below 1."""
+    return most if whole == "0" else 6 if len(whole) <= 5 else 2
 
 
 def aligned_gwei(wei: int | str) -> AlignedAmount:
-    """Return a gas price; one of at least a Gwei is rounded to three decimals: 1.000000007 is 1."""
+    """Return a gas price rounded to three decimals, 1.000000007 as 1; of less than 0.1 Gwei its
+    first three digits."""
     full = amount(wei, GWEI_DECIMALS)
-    short = full if full.startswith("0") else amount(round(int(wei), -6), GWEI_DECIMALS)
+    step = min(6, max(len(str(wei)) - 3, 0))
+    short = amount(round(int(wei), -step), GWEI_DECIMALS)
     whole, point, fraction = short.partition(".")
     return AlignedAmount(whole, point + fraction, None if short == full else full)
 
@@ -308,11 +322,14 @@ def _superscript(number: int) -> str:
 FRACTION = '<span class="fraction">'
 STOP, NO_STOP = (f'tabindex="{index}" data-full=' for index in (0, -1))
 WIDE = "…"  # about as wide as two digits
+_EXACT = re.compile(r"\.[0-9]+\Z|\Z")
+_AMOUNT = re.compile(r'<data class="amount" value="([0-9]+)"[^>]*>([0-9,]+)\Z')
 
 
 def fitted(table: str) -> Markup:
-    """Return the rows of a table with a class for each fraction, `w<number>`: the number of digits
-    that the longest fraction of its column takes. Columns of whole numbers are as they were.
+    """Return the rows of a table with fractions of a column that have as many digits, and a class
+    for each, `w<number>`: the number of digits that the longest fraction of its column takes.
+    Columns of whole numbers are as they were, and so are 0 and numbers of what has no parts.
 
     Rows with a link are no stop of the Tab key for each of their cut values: they show all of them
     while a link has the focus (scan.css)."""
@@ -320,16 +337,33 @@ def fitted(table: str) -> Markup:
         rows = str.split(table, "<tr")
         table = "<tr".join([r.replace(STOP, NO_STOP) if "<a " in r else r for r in rows])
     before, *pieces = str.split(table, FRACTION)
-    columns, column, fitted = [], 0, [before]
-    widths: dict[int, int] = defaultdict(int)
+    columns, column, fractions, fitted = [], 0, [], [before]
+    places: dict[int, int] = defaultdict(int)
     for piece in pieces:
         row = before.rfind("<tr")
         column = before.count("<td", row) if row >= 0 else column + before.count("<td")
         columns.append(column)
-        end = piece.index("<")
-        widths[column] = max(widths[column], end + piece.count(WIDE, 0, end))
+        fraction = piece[: piece.index("<")]
+        fractions.append((fraction, _may_be_padded(before, fraction)))
+        places[column] = max(places[column], len(fraction.partition(WIDE)[0]))
         before = piece
+    widths: dict[int, int] = defaultdict(int)
+    padded = []
+    for column, (fraction, is_padded) in zip(columns, fractions, strict=True):
+        most = places[column] if is_padded else 0
+        text = f"{fraction or '.':0<{most}}" if most else fraction
+        widths[column] = max(widths[column], len(text) + text.count(WIDE))
+        padded.append(text)
     marks = {c: f'{FRACTION[:-2]} w{width}">' if width else FRACTION for c, width in widths.items()}
-    for column, piece in zip(columns, pieces, strict=True):
-        fitted += marks[column], piece
+    for column, (fraction, _), text, piece in zip(columns, fractions, padded, pieces, strict=True):
+        fitted += marks[column], text, piece[len(fraction) :]
     return Markup("".join(fitted))
+
+
+def _may_be_padded(before: str, fraction: str) -> bool:
+    """Return whether a fraction is exact, of an amount of units that can be divided, and not 0."""
+    start = before.rfind("<data ")
+    amount = _AMOUNT.match(before, start) if start >= 0 else None
+    if amount is None or not _EXACT.match(fraction):
+        return False
+    return fraction != "" or amount[1] != amount[2].replace(",", "")

@@ -10,8 +10,10 @@ from flask import Blueprint, Response
 
 from scan import registry
 from scan.pages.records import Record
+from scan.pages.svg_charts import Chart
 from scan.queries import transactions
 from scan.queries.addresses import Address
+from scan.queries.holdings import UnitPrices
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
 from scan.registry import Part
@@ -75,6 +77,14 @@ class AddressSection(Section):
     """A section of an address's head, which has the names of `addresses` in `head_names`."""
 
     read: Callable[[bytes, Address], Shown]
+
+
+@dataclass(frozen=True)
+class TokenChart(Section):
+    """A chart at the head of a token's page, which shows the first one by `place` that there is."""
+
+    read: Callable[[Record, UnitPrices | None], Chart | None]
+    place: int
 
 
 class TabList(Protocol):

@@ -55,6 +55,7 @@ AMOUNT = Kind(int, 10**100 - 1)
 ADDRESS = Kind(bytes, 20)
 HASH = Kind(bytes, 32)
 POOL = Kind(bytes, 52)  # or an address
+SORTED_TEXT = Kind(bytes, 128)  # the UTF-8 of a text of at most 32 characters
 
 
 def read_reference(column: bytes | None) -> BlockId | None:
@@ -158,6 +159,13 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
 
 def _value(kind: Kind, text: str) -> Value:
     """Read a value. Raises ValueError for another type, or one out of range."""
+    if kind is SORTED_TEXT:
+        if not _HEX.match(text) or len(text) > 2 * kind.most + 1:
+            raise ValueError
+        content = bytes.fromhex(text[1:])
+        if "\0" in content.decode():  # UnicodeDecodeError is a ValueError
+            raise ValueError
+        return content
     if kind.type is bytes:
         sizes = {kind.most, ADDRESS.most if kind is POOL else kind.most}
         if not _HEX.match(text) or len(text) not in {2 * size + 1 for size in sizes}:

@@ -157,9 +157,14 @@ class Page:
         data, count, total, *last = row
         following = None
         if None not in last:
-            position = [bytes(v) if isinstance(v, memoryview) else int(v) for v in last]
-            following = traversal.next(position)
+            following = traversal.next([_position_value(value) for value in last])
         return cls(data, count, total, following, **more)
+
+
+def _position_value(column: Any) -> CursorValue:
+    if isinstance(column, str):
+        return column.encode()
+    return bytes(column) if isinstance(column, memoryview) else int(column)
 
 
 def _position_at(traversal: Traversal, end: int) -> int:

@@ -2,6 +2,7 @@
 exchanges: side and price of one, and the exchanges to choose from."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -9,12 +10,13 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from scan import parameters
 from scan.errors import NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, filtered_pages
-from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
+from scan.queries import balances, filter_values, filtered_pages
+from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, SORTED_TEXT, Kind, ordinal_at
 from scan.queries.cursors import Value as Cursor
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import Form
@@ -26,20 +28,93 @@ CHANGE_DAYS = 30
 MAX_CHANGES = 20_000  # transfers by which a change is counted: 5 microseconds each
 
 
-def page(reader: Reader, window: Window) -> Page:
-    """Return tokens by the number of holders; ranges of blocks do not apply."""
-    traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
-    after_count, after_address = traversal.position(2)
+class TokenOrder(NamedTuple):
+    """An order of all tokens: its statement, the `keys` of its cursors before the address, with
+    their kinds, and the direction that it has by default."""
+
+    statement: str
+    keys: Mapping[str, Kind]
+    direction: str = "desc"
+
+
+ORDERS = {
+    "holders": TokenOrder("queries/tokens_list", {"holders": ORDINAL}),
+    "transfers": TokenOrder("queries/tokens_list_by_transfers", {"transfers": ORDINAL}),
+    "name": TokenOrder("queries/tokens_list_by_name", {"name": SORTED_TEXT}, "asc"),
+    "symbol": TokenOrder("queries/tokens_list_by_symbol", {"symbol": SORTED_TEXT}, "asc"),
+    "type": TokenOrder(
+        "queries/tokens_list_by_type", {"type": SORTED_TEXT, "holders": ORDINAL}, "asc"
+    ),
+}
+MAX_SEARCHED = 100  # characters
+_FIRST_DIGITS = re.compile(r"0[xX]([0-9a-fA-F]{1,40})\Z")
+
+
+def page(
+    reader: Reader,
+    window: Window,
+    order: str = "holders",
+    *,
+    token_type: str | None = None,
+    text: str = "",
+) -> Page:
+    """Return tokens in one of ORDERS, all, those of a type, or those that a `text` finds, which is
+    the beginning of a symbol, a name or an address; ranges of blocks do not apply. The total of a
+    type alone is not known."""
+    by = ORDERS[order]
+    filters = {"order": order if order != "holders" else None, "type": token_type}
+    traversal = window.traversal(
+        "tokens", {**filters, "text": text or None}, (*by.keys.values(), ADDRESS), has_blocks=False
+    )
+    *after, after_address = traversal.position(len(by.keys) + 1)
+    digits = _FIRST_DIGITS.match(text)
     row = reader.row(
-        "queries/tokens_list",
+        by.statement,
         direction=window.direction,
         limit=window.limit,
         offset=window.offset,
-        after_count=after_count,
+        type=token_type,
+        has_text=bool(text),
+        text=text or None,
+        first_address=bytes.fromhex(digits[1].ljust(40, "0")) if digits else None,
+        last_address=bytes.fromhex(digits[1].ljust(40, "f")) if digits else None,
+        **{
+            f"after_{key}": value.decode() if isinstance(value, bytes) else value
+            for key, value in zip(by.keys, after, strict=True)
+        },
         after_address=after_address,
     )
     token_page = Page.keyed(traversal, row)
     return replace(token_page, data=balances.marked(reader, token_page.data))
+
+
+class TokenListing(NamedTuple):
+    """What a request asks of the list of tokens: its order and direction, a type and a text."""
+
+    order: str
+    direction: str
+    token_type: str | None
+    text: str
+
+    def page(self, reader: Reader, window: Window) -> Page:
+        """Return a page in this direction, whatever the window's is."""
+        window = window._replace(direction=self.direction)
+        return page(reader, window, self.order, token_type=self.token_type, text=self.text)
+
+
+LISTING = ("sort", "orderBy", "tokenType", "q")
+
+
+def listing(arguments: Mapping[str, str]) -> TokenListing:
+    """Return what the parameters LISTING ask for; raises InvalidParameter."""
+    order = parameters.one_of(arguments.get("sort", "holders"), "sort", ORDERS)
+    direction = ORDERS[order].direction
+    if "orderBy" in arguments:
+        direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
+    given = arguments.get("tokenType")
+    token_type = None if given is None else filter_values.token_type(given, "tokenType")
+    text = parameters.text(arguments.get("q", ""), "q", most=MAX_SEARCHED).strip()
+    return TokenListing(order, direction, token_type, text)
 
 
 def get(reader: Reader, address: bytes) -> str:

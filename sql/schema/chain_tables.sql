@@ -313,10 +313,24 @@ CREATE TABLE IF NOT EXISTS tokens (
     item_transfer_count bigint NOT NULL DEFAULT 0, -- of these with an id: all of a BEP721, but of ranges too large
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
--- serves queries/tokens_list, by counted_holders(); rows before a page are read from it alone
+-- What names are sorted by: the beginning, in any case of ASCII, without the signs before its first letter or digit;
+-- names of signs alone are last.
+CREATE OR REPLACE FUNCTION sorted_as(value text) RETURNS text LANGUAGE sql IMMUTABLE STRICT
+RETURN left(coalesce(nullif(lower(ltrim(value COLLATE "C", E' !"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~')), ''),
+    chr(1114111)), 32);
+
+-- serve queries/tokens_list and those by another order; rows before a page are read from its index alone
 CREATE INDEX IF NOT EXISTS tokens_by_counted_holders
     ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
     INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_type
+    ON tokens (type, (CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
+    INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_transfers ON tokens (transfer_count, address) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_sorted_symbol ON tokens (sorted_as(symbol), address)
+    INCLUDE (symbol) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_sorted_name ON tokens (sorted_as(name), address)
+    INCLUDE (name) WHERE ended_in IS NULL;
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);

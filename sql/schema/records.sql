@@ -358,10 +358,10 @@ CREATE OR REPLACE FUNCTION token_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"firstSeen":"%s","verified":%s,%s,'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","verified":%s,%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
-    counted_holders(t), iso(seen_at), is_verified::text, namesake_fields(namesake),
+    counted_holders(t), t.transfer_count, iso(seen_at), is_verified::text, namesake_fields(namesake),
     ',"logoUrl":"' || logo_url(logo) || '"', inconsistency_fields(t))::json;
 
 -- The record of a single token. `listed` is its entry in a token list, if any.

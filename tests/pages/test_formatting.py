@@ -50,11 +50,11 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
         (formatting.aligned("1234567890123456789012", 18),
          ("1,234", ".567890…", "1,234.567890123456789012")),
         (formatting.aligned("123456789012", 6), ("123,456", ".78…", "123,456.789012")),
-        (formatting.aligned("34489000241423", 18), ("0", ".00003448…", "0.000034489000241423")),
-        (formatting.aligned("1", 18), ("<0", ".00000001", "0.000000000000000001")),
+        (formatting.aligned("34489000241423", 18), ("0", ".000034…", "0.000034489000241423")),
+        (formatting.aligned("1", 18), ("<0", ".000001", "0.000000000000000001")),
         (formatting.aligned("9" * 21, 0), (",".join(["999"] * 7), "", None)),
         (formatting.aligned(str(LARGEST), 0), ("1", ".157…·10⁷⁷", f"{LARGEST:,}")),
-        (formatting.aligned("7", 255), ("<0", ".00000001", TINY)),
+        (formatting.aligned("7", 255), ("<0", ".000001", TINY)),
         # Exchanges as they write themselves; others as they are.
         (formatting.exchange_name("uniswap-v3"), "Uniswap V3"),
         (formatting.exchange_name("pancakeswap-v2"), "PancakeSwap V2"),
@@ -74,6 +74,10 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
         (formatting.aligned_gwei("1000000000"), ("1", "", None)),
         (formatting.aligned_gwei("12345678901"), ("12", ".346", "12.345678901")),
         (formatting.aligned_gwei("999999999999"), ("1,000", "", "999.999999999")),
+        (formatting.aligned_gwei("986314315"), ("0", ".986", "0.986314315")),
+        (formatting.aligned_gwei("12345678"), ("0", ".0123", "0.012345678")),
+        (formatting.aligned_gwei("999999"), ("0", ".001", "0.000999999")),
+        (formatting.aligned_gwei("1234"), ("0", ".00000123", "0.000001234")),
         (formatting.aligned_gwei("7"), ("0", ".000000007", None)),
         (formatting.aligned_gwei("0"), ("0", "", None)),
         (formatting.gwei(1_234_567_890), "1.234"), (formatting.gwei("999999"), "0"),
@@ -219,6 +223,31 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
     assert re.findall('class="fraction( w5)?">([^<]*)<', fitted(table)) == [
         shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
     ]
+
+
+COLUMNS = [
+    # Exact amounts have as many digits as the longest; 0 and what has no parts are as they were.
+    (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
+    (18, (10**18, 9 * 10**18, 0), ["1", "9", "0"]),
+    (0, (3, 1_000), ["3", "1,000"]),
+    # Of large amounts two digits are shown, also where small ones have none.
+    (6, (2_590_660_301_234, 56_923_000_000), ["2,590,660.30…", "56,923.00"]),
+]
+
+
+@pytest.mark.parametrize(("decimals", "values", "expected"), COLUMNS)
+def test_exact_amounts_of_a_column_have_one_precision(decimals, values, expected):
+    rows = "".join(f"<tr><td>1<td>{cells.amount(value, decimals)}" for value in values)
+    shown = re.findall(r"<data[^>]*>([^<]*)<span[^>]*>([^<]*)</span>", fitted(rows))
+    assert ["".join(parts) for parts in shown] == expected
+
+
+def test_amounts_of_items_beside_others_and_prices_keep_their_digits():
+    price = '<span class="amount">2,999<span class="fraction">.12</span></span>'
+    row = f"<tr><td>{price}<td>{cells.amount(3, 0)}<tr><td>{cells.amount(15, 4)}<td>"
+    table = fitted(f"{row}{cells.amount(25, 3)}")
+    assert re.findall(r">([\d,]+)<span[^>]*>([^<]*)<", table) == [
+        ("2,999", ".12"), ("3", ""), ("0", ".0015"), ("0", ".025")]  # fmt: skip
 
 
 @pytest.mark.check

@@ -15,7 +15,6 @@ from scan.extensions.blockscout.decoded_objects import log_objects, log_position
 from scan.extensions.blockscout.paths import Object, renamed, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
-from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.current_request import reader
 from scan.http.json_responses import Response, json_value
@@ -215,28 +214,24 @@ IN_BATCH, MOST_IN_BATCH = "address_hashes", 50
 
 @blueprint.path("/tokens")
 def list_tokens() -> Response:
-    """Return tokens by the number of holders, or those that match the text `q`."""
-    types, query = address_and_token_objects.token_types(), text("q")
+    """Return tokens by the number of holders, all or those that the text `q` finds."""
+    types, query = address_and_token_objects.token_types(), text("q") or ""
     window, direction = paths.first_window(), paths.direction()
     if text("sort") not in (None, "holders_count"):  # market data, which the index does not have
         direction = "desc"
     if (most := paths.number("limit", least=1)) is not None:
         window = window._replace(limit=min(most, window.limit))
-    if query:
-        matched = types.of(_named(query), "type")[: window.limit]
-        return paths.list_response([*map(address_and_token_objects.token_object, matched)], None)
     position = paths.together(holders_count=paths.number, contract_address_hash=paths.address)
-    page = tokens.page(reader(), window._replace(direction=direction, position=position))
+    page = tokens.page(
+        reader(),
+        window._replace(direction=direction, position=position),
+        token_type=types.only,
+        text=parameters.text(query, "q", most=tokens.MAX_SEARCHED).strip(),
+    )
     records = orjson.loads(page.data)
     following = renamed("token_position", records[-1]) if page.next else None
     objects = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
     return paths.list_response(objects, following)
-
-
-def _named(name: str) -> list[paths.Record]:
-    results = orjson.loads(search.search(reader(), name))
-    keys = [data(result["value"]) for result in results if result["type"] == "token"]
-    return [*tokens.records_of(reader(), keys).values()]
 
 
 @blueprint.path("/tokens/batch")

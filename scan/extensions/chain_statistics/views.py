@@ -15,7 +15,7 @@ from scan.api.hooks import Api
 from scan.cached_values import LazySequence
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import gas_prices, statistics
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http import csv_text
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
@@ -24,6 +24,7 @@ from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
 from scan.queries import tokens
+from scan.queries.holdings import UnitPrices
 from scan.queries.list_pages import Window
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
@@ -206,8 +207,8 @@ def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[
 
 
 def _token_days(token: bytes) -> Chart | None:
-    (data,) = reader().row("queries/token_transfers_count_by_day", address=token, days=CHART_DAYS)
-    counts = json.loads(data)
+    (listed,) = reader().row("queries/token_transfers_count_by_day", address=token, days=CHART_DAYS)
+    counts = json.loads(listed)
     if len(counts) < 2:
         return None
     by_day = {count["time"]: count["transfers"] for count in counts}
@@ -226,6 +227,12 @@ def _token_holders(token: bytes) -> Chart | None:
     )
     points = [Point(count["time"], count["holders"]) for count in json.loads(counts)]
     return line_chart([*dropwhile(lambda p: not p.value, points)], title="Holders by day")
+
+
+def _transfers(token: records.Record, prices: UnitPrices | None) -> Chart | None:
+    """Return a token's transfers by day; of one that is younger, all by time."""
+    key = data(token["address"])
+    return _token_days(key) or _token_chart(key)
 
 
 def _token_chart(token: bytes) -> Chart | None:
@@ -247,6 +254,7 @@ HOOKS = (
         sections=(
             hooks.HomeSection({"home": "home_charts.html"}, home),
             hooks.LiveSection({"live": "live_base_fee.html"}, live),
+            hooks.TokenChart({}, _transfers, place=20),
         ),
         tabs=(hooks.TokenTab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
     ),

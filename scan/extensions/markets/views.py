@@ -16,14 +16,14 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_body, json_value
 from scan.http.list_responses import LISTED, list_response
 from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
-from scan.pages.formatting import percent, short_price
-from scan.queries.holdings import unit_prices
+from scan.pages.formatting import percent, short_name, short_price
+from scan.queries.holdings import UnitPrices, unit_prices
 
 api_views = Blueprint("markets", __name__)
 
@@ -196,10 +196,37 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     return pool_list, {}
 
 
+CHART_INTERVAL = "1h"
+
+
+def _price_chart(token: records.Record, prices: UnitPrices | None) -> svg_charts.Chart | None:
+    """Return the price of a token in the other one of the pool that makes its price; None without
+    one."""
+    by = prices and prices.pools.get(token["address"])
+    if not by:
+        return None
+    pool = json.loads(pools.get(reader(), data(by.pool)))
+    candles = json.loads(pools.candles(reader(), data(by.pool), CHART_INTERVAL).data)
+    priced = [c for c in candles if c["open"] is not None and Decimal(c["low"])]
+    other = "token1"
+    if token["address"] == pool["token1"]:
+        priced, other = [*map(_inverse, priced)], "token0"
+    title = f"Price, {short_name(pool[f'{other}Symbol'] or 'the other token of its pool')}"
+    span_s = pools.INTERVALS_S[CHART_INTERVAL]
+    return candle_chart(priced, title=title, span_s=span_s) if len(priced) > 1 else None
+
+
+def _inverse(candle: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a candle in units of the pool's other token: the highest price is its lowest."""
+    opened, high, low, close = (1 / Decimal(candle[name]) for name in PRICES)
+    return {"time": candle["time"], "open": opened, "high": low, "low": high, "close": close}
+
+
 HOOKS = (
     Api(blueprints=(api_views,)),
     hooks.Pages(
         blueprints=(page_views,),
+        sections=(hooks.TokenChart({}, _price_chart, place=10),),
         tabs=(
             hooks.TokenTab(
                 "pools",

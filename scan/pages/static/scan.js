@@ -7,7 +7,7 @@
   const root = document.documentElement;
   const UNITS = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const THEMES = ["system", "light", "dark"];
-  const words = new Intl.RelativeTimeFormat("en", {numeric: "always", style: "short"});
+  const words = new Intl.RelativeTimeFormat("en", {numeric: "always", style: matchMedia("(max-width: 47.999rem)").matches ? "narrow" : "short"});
 
   // A browser may refuse its storage.
   function stored(name) {

@@ -5,6 +5,7 @@ answer are the point. It asks other methods, too: receipts one by one, traces tr
 transaction, logs through eth_getLogs.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.support.truth.addresses import addresses
@@ -136,6 +137,7 @@ def read_truth(node, traces=True):
         token: {h: n for h, n in {**by_events[token], **read.get(token, {})}.items() if n}
         for token in standing
     }
+    moved = Counter(transfer["tokenAddress"] for transfer in transfers)
     return Truth(
         head=chain.head,
         stats=stats(chain, len(standing)),
@@ -144,7 +146,10 @@ def read_truth(node, traces=True):
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, by_events, seen[token], read) for token in standing),
+            (
+                tokens.record(token, by_events, seen[token], read) | {"transferCount": moved[token]}
+                for token in standing
+            ),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),
