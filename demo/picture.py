@@ -1,23 +1,26 @@
-"""Takes README's picture: `python -m demo.picture [URL]`, of the demo or of a service that runs.
+"""Takes the pictures of README and docs/: `python -m demo.picture [URL]`, by default of a new demo.
 
-Writes docs/home.webp. Needs `make install` and Chromium.
+Writes home, token, failure and calls.webp in docs/. Needs `make install` and Chromium.
 """
 
 import base64
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import requests
 
 from tests.support.browser import Page, chromium
 from tests.support.scan_run import scan_run
 
-PICTURE = Path(__file__).parents[1] / "docs" / "home.webp"
+FOLDER = Path(__file__).parents[1] / "docs"
 WIDTH, HEIGHT = 1280, 1000
 
 
 def main() -> None:
-    with TemporaryDirectory() as folder, chromium() as page:
+    with TemporaryDirectory() as folder, chromium() as browser, browser.tab() as page:
         if len(sys.argv) > 1:
             return take(page, sys.argv[1])
         Path(folder).chmod(0o755)
@@ -28,11 +31,31 @@ def main() -> None:
 
 
 def take(page: Page, url: str) -> None:
-    size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
-    page.call("Emulation.setDeviceMetricsOverride", **size)
-    page.open(url)
-    shot = page.call("Page.captureScreenshot", format="webp", quality=80)
-    PICTURE.write_bytes(base64.b64decode(shot["data"]))
+    for name, height, path in pictures(url):
+        size = {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        page.call("Emulation.setDeviceMetricsOverride", **size)
+        page.open(f"{url}{path}")
+        shot = page.call("Page.captureScreenshot", format="webp", quality=70)
+        (FOLDER / f"{name}.webp").write_bytes(base64.b64decode(shot["data"]))
+
+
+def pictures(url: str) -> Iterator[tuple[str, int, str]]:
+    """Yield names, heights in pixels and paths of the pages."""
+
+    def answer(path: str) -> dict:
+        return requests.get(f"{url}/api/v1{path}", timeout=60).json()
+
+    yield "home", HEIGHT, "/"
+    [token] = answer("/tokens?limit=1")["tokens"]
+    yield "token", 800, f"/token/{token['address']}"
+    failed = answer("/transactions?status=false&limit=100")["transactions"]
+    hashes = [row["hash"] for row in failed]
+    reasons = {each: answer(f"/transactions/{each}")["error"]["reason"] for each in hashes}
+    deposit = next(each for each in hashes if "InsufficientDeposit" in reasons[each])
+    yield "failure", 700, f"/tx/{deposit}"
+    trades = answer("/dex-trades?limit=20")["trades"]
+    swap = next(trade["transactionHash"] for trade in trades if trade["dex"] == "uniswap-v2")
+    yield "calls", 700, f"/tx/{swap}?tab=calls"
 
 
 if __name__ == "__main__":

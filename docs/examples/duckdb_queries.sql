@@ -1,5 +1,27 @@
--- Queries of the files of `scan export`, after the macros of docs/sql.md.
--- $address and $token are 40 hex digits without 0x.
+-- Queries of the files of `scan export`, in their folder. $address and $token are 40 hex digits without 0x.
+
+-- A uint256 is four columns; exact() raises an error above 2^127:
+CREATE MACRO approximate(v0, v1, v2, v3) AS
+    v0 + v1 * pow(2.0, 64) + v2 * pow(2.0, 128) + v3 * pow(2.0, 192);
+CREATE MACRO exact(v0, v1, v2, v3) AS
+    CASE WHEN v2 = 0 AND v3 = 0 THEN v1::HUGEINT * 18446744073709551616 + v0
+        ELSE error('more than 127 bits') END;
+CREATE MACRO hex_address(address) AS '0x' || lower(hex(address));
+CREATE VIEW blocks AS FROM 'blocks/*.parquet';
+CREATE VIEW token_transfers AS FROM 'token_transfers/*.parquet';
+CREATE VIEW dex_trades AS FROM 'dex_trades/*.parquet';
+CREATE VIEW tokens AS FROM 'tokens.parquet';
+
+-- The three busiest tokens of each day:
+SELECT to_timestamp(b.timestamp_s)::DATE AS day, any_value(t.symbol) AS symbol,
+    hex_address(x.token_address) AS token, count(*) AS transfers,
+    count(DISTINCT x.from_address) AS senders
+FROM token_transfers x
+JOIN blocks b ON b.number = x.block_number
+JOIN tokens t ON t.address = x.token_address
+GROUP BY day, x.token_address
+QUALIFY row_number() OVER (PARTITION BY day ORDER BY transfers DESC, token) <= 3
+ORDER BY day, transfers DESC, token;
 
 -- What an address gained and gave by trades, by token:
 WITH moved AS (

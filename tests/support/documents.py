@@ -1,5 +1,6 @@
 """What the documents contain: blocks of code with what runs them, headings, links, words."""
 
+import json
 import re
 from collections import namedtuple
 
@@ -7,11 +8,12 @@ from tests.support.serving import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
+OF_EXTENSIONS = ROOT / "scan/extensions/README.md"
 DOCUMENTS = [
     *GUIDES,
+    OF_EXTENSIONS,
     ROOT / "CHANGELOG.md",
     ROOT / "SECURITY.md",
-    ROOT / "scan/extensions/README.md",
     ROOT / "bench/README.md",
     ROOT / "migrations/README.md",
     ROOT / "sql/README.md",
@@ -28,6 +30,24 @@ class Block(namedtuple("Block", "document language note text")):
 def blocks(document, *languages):
     found = _BLOCK.findall(document.read_text(encoding="utf-8"))
     return [Block(document, *block) for block in found if not languages or block[0] in languages]
+
+
+def answers_below(block):
+    """The JSON that stands directly below a block, if any."""
+    _, _, below = block.document.read_text(encoding="utf-8").partition(f"{block.text}```\n\n")
+    return [json.loads(text) for text in re.findall(r"\A```json\n(.*?)^```$", below, re.M | re.S)]
+
+
+def is_shortened(stated, answer):
+    """Whether JSON of a document has fields of an answer alone, with values of their types."""
+    match stated, answer:
+        case dict(), dict():
+            return all(is_shortened(value, answer.get(key, ...)) for key, value in stated.items())
+        case list(), list():
+            return bool(answer) and all(is_shortened(each, answer[0]) for each in stated)
+        case _:
+            is_null = answer is None or (stated is None and answer is not ...)
+            return is_null or type(stated) is type(answer)
 
 
 def with_generated(document, begin, text):

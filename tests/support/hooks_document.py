@@ -1,7 +1,7 @@
 """The parts in scan/extensions/README.md: `python -m tests.support.hooks_document` lists them."""
 
 import ast
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
@@ -57,12 +57,12 @@ def _line(text):
 
 
 def generated():
-    """A line for each part: its modules, its type, and where that is declared."""
-    lines = []
+    """A line for each file that declares types of parts: these, with the modules of their parts."""
+    types = defaultdict(list)
     for contract in contracts():
-        modules = " or ".join(f"`{name}.py`" for name in contract[2:4] if name)
-        lines.append(f"- {modules}: `{contract.name}` of {contract.declared_in}")
-    return "\n".join(lines)
+        modules = ", ".join(f"{name}.py" for name in contract[2:4] if name)
+        types[contract.declared_in].append(f"`{contract.name}` ({modules})")
+    return "\n".join(f"- {file}: {', '.join(named)}" for file, named in types.items())
 
 
 def whole():

@@ -10,7 +10,7 @@ from tests.support.serving import ROOT
 DOCUMENT = ROOT / "docs" / "compatible.md"
 BEGIN = "<!-- generated from scan/extensions/blockscout/paths.toml -->"
 END = "<!-- end -->"
-NOT_ANSWERED = "not answered: "
+NOT_ANSWERED = "404: [why](../scan/extensions/blockscout/paths.toml)"
 
 
 def whole():
@@ -27,11 +27,9 @@ def _rows():
         if answered.differs and not path.startswith(STATS_PREFIX):
             method = "" if answered.method == "GET" else f"{answered.method} "
             by_remark[answered.differs].append(f"{method}{path}")
-    for path, reason in refused_paths().items():
-        by_remark[f"{NOT_ANSWERED}{reason}"].append(path)
+    by_remark[NOT_ANSWERED] = [*_families([*refused_paths()])]
     for remark, paths in by_remark.items():
-        named = paths if not remark.startswith(NOT_ANSWERED) else [*_families(paths)]
-        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in named)
+        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in paths)
 
 
 def _families(paths):

@@ -41,7 +41,7 @@ folders = Kind(
 @dataclass(frozen=True)
 class Settings:
     # fmt: off
-    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders that Foundry, Hardhat, Truffle, Vyper or Ape write builds to, separated by commas, such as `../my-project/out`: contracts with their code are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
+    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders of builds, separated by commas, such as `../my-project/out`, whose contracts are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
     # fmt: on
 
 

@@ -1,6 +1,7 @@
 """The bundled demo chain, replayed and indexed as `make run` does it, and the commands of
 the documents, run with it."""
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from scan.extensions.demo import demo_chain, demo_run, replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_run import LINKS
 from scan.extensions.demo.tests.conftest import DEMO
+from tests.support.documents import answers_below, is_shortened
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import completed, gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
@@ -316,7 +318,8 @@ def environment_of(service, text, folder):
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
-    """The port is all that is changed, and curl fails where a response is an error."""
+    """The port is all that is changed, and curl fails where a response is an error. JSON below a
+    command is what it prints."""
     (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
     (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
@@ -326,3 +329,5 @@ def test_commands_run_as_they_stand(demo_service, tmp_path, block):
         env=environment_of(demo_service, block.text, tmp_path),
     )
     assert done.returncode == 0, (block.text, done.stdout, done.stderr)
+    for stated in answers_below(block):
+        assert is_shortened(stated, json.loads(done.stdout)), (stated, done.stdout)

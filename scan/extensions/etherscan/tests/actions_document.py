@@ -2,13 +2,14 @@
 `python -m scan.extensions.etherscan.tests.actions_document`."""
 
 import tomllib
+from textwrap import fill
 
 from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "compatible.md"
-BEGIN = "<!-- generated from scan/extensions/etherscan/interface.py and not_offered.py -->"
+BEGIN = "<!-- generated from scan/extensions/etherscan/not_offered.toml -->"
 # By module, those of Etherscan's documentation: others are Blockscout's.
 DOCUMENTED = tomllib.loads(
     (ROOT / "scan/extensions/etherscan/tests/documented_actions.toml").read_text(encoding="utf-8")
@@ -16,12 +17,9 @@ DOCUMENTED = tomllib.loads(
 
 
 def generated():
-    """A line for each reason."""
-    lines = ["| Not answered | Because |", "|---|---|"]
-    for reason in dict.fromkeys(NOT_OFFERED.values()):
-        names = [action for (_, action), given in NOT_OFFERED.items() if given == reason]
-        lines.append(f"| {', '.join(names)} | {reason} |")
-    return "\n".join(lines)
+    """Their names: `result` of each has the reason."""
+    names = ", ".join(dict.fromkeys(action for _, action in NOT_OFFERED))
+    return fill(f"Not answered, each with its reason in `result`: {names}.", 120)
 
 
 def whole():
