@@ -1,9 +1,11 @@
 """Hostile ABIs and logs in lists of events: names of parameters, SQL and HTML; many large logs."""
 
 import json
+from decimal import Decimal
 
 import pytest
-from eth_utils import keccak
+from eth_abi import encode
+from eth_utils import keccak, to_checksum_address
 
 from scan.extensions.events.event_lists import MAX_COMPARED, MAX_PAGE_BYTES
 from scan.extensions.events.tests.test_following import following
@@ -44,6 +46,45 @@ ABI = [
     },
 ]
 PATH = f"/api/v1/contracts/{ADDRESS}/events"
+WHO = to_checksum_address("0x" + "cd" * 20)
+WRONG_CHECKSUM = WHO[:2] + WHO[2:].swapcase()
+# Arguments of one event: name, type, whether indexed, value.
+TYPED = [
+    ("tick", "int24", True, -5),
+    ("who", "address", True, WHO),
+    ("memo", "string", True, "Zürich"),
+    ("kind", "uint8", False, 2),
+    ("callback", "function", False, b"f" * 24),
+    ("price", "fixed128x18", False, Decimal("-1.5")),
+    ("flag", "bool", False, False),
+    ("owner", "address", False, WHO),
+    ("sig", "bytes4", False, b"\1\2\3\4"),
+    ("delta", "int256", False, -(2**255)),
+    ("amount", "uint256", False, 2**256 - 1),
+    ("note", "string", False, "a\0b"),
+    ("blob", "bytes", False, b"\xff"),
+    ("list", "uint8[]", False, [1, 2]),
+    ("a:b", "uint256", False, 7),
+]
+FILTERS = [
+    *("tick=-5 tickMin=-5 tickMax=0 tickMin=-0x5 who=0x" + "cd" * 20).split(),
+    *(f"who={WHO}", "memo=Zürich", "kind=2", "kind=0x2", "kindMin=2"),
+    *(f"callback=0x{b'f'.hex() * 24}", "price=-1.5", "priceMin=-1.50", "priceMax=0"),
+    *("flag=false", f"owner={WHO}", "sig=0x01020304", "deltaMax=-1", f"delta={-(2**255)}"),
+    *(f"amount={2**256 - 1}", "amountMin=1", "blob=0xff", "note=a%00b", "a:b=7", "a:bMin=7"),
+]
+OTHERS = (
+    "tick=5 tickMin=-4 memo=zürich flag=true price=1.5 amountMax=1 note=a blob=0x a:bMax=6".split()
+)
+REFUSED = [
+    *("tick=8388608", "tickMin=-8388609", "tick=1.5", "tick=", "tick=abc", "who=0x12", "who=me"),
+    *(f"who={WRONG_CHECKSUM}", f"owner={WRONG_CHECKSUM}", "kind=256", "kind=-1", "kindMin=x"),
+    *("callback=0x12", "price=1.5e3", "price=x", f"price={2**127}", "priceMin=0." + "1" * 19),
+    *("flag=yes", "flag=1", "sig=0x0102030405", "sig=01020304", f"delta={2**255}", "delta=--1"),
+    *(f"amount={2**256}", f"amountMin={2**256}", "amountMin=-1", "amountMax=1e3", "amount=٣"),
+    *("amount=" + "9" * 5000, "blob=ff", "blob=0xf", "blob=0xgg", "list=1", "listMin=1", "a:b=x"),
+    *("whoMin=1", "memoMax=1", "tick=1&tick=2", "tick=1&arg.tick=1"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +102,14 @@ def client(service_url):
         Indexing(url, anvil.url).run_until(anvil.head())
         connection, followed = following(url)
         with connection:
-            followed.add(bytes.fromhex(ADDRESS[2:]), "hostile", json.dumps(ABI))
+            typed = [{"name": n, "type": t, "indexed": is_topic} for n, t, is_topic, _ in TYPED]
+            abi = [*ABI, {"type": "event", "name": "Typed", "inputs": typed}]
+            followed.add(bytes.fromhex(ADDRESS[2:]), "hostile", json.dumps(abi))
             followed.make_views()
         insert(url, f"Named({','.join(['uint256'] * len(NAMES))})", 3, word_count=len(NAMES))
         insert(url, "<script>(bytes)", 5, large=True)
         insert(url, "Plain(uint256)", MAX_COMPARED + 10)
+        insert_typed(url)
         yield client_over(url)
 
 
@@ -85,6 +129,25 @@ def insert(url, signature, rows, word_count=1, *, large=False):
         large,
         word_count,
         rows - 1,
+    )
+
+
+def insert_typed(url):
+    """The log of TYPED."""
+    plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
+    topics = [
+        keccak(text=value) if type_ == "string" else encode([type_], [value])
+        for _, type_, is_topic, value in TYPED
+        if is_topic
+    ]
+    execute(
+        url,
+        "INSERT INTO contract_events"
+        " VALUES ((1::bigint << 20) + 1000000, 1, 0, 1000000, %s, %s, %s, %s, %s, %s)",
+        bytes.fromhex(ADDRESS[2:]),
+        keccak(text=f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"),
+        *topics,
+        encode(*([*of] for of in zip(*plain, strict=True))),
     )
 
 
@@ -109,6 +172,22 @@ def test_every_argument_has_a_parameter_of_its_own(client):
     refused = get(client, "/Named", nothing=1)
     assert refused.status_code == 400
     assert "arg.limit" in refused.json["error"]
+
+
+@pytest.mark.parametrize(("filters", "found"), [(FILTERS, 1), (OTHERS, 0)])
+def test_arguments_of_every_type_filter(client, filters, found):
+    for text in filters:
+        listed = client.get(f"{PATH}/Typed?{text}")
+        assert (listed.status_code, len(listed.json.get("events", ()))) == (200, found), text
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_an_argument_cannot_be_is_refused_by_name(client, text):
+    refused = client.get(f"{PATH}/Typed?{text}")
+    name = text.split("&")[-1].partition("=")[0]
+    assert (refused.status_code, refused.json["field"]) == (400, name)
+    assert len(refused.text) < 3000
+    assert "\n" not in refused.json["error"]
 
 
 def test_names_are_escaped_on_the_page(client):

@@ -125,8 +125,9 @@ def read(
         except AbiError as refusal:
             error = refusal
     if not filters and error is not None:
-        field = str(error).partition(":")[0]
-        raise InvalidParameter(f"{str(error).replace(':', '', 1)}.", field=field)
+        field = max((s for s in given if str(error).startswith(f"{s}:")), key=len)
+        reason = str(error).removeprefix(f"{field}:")
+        raise InvalidParameter(f"{field}{reason}.", field=field)
     return filters
 
 

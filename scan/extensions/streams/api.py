@@ -4,7 +4,6 @@ from flask import Blueprint, Response, request
 
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
-from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams import block_events, broadcaster
 from scan.extensions.streams.open_response import keep_open, opening
 from scan.http import hooks
@@ -14,6 +13,7 @@ from scan.server.responses import Kept
 blueprint = Blueprint("streams", __name__)
 
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
+SOME_LOGS = "Logs of followed contracts alone are sent: this index stores no others (SCAN_LOGS)."
 # nginx passes events on without buffering, and no cache keeps them.
 HEADERS = {"Cache-Control": Kept.NEVER, "X-Accel-Buffering": "no"}
 
@@ -24,12 +24,15 @@ def open_stream() -> Response:
     stream_filter = block_events.read_filter(arguments)
     position = _position(arguments.get("lastEventId"))
     reader().do_not_cache()
-    lacks_logs = "logs" in stream_filter.types and stored_selection(reader()) == "none"
-    if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
-        raise InvalidParameter(NO_LOGS, field="types")
+    comment = b""
+    if "logs" in stream_filter.types:
+        stored, are_added = reader().row("queries/sent_logs_get")
+        if stored == "none" and not are_added and len(stream_filter.types) == 1:
+            raise InvalidParameter(NO_LOGS, field="types")  # it would be empty for ever
+        if stored == "none":
+            comment = f": {SOME_LOGS if are_added else NO_LOGS}\n\n".encode()
     streams = reader().sources.get(broadcaster.Streams)
     stream = streams.open(client_address(), stream_filter, position)
-    comment = f": {NO_LOGS}\n\n".encode() if lacks_logs else b""
     body = iter((comment + opening(stream.position),))
     response = Response(body, mimetype="text/event-stream", headers=HEADERS)
     if request.method == "HEAD":

@@ -75,3 +75,14 @@ CREATE OR REPLACE TRIGGER contract_events_removed AFTER DELETE ON contract_event
     REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_events();
 CREATE OR REPLACE TRIGGER contract_events_truncated AFTER TRUNCATE ON contract_events
     FOR EACH STATEMENT EXECUTE FUNCTION forget_event_counts();
+-- Rows that an earlier version wrote without counting them are counted once, while the triggers' lock keeps others out.
+DO $$
+BEGIN
+    IF obj_description('contract_event_counts'::regclass, 'pg_class') IS NULL THEN
+        DELETE FROM contract_event_counts;
+        INSERT INTO contract_event_counts (address, topic0, logs)
+        SELECT e.address, coalesce(e.topic0, ''), count(*) FROM contract_events e GROUP BY 1, 2;
+        COMMENT ON TABLE contract_event_counts IS 'counted by triggers of contract_events';
+    END IF;
+END
+$$;

@@ -1,0 +1,115 @@
+"""Streams and webhooks of followed contracts say which events their logs are, whether SCAN_LOGS has
+them stored or not."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+import requests
+
+from scan.database.connection import Database
+from scan.extensions.events.tests.test_following import ABI, Coffers, address_of, fill, following
+from tests.support import WAIT_S
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.event_source import EventSource
+from tests.support.indexing import Indexing
+from tests.support.serving import gunicorn
+
+THOROUGH = pytest.mark.thorough
+SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
+SIGNATURE = "Deposited(address,uint256)"
+
+
+@pytest.fixture
+def coffers():
+    with Anvil() as anvil:
+        yield Coffers(anvil)
+
+
+def add_webhook(url, address):
+    database = Database(url, statement_timeout_ms=0)
+    database.rows(
+        "webhooks/webhooks_insert",
+        id=1,
+        owner=bytes(20),
+        watch_address=address,
+        url="https://localhost/",
+        host="localhost:443",
+        event_types=["log"],
+        secret="secret",
+        client_address=None,
+        topics=None,
+        now=datetime.now(UTC),
+    )
+    database.close()
+
+
+def amounts(events):
+    """Of events of a stream, whose names and signatures are those of the ABI."""
+    assert {(e.data["event"]["name"], e.data["event"]["signature"]) for e in events} == {
+        ("Deposited", SIGNATURE)
+    }
+    return [(e.data["event"]["args"]["amount"], e.data.get("removed", False)) for e in events]
+
+
+@pytest.mark.parametrize("logs", SELECTIONS)
+def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database_url, logs):
+    anvil, proxy = coffers.anvil, address_of(coffers.proxy)
+    coffers.deposit(1)
+    with Indexing(database_url, anvil.url, until=anvil.head(), logs=logs) as index:
+        connection, followed = following(database_url)
+        with connection:
+            followed.add(proxy, "coffer", json.dumps(ABI))
+            followed.make_views()
+            add_webhook(database_url, proxy)
+            with gunicorn(database_url) as server, EventSource(server, types="logs") as source:
+                coffers.deposit(2)
+                index.wait_for(anvil.head())
+                [first] = source.take(1)
+                listed = requests.get(
+                    f"{server}/api/v1/contracts/{coffers.proxy}/events/Deposited", timeout=WAIT_S
+                ).json()["events"]
+                assert first.data["logIndex"] == listed[0]["logIndex"]
+                assert first.data["event"]["args"] == listed[0]["args"]
+                fill(followed)  # of older blocks: nobody is sent those
+                anvil.reorganise(1)
+                coffers.deposit(3)
+                coffers.deposit(4)
+                index.wait_for(anvil.head())
+                rest = source.take(3)
+                assert amounts([first, *rest]) == [
+                    *(("2", False), ("2", True), ("3", False), ("4", False))
+                ]
+                with EventSource(server, types="logs", lastEventId=first.id) as resumed:
+                    assert [e.data for e in resumed.take(3)] == [e.data for e in rest]
+    bodies = execute(
+        database_url, "SELECT body::json#>>'{data,event,args,amount}' FROM event_bodies"
+    )
+    assert {amount for (amount,) in bodies} >= {"2", "3", "4"}
+
+
+@THOROUGH
+def test_logs_that_are_filled_later_renumber_no_others(coffers, database_url):
+    """A client has had the logs of one contract; an emitter with earlier logs is followed then."""
+    anvil, owner = coffers.anvil, coffers.owner
+    first, second = anvil.accounts[5:7]
+    for emitter in (first, second):  # CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 LOG0
+        anvil.call("anvil_setCode", emitter, "0x365f5f37365fa000")
+        anvil.send(owner, emitter, data="0x" + emitter[2:], gas=100_000)
+    anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head(), logs="none"):
+        connection, followed = following(database_url)
+        with connection, gunicorn(database_url) as server:
+            followed.add(address_of(second), "second", "[]")
+            fill(followed)
+            number = anvil.head() - 1
+            block = anvil.call("eth_getBlockByNumber", hex(number), False)
+            start = f"{number}-{block['hash']}-0"
+            with EventSource(server, types="logs", lastEventId=start) as source:
+                [had] = source.take(1)
+                followed.add(address_of(first), "first", "[]")
+                fill(followed)
+                [later] = source.take(1)
+    assert [had.data["address"], later.data["address"]] == [second.lower(), first.lower()]
+    assert ("event" in had.data, later.data["logIndex"]) == (False, 0)
