@@ -4,7 +4,6 @@ come in, and what an enemy of theirs would try."""
 import re
 import time
 from http.cookies import SimpleCookie
-from io import BytesIO
 from itertools import product
 from urllib.parse import quote
 
@@ -69,7 +68,7 @@ def paths(application, scenario):
 def test_a_stranger_gets_one_refusal_of_all_routes_and_methods(private, scenario):
     client = Client(private, use_cookies=False)
     routes = {*paths(private, scenario)}
-    assert len(routes) > 250
+    assert len(routes) > 60
     refusals, pages = set(), set()
     for path in (*routes, "/nowhere", "/api/v1/nowhere", "/api/v2/nowhere", "/static/1/scan.js"):
         for method in METHODS:
@@ -158,25 +157,12 @@ def test_a_route_that_is_added_later_is_closed(own_index):
 # Keys
 
 
-def test_a_key_comes_in_a_header_or_where_a_form_has_it(ask, key):
+def test_a_key_comes_in_a_header(ask, key):
     for headers in ({"X_API_Key": key.text}, {"Authorization": f"bearer {key.text}"}):
         response = ask("/api/v1/blocks", **headers)
         assert response.status_code == 200 and response.headers["X-RateLimit-Limit"] == "100000"
         assert response.headers["Cache-Control"] == "private, no-store"
         assert {"Cookie", "X-API-Key"} <= {*response.headers["Vary"].split(", ")}
-    form = f"module=block&action=eth_block_number&apikey={key.text}"
-    assert ask(f"/api?{form}").status_code == 200
-    as_form = {"CONTENT_TYPE": "application/x-www-form-urlencoded"}
-    for text, status in ((key.text, 200), (UNKNOWN, 401)):
-        client = f"module=block&action=eth_block_number&apikey={text}".encode()
-        environ = {**as_form, "CONTENT_LENGTH": str(len(client))}
-        assert ask_with(ask, client, environ).status_code == status
-    assert ask(f"/api/v1/blocks?apikey={key.text}").status_code == 401
-    assert ask(f"/blocks?apikey={key.text}").status_code == 401
-
-
-def ask_with(ask, body, environ):
-    return ask("/api", "POST", environ={**environ, "wsgi.input": BytesIO(body)})
 
 
 def test_a_wrong_key_and_two_keys_open_nothing(ask, key, own_index):
@@ -190,10 +176,11 @@ def test_a_wrong_key_and_two_keys_open_nothing(ask, key, own_index):
         ({"X_API_Key": key.text[:-1]}, ""),
         ({"X_API_Key": key.text, "Authorization": f"Bearer {other.text}"}, ""),
         ({"X_API_Key": key.text, "Authorization": f"Bearer {UNKNOWN}"}, ""),
-        ({"X_API_Key": key.text}, f"?apikey={other.text}"),
-        ({}, f"?apikey={key.text}&apiKey={other.text}"),
+        ({}, f"?apikey={key.text}"),
     ):
-        refusals = {seen(ask(f"{path}{query}", **headers)) for path in ("/api", "/v2/api")}
+        refusals = {
+            seen(ask(f"{path}{query}", **headers)) for path in ("/api/v1/blocks", "/nowhere")
+        }
         assert {status for status, *_ in refusals} == {"401 Unauthorized"}, headers
         assert len(refusals) == 1
 
