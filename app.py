@@ -25,7 +25,7 @@ from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
 from scan.ethereum.served_chain import DEVELOPMENT_CHAINS
-from scan.http import credentials_and_limits
+from scan.http import access, credentials_and_limits
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
@@ -37,7 +37,7 @@ from scan.http.services import Services, connect
 from scan.http.view_marks import Mark, paths_marked
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
-from scan.pages import home
+from scan.pages import home, sign_in
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import PagePaths, Site, documentation_page, page_paths
@@ -117,6 +117,8 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(static_files.blueprint if settings.pages else health.root_blueprint)
     for page in _page_blueprints() if settings.pages else ():
         app.register_blueprint(page)
+    if settings.pages and settings.needs_key:
+        app.register_blueprint(sign_in.blueprint)
     of_extensions = [blueprint for part in registry.parts(Api) for blueprint in part.blueprints]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
@@ -178,7 +180,10 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
-    pages = None if site is None else site.interface()
+    of_pages = [] if site is None else [site.interface()]
+    pages = of_pages[0] if of_pages else None
+    if pages is not None and settings.needs_key:
+        of_pages.insert(0, sign_in.interface(settings))
     index_version = indexed_block.index_version
     rate_limit = RateLimit(
         services.limiter,
@@ -194,7 +199,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
-        (REST, *permanent.interfaces, *(() if pages is None else (pages,))),
+        (REST, *permanent.interfaces, *of_pages),
         pages,
         {
             *SERVICE_PATHS,
@@ -208,4 +213,11 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         trusted_proxies=settings.trusted_proxies,
         logs_requests=settings.logs_requests,
         base_path=settings.base_path,
+        gate=_gate(services, rate_limit) if settings.needs_key else None,
     )
+
+
+def _gate(services: Services, rate_limit: RateLimit) -> access.Gate:
+    settings = services.settings
+    page = sign_in.page_of(settings) if settings.pages else None
+    return access.Gate(settings, services.key_lookup, rate_limit, page)

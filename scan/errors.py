@@ -73,6 +73,12 @@ class ForeignForm(ScanError):
     status, code = 403, "foreign_form"
 
 
+class WalletKeysOff(ScanError):
+    """Wallets make no keys here: the operator does."""
+
+    status, code = 403, "wallet_keys_off"
+
+
 class NotFound(ScanError):
     status, code = 404, "not_found"
 

@@ -31,8 +31,14 @@ _FILE_PARAMETER = re.compile(
 # First names of Scan's own paths, as registry.reserved_paths() has those of extensions.
 _OWN_PATHS = set(
     """
-    blocks contracts favicon.ico healthz keys live readyz status token-transfers tokens trades txs
-    watchlist webhooks address/ api/ block/ docs/ static/ token/ tx/
+    blocks contracts favicon.ico healthz keys live readyz sign-in sign-out status token-transfers
+    tokens trades txs watchlist webhooks address/ api/ block/ docs/ static/ token/ tx/
+    """.split()
+)
+_OTHER_HEADERS = set(
+    """
+    accept authorization connection content-length content-type cookie host origin referer
+    user-agent x-api-key x-forwarded-for x-forwarded-proto x-real-ip x-request-id x-webhook-secret
     """.split()
 )
 _T = TypeVar("_T")
@@ -308,6 +314,13 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
 
 
+def _header_name(text: str) -> str:
+    require(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,99}", text))
+    name = text.lower()
+    require(name not in _OTHER_HEADERS, "this header has another meaning")
+    return name
+
+
 _STORAGES = "a storage that can count, such as memory:// or redis://host:6379"
 # The kinds that all settings share; an extension may have kinds of its own.
 https_url = Kind("https URL", "an https URL without user, query and fragment", _https_url)
@@ -328,6 +341,7 @@ certificates = Kind(
 )
 rate = _text_kind("rate", "a rate such as 10/minute or 1000 per 2 hours", _RATE.fullmatch)
 storage_url = Kind("storage", _STORAGES, _storage_url, absolute_parameters)
+header_name = Kind("header", "the name of a header, such as X-Forwarded-User", _header_name)
 networks = Kind(
     "networks", "networks such as 10.0.0.0/8 or fd00::/8, separated by commas", _networks
 )

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -39,6 +40,7 @@ class ApiKey(NamedTuple):
     id: int
     owner: bytes | None  # None: an operator made it, for no wallet
     requests_per_minute: int
+    hash: bytes = b""  # of its text
 
 
 def new_key(token_bytes: Callable[[int], bytes] = secrets.token_bytes) -> NewKey:
@@ -118,6 +120,8 @@ def _hash(text: str) -> bytes:
 
 # A key revoked in another process stops working here within this time; the docs promise 5 s.
 CACHED_S = 3.0
+# A key whose response is still being sent is looked up again while the last look-up counts.
+LOOKED_UP_BEFORE_S = 1.5
 # Unknown keys are cached too, so that a client with a wrong key does not cause a query a request.
 MAX_CACHED = 10_000
 # While the database is unavailable, one lookup in this time waits for it; the others do not.
@@ -145,60 +149,98 @@ class ApiKeyLookup:
         self._replica = replica
         self._most_cached = most_cached
         self._clock = clock
-        self._cache: OrderedDict[bytes, CachedKey] = OrderedDict()
+        self._cache: OrderedDict[bytes | int, CachedKey] = OrderedDict()
         self._lock = threading.Lock()
         self._paused_until = 0.0
+        self._due: set[bytes | int] = set()  # to be looked up by the thread
+        self._threads: ThreadPoolExecutor | None = None
 
-    def find(self, text: str) -> ApiKey | None:
-        """Return the active key; None if it is malformed, unknown or inactive.
+    def find(self, given: str | int) -> ApiKey | None:
+        """Return the active key with a text or an id; None if it is malformed, unknown or inactive.
         Raises Unavailable."""
-        hashed = key_hash(text)
-        if hashed is None:
+        sought = _sought(given)
+        if sought is None:
             return None
-        now, cache = self._clock(), self._cache
-        cached = cache.get(hashed)
-        if cached is None or cached.until <= now:
-            cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
-            with self._lock:
-                cache[hashed] = cached
-                cache.move_to_end(hashed)
-                if len(cache) > self._most_cached:
-                    cache.popitem(last=False)
+        cached = self._cache.get(sought)
+        if cached is None or cached.until <= self._clock():
+            cached = self._find_anew(sought)
         return cached.key
 
-    def find_cached(self, text: str) -> CachedKey | None:
+    def find_cached(self, given: str | int) -> CachedKey | None:
         """Return the result of find() if it is known without a query, else None. Never wait."""
-        hashed = key_hash(text)
-        if hashed is None:
+        sought = _sought(given)
+        if sought is None:
             return CachedKey(None, math.inf)
-        cached = self._cache.get(hashed)
+        cached = self._cache.get(sought)
         return cached if cached is not None and cached.until > self._clock() else None
+
+    def is_in_force(self, given: str | int) -> bool:
+        """Return whether a key that was active still is, as far as it is known, which is looked up
+        again in a thread: an end is known CACHED_S later at the latest. Never wait."""
+        sought = _sought(given)
+        if sought is None:
+            return False
+        cached = self._cache.get(sought)
+        if cached is None or cached.until - self._clock() < LOOKED_UP_BEFORE_S:
+            with self._lock:
+                if sought not in self._due:
+                    self._due.add(sought)
+                    self._threads = self._threads or ThreadPoolExecutor(1, "keys-in-use")
+                    self._threads.submit(self._look_again, sought)
+        return cached is None or cached.key is not None
+
+    def _look_again(self, sought: bytes | int) -> None:
+        try:
+            self._find_anew(sought)
+        except Unavailable as error:
+            log.debug("whether a key is still active is not known: %s", error)
+        finally:
+            with self._lock:
+                self._due.discard(sought)
+
+    def _find_anew(self, sought: bytes | int) -> CachedKey:
+        now, cache = self._clock(), self._cache
+        cached = CachedKey(self._look_up(sought, now), now + CACHED_S)
+        with self._lock:
+            cache[sought] = cached
+            cache.move_to_end(sought)
+            if len(cache) > self._most_cached:
+                cache.popitem(last=False)
+        return cached
 
     def clear_cache(self) -> None:
         """Forget keys after one was revoked in this process, so that it stops working at once: what
         a look-up has read before, and keeps later, it keeps in the former cache."""
         self._cache = OrderedDict()
 
-    def _look_up(self, hashed: bytes, now: float) -> ApiKey | None:
+    def _look_up(self, sought: bytes | int, now: float) -> ApiKey | None:
         try:
             if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
-            return _read_key(self._database, hashed)
+            return _read_key(self._database, sought)
         except Unavailable:
             # Lookups that failed without waiting do not prolong the pause.
             if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:
                 raise
-            return _read_key(self._replica, hashed)
+            return _read_key(self._replica, sought)
 
 
-def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
-    row = database.row("accounts/api_keys_find", key_hash=hashed)
+def _sought(given: str | int) -> bytes | int | None:
+    """Return the hash of a key's text, or its id; None where it is malformed."""
+    return given if isinstance(given, int) else key_hash(given)
+
+
+def _read_key(database: Database, sought: bytes | int) -> ApiKey | None:
+    if isinstance(sought, int):
+        row = database.row("accounts/api_keys_find_by_id", id=sought)
+    else:
+        row = database.row("accounts/api_keys_find", key_hash=sought)
     if row is None:
         return None
-    id_, owner, limit = row
-    return ApiKey(id_, None if owner is None else bytes(owner), limit)
+    id_, owner, limit, hashed = row
+    return ApiKey(id_, None if owner is None else bytes(owner), limit, bytes(hashed))
 
 
 log = logging.getLogger(__name__)

@@ -15,6 +15,7 @@ from scan.http.json_responses import Response, json_body, json_value
 from scan.http.list_responses import LISTED, ORDERED, add_list, entity_list, list_response
 from scan.queries import blocks, entities, filter_values, network, tokens, transactions
 from scan.queries.list_pages import Page, Window
+from scan.server.responses import Kept
 
 blueprint = Blueprint("blocks_and_transactions", __name__)
 
@@ -61,8 +62,14 @@ add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """Return a transaction's record, with fields of extensions."""
-    record = indexed_transaction(transaction_hash)
+    """Return a transaction's record, with fields of extensions; of one that is not indexed, that
+    of an extension which knows it."""
+    query_arguments()
+    key = parameters.hash32(transaction_hash)
+    body = transactions.get(reader(), key)
+    if body is None:
+        return _unmined(key)
+    record = orjson.loads(body)
     tag = blocks.finality_of(reader(), record["blockNumber"], record["confirmations"])
     fields: dict[str, Any] = {**record, "finality": tag}
     fields["unproven"] = [*record["unproven"], "finality"]
@@ -71,6 +78,14 @@ def get_transaction(transaction_hash: str) -> Response:
         fields["unproven"] += added.pop("unproven", ())
         fields |= added
     return json_value(fields)
+
+
+def _unmined(key: bytes) -> Response:
+    records = (part.unmined_transaction(key) for part in registry.parts(Api))
+    record = reader().indexed(next(filter(None, records), None))
+    response = json_value(record)
+    response.headers["Cache-Control"] = Kept.NEVER  # the next block may have it
+    return response
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")

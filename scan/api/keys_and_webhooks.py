@@ -10,7 +10,7 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.accounts import api_keys, wallet_signatures
-from scan.errors import InvalidParameter, MissingApiKey
+from scan.errors import InvalidParameter, MissingApiKey, WalletKeysOff
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
 from scan.http import credentials_and_limits, request_bodies
@@ -39,6 +39,8 @@ def list_keys() -> Response:
 @blueprint.post("/keys")
 def create_key() -> Response:
     query_arguments()
+    if not services().settings.wallets_make_keys:
+        raise WalletKeysOff("Here the operator makes keys: wallets make none.")
     body = request_bodies.json_object()
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from scan.errors import ScanError
 from scan.outbound.allowed_urls import Purpose
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
-from scan.settings import Settings
+from scan.settings import Settings, client_api_key
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 LOCK_FILE = "lock"  # of SCAN_DATA_DIR: `scan run` holds it, and writes the service's URL to it
@@ -62,8 +62,10 @@ def send(
     headers: Mapping[str, str] = MappingProxyType({}),
     body: object = None,
 ) -> Response:
-    """Return the response, of whatever status. The `body` is sent as JSON; without a `method`, a
-    request with a body is a POST. Raises NoResponse."""
+    """Return the response, of whatever status. SCAN_API_KEY is sent along where it is set, and the
+    `body` as JSON; without a `method`, a request with a body is a POST. Raises NoResponse."""
+    if key := client_api_key():
+        headers = {"X-API-Key": key, **headers}
     client = HttpClient(
         tls_context(settings.ca_bundle), AttemptTimeouts(timeout_s, timeout_s), Purpose.OPERATOR
     )

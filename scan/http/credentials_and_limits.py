@@ -151,6 +151,8 @@ class RateLimit:
             if isinstance(identified, Charged):
                 return identified
             caller, key, is_admitted = identified
+        elif state.session_key is not None and not self.is_one_of_several:
+            key = state.session_key
         counted_by = None if state.page == KEYS and state.method == "POST" else key
         if self.is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
             return Charged(self._nothing_left(counted_by), refusal=elsewhere)
@@ -162,15 +164,24 @@ class RateLimit:
             charged = yield from self._count(state, interface, anonymous, advice=GET_A_KEY)
         else:
             windows = limiter.key_windows(counted_by.id, counted_by.requests_per_minute, client)
-            windows = windows[:1] if is_admitted else windows
+            windows = windows[:1] if is_admitted or state.has_ceiling_charged else windows
             charged = yield from self._count(state, interface, windows, counted_by)
-        if caller.api_key is None or charged.refusal is not None:
+        if charged.refusal is not None:
             return charged
         if key is not None:
             self.key_usage.count(key.id, time.time())
+            state.watched = caller.api_key or key.id
             return charged._replace(key=key)
+        if caller.api_key is None:
+            return charged
         unknown = InvalidApiKey("The API key is unknown or inactive.")
         return charged if caller.is_lenient else charged._replace(refusal=unknown)
+
+    def charge_ceiling(self, state: RequestState) -> Generator[WaitsFor, None, ScanError | None]:
+        """Charge the limit of a client's address over all keys; return the refusal."""
+        ceiling = [Window(self.limiter.address_rate, state.client)]
+        charged = yield from self._count(state, state.interface or interfaces.UNKNOWN, ceiling)
+        return charged.refusal
 
     def peek(self, state: RequestState) -> ChargeSteps:
         """Read what the client's address has left, and charge nothing."""

@@ -21,6 +21,7 @@ from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import (
+    access,
     application,
     credentials_and_limits,
     interfaces,
@@ -70,6 +71,7 @@ class Middleware:
     trusted_proxies: int
     logs_requests: bool
     base_path: str
+    gate: access.Gate | None  # None where everybody may ask
 
     def __post_init__(self) -> None:
         self.cache = response_cache.ResponseCache(self.index_version)
@@ -110,6 +112,14 @@ class Middleware:
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
         self.index_version.notified()
+
+    def may_go_on(self, environ: responses.Environ) -> bool:
+        """Return whether a response that is being sent may go on: not once its key has ended. Never
+        waits; the loop calls this twice a second."""
+        state = environ.get(request_state.REQUEST_STATE)
+        if state is None or state.watched is None:
+            return True
+        return self.rate_limit.key_lookup.is_in_force(state.watched)
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
@@ -174,6 +184,10 @@ class Middleware:
 
     def _steps(self, state: RequestState) -> Steps:
         """Return the response, or None where Flask has to make it."""
+        if self.gate is not None:
+            refused = yield from self.gate.admit(state)
+            if refused is not None:
+                return refused
         if state.path == "/healthz" and state.method in ("GET", "HEAD"):
             return responses.ALIVE
         if state.method == "OPTIONS":
@@ -336,6 +350,14 @@ class Middleware:
         The loop writes no line: it would wait for the log's reader, and refusals would fill it."""
         if response.route != "unknown":
             state.route = response.route
+        if self.gate is not None:
+            if state.tells_status_alone:
+                response, stream = access.readiness(response), None
+            if response.gzipped is not None:
+                zipped = response.gzipped
+                zipped = zipped._replace(headers=access.private_headers(zipped.headers))
+                response = response._replace(gzipped=zipped)
+            response = response._replace(headers=access.private_headers(response.headers))
         if state.accepts_gzip and response.gzipped is not None:
             response = response.gzipped
         is_conditional = stream is None and "HTTP_IF_NONE_MATCH" in state.environ

@@ -30,7 +30,8 @@ def read_body(environ: Environ, most: int) -> bytes:
     return body
 
 
-REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
+REQUEST_STATE = "scan.request_state"  # in a request's environ, as is the next one
+IS_ADMITTED = "scan.is_admitted"  # where access needs a key: the request, or one it is a part of
 _serving: "ContextVar[RequestState]" = ContextVar("scan.request_state")
 # Sets the request that this thread serves, and returns what ends that, and which it is.
 begin_serving, end_serving, current_request = _serving.set, _serving.reset, _serving.get
@@ -86,6 +87,12 @@ class RequestState:
     reader: Reader | None = None  # None until Flask runs
     places: RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
+    watched: str | int | None = (
+        None  # the key's text, or the id of a session's: it ends the response
+    )
+    session_key: ApiKey | None = None  # of a person's session
+    has_ceiling_charged: bool = False  # the limit of the client's address over all keys
+    tells_status_alone: bool = False  # of /readyz, to whom sends no key where one is needed
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
 

@@ -207,8 +207,8 @@ def since(record: Record) -> str:
     its balance could not be read."""
     if "inconsistentSince" in record:
         return ' <span class="quiet">by events, which do not add up</span>'
-    if "balanceSince" in record:
-        return f' <span class="quiet">since block {block(record["balanceSince"])}</span>'
+    if "balancesSince" in record:
+        return f' <span class="quiet">since block {block(record["balancesSince"])}</span>'
     return ""
 
 

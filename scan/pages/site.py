@@ -179,8 +179,10 @@ class Site:
         # base path already. Without a base path nothing is to be replaced, which takes 1 ms a page.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
-        self._templates = _templates()
+        self._templates = templates()
         self._templates.globals["has_page"] = paths.has
+        self._templates.globals["can_sign_out"] = settings.needs_key
+        self._templates.globals["wallets_make_keys"] = settings.wallets_make_keys
         for name, file in MACROS.items():
             self._templates.globals[name] = self._templates.get_template(file).make_module()
         brand = settings.brand
@@ -305,7 +307,7 @@ def _marked(cell: Callable[..., str]) -> Callable[..., Markup]:
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
     not an empty string."""
     environment = Environment(

@@ -121,7 +121,7 @@ def correct(
 
     A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
     its own `tokenId`, if any. One whose balance the token or the node does not give gets
-    `inconsistentSince`; or `balanceSince`, the block that it is known from, where the token is
+    `inconsistentSince`; or `balancesSince`, the block that it is known from, where the token is
     older than the index, of which no items are read. Of a BEP721's item ownerOf() is read.
     """
     tokens = [token or _bytes(record["tokenAddress"]) for record in records]
@@ -150,7 +150,7 @@ def correct(
         elif since > reader.first_block:
             record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
         else:
-            record["balanceSince"] = reader.notes["X-Scan-Balances-Since"] = since
+            record["balancesSince"] = reader.notes["X-Scan-Balances-Since"] = since
 
 
 def note_sums(reader: Reader, token: bytes) -> None:

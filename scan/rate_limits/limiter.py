@@ -15,6 +15,8 @@ from scan.rate_limits.window_storage import (
 )
 from scan.settings import Settings
 
+SIGN_IN_RATE = "10/minute"  # attempts by a client address
+
 
 class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
@@ -25,6 +27,7 @@ class Limiter(NamedTuple):
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
     page_rate: RateLimitItem
+    sign_in_rate: RateLimitItem
     file_rate: RateLimitItem  # of lists as files, besides the request, with or without a key
 
     def key_windows(
@@ -50,6 +53,7 @@ def make_limiter(settings: Settings) -> Limiter:
         address_rate=_named("ADDRESS", settings.rate_limit_address),
         new_key_rate=_named("NEW_KEYS", settings.rate_limit_new_keys),
         page_rate=_named("PAGES", settings.rate_limit_pages),
+        sign_in_rate=_named("SIGN_IN", SIGN_IN_RATE),
         file_rate=_named("FILES", settings.rate_limit_files),
     )
 

@@ -42,6 +42,7 @@ class Worker(connection_limits.AcceptedConnections):
         application = getattr(self.wsgi, "wsgi_app", None)
         self._step = getattr(application, "step", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
+        self._may_go_on = getattr(application, "may_go_on", _always)
         self._leave = getattr(application, "leave", _leave_to_thread)
         self._client_address = getattr(application, "client_address", _peer)
         super().run()
@@ -294,6 +295,7 @@ class Worker(connection_limits.AcceptedConnections):
             if isinstance(conn.waits_for, Turn):
                 conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
+            self.guard(conn, self._check_key, conn)
         self._limit_unsent()
         if self.alive and self.nr_conns >= self.worker_connections:
             self._make_room("all connections are in use")
@@ -321,6 +323,16 @@ class Worker(connection_limits.AcceptedConnections):
         elif conn.state is not connection.State.IN_THREAD:
             self.close(conn)
 
+    def _check_key(self, conn: connection.Connection) -> None:
+        """End a stream, or the sending of a response, whose key has been revoked or has expired."""
+        is_sent = conn.state in (connection.State.SENDING, connection.State.STREAMING)
+        if not is_sent or conn not in self._connections or self._may_go_on(conn.environ):
+            return
+        if conn.state is connection.State.STREAMING:
+            conn.open_response.finish()
+        else:
+            self.close(conn)
+
     def _limit_unsent(self) -> None:
         """Close connections until the unsent bytes of the others fit into MAX_UNSENT_BYTES."""
         states = (connection.State.SENDING, connection.State.STREAMING)
@@ -337,6 +349,10 @@ class Worker(connection_limits.AcceptedConnections):
 
 def _leave_to_thread(*_: Any) -> None:
     return None
+
+
+def _always(*_: Any) -> bool:
+    return True
 
 
 def _peer(environ: dict[str, Any]) -> str:

@@ -128,3 +128,75 @@ def test_the_document_is_short_and_lists_what_is_offered(client):
     offered = DOCUMENT["paths"]["/api"]["get"]["description"]
     assert "- `account`: balance, balancemulti, txlist," in offered
     assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered
+
+
+# Names of one thing with another kind of value in some record, each with the reason. A new name
+# comes here only where something outside Scan has chosen it.
+OF_SEVERAL_KINDS = {
+    # By SPEC: pages of lists and their counts, errors, events of webhooks, signed messages.
+    "data": "records of an answer, an event's own fields, bytes of a log",
+    "error": "SPEC's sentence; how a call failed",
+    "event": "SPEC's type of an event; a log's event, decoded",
+    "code": "SPEC's code of an error; an account's code",
+    "status": "SPEC's flag of a transaction; the state of the service",
+    "timestamp": "SPEC's milliseconds of a signed message; a time",
+    "total": "SPEC's count of rows; a worth",
+    "type": "SPEC's standard of a token; Ethereum's number of a transaction's form",
+    # By Ethereum.
+    "chainId": "of an authorization any uint256 (EIP-7702)",
+    "nonce": "a uint256 with a lane (ERC-4337) or a version (Optimism) in its upper bits; a change",
+    "depth": "calls; an amount in a pool",
+    "path": "a file's; the places of a call within calls",
+    # Changes have what changed by its name, before and after.
+    **dict.fromkeys(("after", "before", "balance", "slot"), "of a change or a proof"),
+    # Numbers of things that a list has elsewhere.
+    **dict.fromkeys("blocks calls days others removed trades transactions".split(), "a number"),
+    **dict.fromkeys("history pools suspicious tokens".split(), "of prices and worth"),
+    **dict.fromkeys(("at", "column", "fee", "function", "incomplete", "worth"), "of its record"),
+    "completeFrom": "of a list; of each by name",
+}
+# The only pairs of two names that differ in plural alone and have one kind of value.
+PLURALS = {
+    *(("fee", "fees"), ("input", "inputs"), ("result", "results")),
+    *(("reward", "rewards"), ("token", "tokens")),
+}
+
+
+def kinds(schema):
+    schema = resolved(schema) if "$ref" in schema else schema
+    declared = schema.get("type", ())
+    found = {declared} if isinstance(declared, str) else {*declared}
+    for form in ("anyOf", "oneOf", "allOf"):
+        found |= {kind for part in schema.get(form, ()) for kind in kinds(part)}
+    return found - {"null"}
+
+
+@pytest.fixture(scope="module")
+def kinds_by_name():
+    """The sets of JSON types that fields of a name have in answers."""
+    found = {}
+    for _, node in nodes(DOCUMENT):
+        properties = node.get("properties")
+        is_record = isinstance(properties, dict) and {"type", "allOf", "required"} & node.keys()
+        if is_record and node.get("additionalProperties") is not False:
+            for name, schema in properties.items():
+                found.setdefault(name, set()).add(frozenset(kinds(schema)))
+    return {name: of_name - {frozenset()} for name, of_name in found.items()}
+
+
+@pytest.mark.check
+def test_a_name_has_one_kind_of_value_in_all_answers(kinds_by_name):
+    several = {name for name, of_name in kinds_by_name.items() if len(of_name) > 1}
+    assert several == OF_SEVERAL_KINDS.keys()
+
+
+@pytest.mark.check
+def test_one_thing_has_no_two_spellings(kinds_by_name):
+    """Two names that differ in a plural or in capitals, of one kind of value."""
+    similar = {}
+    for name in kinds_by_name:
+        similar.setdefault(re.sub(r"s(?=[A-Z0-9]|$)", "", name).lower(), []).append(name)
+    pairs = {tuple(sorted(names)) for names in similar.values() if len(names) > 1}
+    assert {len(pair) for pair in pairs} == {2}
+    alike = {pair for pair in pairs if kinds_by_name[pair[0]] & kinds_by_name[pair[1]]}
+    assert alike == PLURALS

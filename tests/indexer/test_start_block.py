@@ -87,7 +87,7 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
     balances = [(holder["address"], holder["balance"]) for holder in holders]
     assert balances == [(older.accounts[5], "99"), (four, "120")]
     [held] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
-    assert held["balance"] == "120" and "balanceSince" not in held
+    assert held["balance"] == "120" and "balancesSince" not in held
     page = client.get(f"/token/{token}?tab=holders").text
     assert "inconsistent" not in page and "may be older than the index" in page
 
@@ -95,7 +95,7 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
 def test_balances_that_cannot_be_read_say_since_when_they_count(older):
     client, four = older.indexing.client(rpc_urls=(NOWHERE,)), older.accounts[3]
     holders = client.get(f"/api/v1/tokens/{older.token}/holders").json["holders"]
-    assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
+    assert [(h["balance"], h["balancesSince"]) for h in holders] == [("99", 5), ("20", 5)]
     for path in (f"/token/{older.token}?tab=holders", f"/address/{four}?tab=tokens"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 
@@ -103,9 +103,9 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(older):
 def test_balances_of_older_items_say_since_when_they_count(older):
     client, two = older.indexing.client(), older.accounts[1]
     [held] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
-    assert (held["balance"], held["balanceSince"]) == ("30", 5)
+    assert (held["balance"], held["balancesSince"]) == ("30", 5)
     [owner] = client.get(f"/api/v1/tokens/{older.items}/items/7").json["owners"]
-    assert owner == {"address": two, "balance": "30", "balanceSince": 5}
+    assert owner == {"address": two, "balance": "30", "balancesSince": 5}
     for path in (f"/address/{two}?tab=items", f"/nft/{older.items}/7"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
 

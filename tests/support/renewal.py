@@ -23,7 +23,7 @@ def renewing():
         return plainly(application, environ, start_response)
 
     def share_routes(application, settings):
-        key = settings.pages, settings.base_path
+        key = settings.pages, settings.base_path, settings.needs_key
         if key not in routed:
             interfaces = add_routes(application, settings)
             shared = {name: getattr(application, name) for name in OF_ROUTES}

@@ -63,7 +63,7 @@ GROUPS = {
         "units = balance as units",
         "token = tokenAddress",
         "token_type = type as standard",
-        "balance_since_block = balanceSince",
+        "balance_since_block = balancesSince",
         "balance_block = balanceBlock",
         "inconsistent_since_block = inconsistentSince",
     ),

@@ -186,7 +186,7 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
     if not id_:
         balances.correct(reader, held, holder=address, block=block)
     indexed_reserves = [
-        None if id_ or {"inconsistentSince", "balanceSince"} & record.keys() else record["balance"]
+        None if id_ or {"inconsistentSince", "balancesSince"} & record.keys() else record["balance"]
         for record in held
     ]
     return {

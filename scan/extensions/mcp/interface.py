@@ -16,6 +16,7 @@ from scan.http import hooks, request_bodies
 from scan.http.current_request import client_address, reader
 from scan.http.interfaces import Interface
 from scan.http.prerequisites import Prerequisite, requires
+from scan.http.request_state import IS_ADMITTED
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
@@ -32,7 +33,13 @@ PATH = "/mcp"
 # A call of a contract may have thousands of values; validating one takes ten times its parsing.
 MAX_MESSAGE_VALUES = 10_000
 # The caller's address and key, one of which the API charges for each call of a tool.
-CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
+CALLER = (
+    "REMOTE_ADDR",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_API_KEY",
+    "HTTP_AUTHORIZATION",
+    IS_ADMITTED,
+)
 # Every message is charged as a page, besides what its call of a tool costs.
 LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
 INTERFACE = Interface(

@@ -10,7 +10,7 @@ from scan.commands.service_client import add_url, send, service_url
 from scan.errors import ScanError, install_extra
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse
-from scan.settings import Settings, client_api_key
+from scan.settings import Settings
 
 TIMEOUT_S = 30
 
@@ -62,11 +62,7 @@ def _document(response: ApiResponse, url: str) -> dict[str, Any]:
 
 
 def _request(settings: Settings, url: str, sent: ApiRequest) -> ApiResponse:
-    key = client_api_key()
     query = f"?{sent.query}" if sent.query else ""
-    headers = {"X-API-Key": key} if key else {}
     address = f"{url}{sent.path}{query}"
-    response = send(
-        settings, address, TIMEOUT_S, method=sent.method, headers=headers, body=sent.body
-    )
+    response = send(settings, address, TIMEOUT_S, method=sent.method, body=sent.body)
     return ApiResponse(response.status, response.body)

@@ -288,6 +288,31 @@ class Unindexed(NamedTuple):
     gone: SenderAndNonce | None = None
     has_failed: bool = False
 
+    def as_transaction(self) -> dict[str, Any] | None:
+        """Return the record of what the node gives, with the names of a mined transaction's; what
+        its block decides is null."""
+        if self.sent is None:
+            return None
+        record = self.sent.record()
+        has_fees = self.sent.type >= FIRST_WITH_FEES
+        later = dict.fromkeys(("gasUsed", "status", "timestamp"))
+        return {
+            **{name: record[name] for name in ("hash", "fromAddress", "toAddress", "value")},
+            "blockNumber": self.sent.block_number,
+            "gasPrice": None if has_fees else record["maxFeePerGas"],
+            **later,
+            **{name: record[name] for name in ("nonce", "gasLimit", "type", "methodId")},
+            "maxFeePerGas": record["maxFeePerGas"] if has_fees else None,
+            "maxPriorityFeePerGas": record["maxPriorityFeePerGas"],
+            "state": self.state,
+            "replacedBy": self.replaced_by,
+            "missingNonce": self.missing_nonce,
+            "unproven": [
+                *(name for name in record["unproven"] if name != "queued"),
+                *("blockNumber", "gasPrice", "state", "replacedBy", "missingNonce"),
+            ],
+        }
+
     def record(self) -> dict[str, Any]:
         return {
             "state": self.state,

@@ -2,12 +2,14 @@
 indexed, as the node has it or what became of it, in the API and as a page."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.api.hooks import Api
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.extensions.decoding import decoding
 from scan.extensions.pending_transactions import queries as pending_transactions
 from scan.extensions.pending_transactions.queries import (
@@ -51,6 +53,27 @@ def get_pending(transaction_hash: str) -> json_responses.Response:
         "This transaction is not indexed, and the node does not have it.",
     )
     return json_responses.json_value(known.record())
+
+
+def unmined_transaction(key: bytes) -> Mapping[str, Any] | None:
+    """Return the record of a transaction that the node has and the index has not; None where nobody
+    knows it. Raises NotFound where the node does not say, or with what became of it."""
+    try:
+        known = pending_transactions.get(reader(), key)
+    except (UpstreamFailed, Unavailable) as error:
+        if error.status == HTTPStatus.TOO_MANY_REQUESTS:  # by the client's own haste
+            raise
+        raise NotFound(
+            "This transaction is not indexed, and whether it is pending is not known:"
+            f" {error.message}"
+        ) from None
+    if known is None or known.sent is not None:
+        return known and known.as_transaction()
+    by = f" by {known.replaced_by}" if known.replaced_by else ""
+    raise NotFound(
+        f"This transaction is not indexed. It was pending; now: {known.state}{by}."
+        f" GET /api/v1/transactions/{to_hex(key)}/pending has more."
+    )
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:
@@ -107,6 +130,7 @@ pending_tab = hooks.AddressTab(
 HOOKS = (
     Api(
         blueprints=(blueprint,),
+        unmined_transaction=unmined_transaction,
         advice_on_missing_transaction=(
             "GET /api/v1/transactions/:hash/pending says whether it waits or was replaced."
         ),

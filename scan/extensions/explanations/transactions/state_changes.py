@@ -75,7 +75,11 @@ class AccountChange(NamedTuple):
         return after - before
 
     def record(self) -> dict[str, Any]:
-        return recorded("account_change", self, pair=_before_and_after)
+        return recorded("account_change", self, pair=_before_and_after, counts=_counts)
+
+
+def _counts(values: tuple[int, int] | None) -> dict[str, int] | None:
+    return None if values is None else {"before": values[0], "after": values[1]}
 
 
 def _before_and_after(values: tuple[Any, Any] | None) -> dict[str, Any] | None:

@@ -115,6 +115,9 @@ def test_what_was_seen_as_pending_needs_no_sender_in_the_query(asking, answers, 
     assert (answer.json["state"], answer.json["transaction"]) == (fate, None)
     assert answer.json["replacedBy"] == (content["hash"] if fate == "being replaced" else None)
     assert (answer.json["reason"] is None) == (fate != "not known")
+    gone = asking(answering(**answers), API)
+    assert (gone.status_code, "ETag" in gone.headers) == (404, False)
+    assert f"It was pending; now: {fate}" in gone.json["error"]
     path = API.replace("/api/v1/transactions", "/tx")
     for query in ("", f"?from={SENT['from']}&nonce=7"):
         page = asking(answering(**answers), path + query)
@@ -134,11 +137,35 @@ def test_what_nobody_knows_is_not_found(asking):
     assert asking(answering(), f"{path}?x=1").status_code == 400
 
 
-def test_a_missing_record_says_where_to_ask_without_asking(indexed, scenario):
+def test_a_pending_record_has_the_names_of_a_mined_one(asking, scenario):
+    mined = scenario.truth.transactions[0]["hash"]
+    mined = asking(None, f"/api/v1/transactions/{mined}").json
+    answer = asking(answering(eth_getTransactionByHash=SIGNED), API)
+    assert answer.headers["Cache-Control"] == "no-store" and "ETag" not in answer.headers
+    record = answer.json
+    assert record.keys() - mined.keys() == {"state", "replacedBy", "missingNonce"}
+    same = {"hash": SIGNED["hash"], "fromAddress": SIGNER, "value": "1", "nonce": 2, "type": 2}
+    later = dict.fromkeys(("blockNumber", "gasPrice", "gasUsed", "status", "timestamp"))
+    assert record.items() >= {**same, **later, "maxFeePerGas": "3", "state": "pending"}.items()
+    assert not {"hash", "value", "nonce", "fromAddress"} & {*record["unproven"]}
+    told = asking(answering(eth_getTransactionByHash=SENT), f"/api/v1/transactions/{HASH}").json
+    assert {"hash", "value", "nonce", "fromAddress"} < {*told["unproven"]}
+
+
+def test_a_record_that_nobody_knows_is_not_found(asking):
+    path = f"/api/v1/transactions/{HASH}"
+    missing = asking(answering(), path)
+    assert (missing.status_code, missing.json["error"]) == (404, "This transaction is not indexed.")
+    silent = asking(status(500), path)
+    assert (
+        silent.status_code == 404 and "whether it is pending is not known" in silent.json["error"]
+    )
+    assert asking(answering(), f"{path}?x=1").status_code == 400
+
+
+def test_what_is_indexed_is_not_asked_of_the_node(indexed, scenario):
     with behind(indexed.settings) as (client, node):
         before = node.requests
-        missing = client.get(f"/api/v1/transactions/{HASH}")
-        assert missing.status_code == 404 and "/transactions/:hash/pending" in missing.json["error"]
         indexed_hash = scenario.truth.transactions[0]["hash"]
         known = client.get(f"/api/v1/transactions/{indexed_hash}/pending").json
         assert node.requests == before

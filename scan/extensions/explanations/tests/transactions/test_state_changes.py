@@ -54,7 +54,7 @@ def states(played, address, number):
         found.append(
             {
                 "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
-                "nonce": str(int(played.anvil.call("eth_getTransactionCount", address, block), 16)),
+                "nonce": int(played.anvil.call("eth_getTransactionCount", address, block), 16),
                 "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
             }
         )
@@ -123,7 +123,7 @@ def test_nonces_are_numbers_or_quantities(played):
     sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
     with conftest.behind(played, conftest.answering_traces(json.dumps(sides))) as (client, _):
         changes = answer_of(played, "fine", "state-changes", client)
-    assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
+    assert [a["nonce"] for a in changes["accounts"]] == [{"before": 0, "after": 1}]
 
 
 def test_more_accounts_and_slots_than_are_shown_are_told(played):

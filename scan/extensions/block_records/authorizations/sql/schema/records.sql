@@ -9,13 +9,13 @@ CREATE OR REPLACE FUNCTION authorization_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"transactionIndex":%s,"authorizationIndex":%s,'
-    '"authority":%s,"delegate":"%s","chainId":"%s","nonce":"%s","yParity":%s,"r":"%s","s":"%s",'
+    '"authority":%s,"delegate":"%s","chainId":"%s","nonce":%s,"yParity":%s,"r":"%s","s":"%s",'
     '"valid":%s,"invalidReason":%s,"authorityNonce":%s,"untilBlock":%s,"timestamp":"%s"}',
     hex(transaction_hash), a.block_number, a.transaction_index, a.authorization_index,
     json_hex(a.authority), hex(a.delegate), integer_text(a.chain_id), integer_text(a.nonce),
     integer_text(a.y_parity), hex_quantity(a.signature_r), hex_quantity(a.signature_s),
     coalesce(a.is_valid::text, 'null'), coalesce('"' || invalid_reason(a) || '"', 'null'),
-    coalesce('"' || a.authority_nonce || '"', 'null'),
+    coalesce(a.authority_nonce::text, 'null'),
     coalesce((
         SELECT n.block_number::text
         FROM authorizations n

@@ -1,0 +1,34 @@
+"""Keys of Etherscan's clients where access needs one: in the query or the form as `apikey`."""
+
+from io import BytesIO
+
+from tests.http.test_access import UNKNOWN, ask, key, private, seen  # noqa: F401
+from tests.http.test_limits_of_cached_responses import made_key
+
+QUERY = "module=block&action=eth_block_number"
+FORM = {"CONTENT_TYPE": "application/x-www-form-urlencoded"}
+
+
+def posted(ask, text):  # noqa: F811
+    body = f"{QUERY}&apikey={text}".encode()
+    length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(body)}
+    return ask("/api", "POST", environ={**FORM, **length})
+
+
+def test_the_key_is_a_parameter_of_these_forms_alone(ask, key):  # noqa: F811
+    for path in ("/api", "/v2/api"):
+        assert ask(f"{path}?chainid=31337&{QUERY}&apikey={key.text}").status_code == 200
+        assert ask(f"{path}?chainid=31337&{QUERY}").status_code == 401
+        assert ask(f"{path}?{QUERY}&apikey={UNKNOWN}").status_code == 401
+    assert posted(ask, key.text).status_code == 200
+    assert seen(posted(ask, "scan_")) == seen(ask("/nowhere", "POST"))
+    assert posted(ask, UNKNOWN).status_code == 401
+    for path in ("/api/v1/blocks", "/blocks"):
+        assert ask(f"{path}?apikey={key.text}").status_code == 401
+
+
+def test_two_keys_open_nothing(ask, key, own_index):  # noqa: F811
+    other = made_key(own_index.url, 100)
+    assert ask(f"/api?{QUERY}&apikey={key.text}", X_API_Key=key.text).status_code == 200
+    assert ask(f"/api?{QUERY}&apikey={other.text}", X_API_Key=key.text).status_code == 401
+    assert ask(f"/api?{QUERY}&apikey={key.text}&ApiKey={other.text}").status_code == 401

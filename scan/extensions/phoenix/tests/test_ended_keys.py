@@ -1,0 +1,35 @@
+"""A socket whose key is revoked while it is open."""
+
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.http.test_limits_of_cached_responses import made_key
+from tests.support import WAIT_S
+from tests.support.database import execute
+from tests.support.serving import gunicorn
+
+HANDSHAKE = (
+    "GET /socket/v2/websocket?vsn=2.0.0 HTTP/1.1\r\nHost: scan\r\nX-API-Key: {key}\r\n"
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+@pytest.mark.thorough
+def test_a_socket_ends_with_its_key(own_index):
+    """Before it would as a silent one, after 90 s."""
+    url = own_index.settings.database_url
+    key = made_key(url, 1000)
+    with gunicorn(url, SCAN_ACCESS="keys") as address:
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), WAIT_S) as client:
+            client.sendall(HANDSHAKE.format(key=key.text).encode())
+            assert client.recv(4096).startswith(b"HTTP/1.1 101 ")
+            execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
+            while client.recv(4096):
+                pass
+        with socket.create_connection((place.hostname, place.port), WAIT_S) as client:
+            client.sendall(HANDSHAKE.format(key=key.text).encode())
+            assert client.recv(4096).startswith(b"HTTP/1.1 401 ")

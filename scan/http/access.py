@@ -1,0 +1,238 @@
+"""Who may ask at all, where SCAN_ACCESS is `keys`: one gate that each request passes before its
+path is looked at.
+
+Without a key everything but /healthz, /readyz and the sign-in form is one refusal, whose bytes do
+not depend on the path: nothing of the chain, of routes or of caches is read before. A key comes in
+X-API-Key, in `Authorization: Bearer`, or as `apikey` in the forms that have it; a person has a
+cookie, which the key's hash signs and which ends with the key, or was signed in by a proxy. What a
+browser adds by itself counts only where one of our own pages, or the person, sends the request.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from itsdangerous import BadData, TimestampSigner
+from werkzeug.http import parse_cookie
+
+from scan.accounts.api_keys import ApiKey, ApiKeyLookup
+from scan.errors import InvalidApiKey, MissingApiKey, ScanError, Unavailable
+from scan.http import index_version, request_state
+from scan.http.credentials_and_limits import BEARER, RateLimit, key_in_form
+from scan.http.interfaces import SAFE_METHODS
+from scan.http.request_state import RequestState, Steps, Wait, WaitsFor
+from scan.server import connection, responses
+from scan.server.responses import Environ, Headers, Kept, WsgiResponse
+from scan.settings import Settings
+
+SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+ALIVE, READY = "/healthz", "/readyz"
+COOKIE = "scan_session"
+SESSION_S = 7 * 86_400
+MAX_ID_DIGITS = 16  # of a key
+MAX_USER = 320  # characters of the name that a proxy gives
+VARIES_BY = ("Cookie", "Authorization", "X-API-Key")
+PREFLIGHT_METHODS = "DELETE, GET, HEAD, OPTIONS, PATCH, POST"
+NO_KEY = "This explorer is private: send an API key in X-API-Key."
+TWO_KEYS = "The request has two different API keys."
+UNKNOWN_KEY = "The API key is unknown or inactive."
+ENDED = "The session has ended: send an API key, or sign in again."
+
+SignInPage = Callable[[ScanError], WsgiResponse]
+Identifying = Generator[WaitsFor, None, ScanError | None]
+
+
+def signer(key_hash: bytes) -> TimestampSigner:
+    """Return what signs the sessions of a key. Every process can read its hash while it is in
+    force, so that they share no other secret."""
+    return TimestampSigner(key_hash, salt="scan.session", key_derivation="hmac")
+
+
+def session_of(key: ApiKey) -> str:
+    """Return the cookie's value of somebody who has signed in by a key."""
+    return signer(key.hash).sign(str(key.id)).decode()
+
+
+class Given(NamedTuple):
+    """What a request gives: the texts of its keys, the sessions of its cookies, and the name of the
+    person whom a trusted proxy has signed in."""
+
+    keys: frozenset[str]
+    sessions: frozenset[str] = frozenset()
+    user: str | None = None
+
+
+@dataclass(frozen=True)
+class Gate:
+    settings: Settings
+    key_lookup: ApiKeyLookup
+    rate_limit: RateLimit
+    sign_in_page: SignInPage | None  # in place of JSON for browsers; None without pages
+
+    def admit(self, state: RequestState) -> Steps:
+        """Return the refusal; None where the request may go on, with who sends it in the state."""
+        method, environ = state.method, state.environ
+        if request_state.IS_ADMITTED in environ:  # by the request that it is a part of
+            return None
+        if method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
+            return _preflight(environ)
+        if state.path == ALIVE and method in ("GET", "HEAD"):
+            return None
+        if state.path == SIGN_IN and self.sign_in_page and method in ("GET", "HEAD", "POST"):
+            environ.pop(index_version.REQUIRED_FIELD, None)  # which blocks there are
+            return None
+        refusal = yield from self._identify(state)
+        if refusal is None:
+            environ[request_state.IS_ADMITTED] = True
+            return None
+        if state.path == READY and method in ("GET", "HEAD") and not state.has_body:
+            state.tells_status_alone = True
+            return None
+        return self._refuse(state, refusal)
+
+    def _refuse(self, state: RequestState, error: ScanError) -> WsgiResponse:
+        """Return the refusal in a form that does not depend on the path, but below /api is JSON."""
+        state.interface, state.charged, state.refusal = None, None, error
+        accepted = state.environ.get("HTTP_ACCEPT", "")
+        is_page = "text/html" in accepted and not f"{state.path}/".startswith("/api/")
+        if self.sign_in_page and is_page and state.method in ("GET", "HEAD"):
+            return self.sign_in_page(error)
+        is_problem = responses.PROBLEM_TYPE in accepted
+        return responses.refuse_as_problem(error) if is_problem else responses.refuse(error)
+
+    def _identify(self, state: RequestState) -> Identifying:
+        given, interface = self._given(state), state.interface
+        if not given.keys and state.has_body and interface and interface.api_key_parameter:
+            if (refusal := (yield from self._charge(state))) is not None:
+                return refusal
+            yield Wait.THREAD
+            body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
+            if (key_text := key_in_form(body)) is not None:
+                given = given._replace(keys=frozenset({key_text}))
+        if len(given.keys) > 1:
+            return InvalidApiKey(TWO_KEYS)
+        for key_text in given.keys:
+            key = yield from self._look_up(state, key_text)
+            if key is None:
+                return InvalidApiKey(UNKNOWN_KEY)
+            state.watched = key_text
+            return key if isinstance(key, ScanError) else None
+        if given.user is not None:
+            return None
+        if len(given.sessions) != 1:
+            return MissingApiKey(NO_KEY)
+        return (yield from self._identify_session(state, *given.sessions))
+
+    def _identify_session(self, state: RequestState, session: str) -> Identifying:
+        digits = session.partition(".")[0]
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_ID_DIGITS):
+            return MissingApiKey(ENDED)
+        key = yield from self._look_up(state, int(digits))
+        if isinstance(key, ScanError):
+            return key
+        try:
+            signed = None if key is None else signer(key.hash).unsign(session, max_age=SESSION_S)
+        except BadData:
+            signed = None
+        if key is None or signed != digits.encode():
+            return MissingApiKey(ENDED)
+        state.watched, state.session_key = key.id, key
+        return None
+
+    def _look_up(
+        self, state: RequestState, given: str | int
+    ) -> Generator[WaitsFor, None, ApiKey | ScanError | None]:
+        """Look a key up; before a thread does, the request is charged to its address's ceiling."""
+        cached = self.key_lookup.find_cached(given)
+        if cached is not None:
+            return cached.key
+        if (refusal := (yield from self._charge(state))) is not None:
+            return refusal
+        yield Wait.THREAD
+        try:
+            return self.key_lookup.find(given)
+        except Unavailable as error:
+            return error
+
+    def _charge(self, state: RequestState) -> Identifying:
+        if state.has_ceiling_charged:
+            return None
+        state.has_ceiling_charged = True
+        return (yield from self.rate_limit.charge_ceiling(state))
+
+    def _given(self, state: RequestState) -> Given:
+        environ, interface = state.environ, state.interface
+        keys = {environ[name] for name in ("HTTP_X_API_KEY",) if name in environ}
+        authorization = environ.get("HTTP_AUTHORIZATION", "")
+        if authorization[: len(BEARER)].lower() == BEARER:
+            keys.add(authorization[len(BEARER) :].strip())
+        if interface is not None and interface.api_key_parameter is not None:
+            fields = parse_qsl(environ.get("QUERY_STRING", ""))
+            keys |= {v for name, v in fields if name.lower() == interface.api_key_parameter}
+        if not self._is_sent_by_own_pages(state):
+            return Given(frozenset(keys))
+        cookies = parse_cookie(environ.get("HTTP_COOKIE", "")).getlist(COOKIE)
+        return Given(frozenset(keys), frozenset(cookies), self._user(environ))
+
+    def _user(self, environ: Environ) -> str | None:
+        """Return the name that a trusted proxy gives; None of another peer's, of none, or of one
+        that stands twice, which the server joins by a comma."""
+        name = self.settings.proxy_user_header
+        if not name:
+            return None
+        user = environ.get(f"HTTP_{name.upper().replace('-', '_')}", "").strip()
+        try:
+            peer = ip_address(environ.get("REMOTE_ADDR") or "")
+        except ValueError:
+            return None
+        peer = getattr(peer, "ipv4_mapped", None) or peer
+        is_proxy = any(peer in network for network in self.settings.proxy_networks)
+        is_name = 0 < len(user) <= MAX_USER and user.isprintable() and "," not in user
+        return user if is_proxy and is_name else None
+
+    def _is_sent_by_own_pages(self, state: RequestState) -> bool:
+        """Return whether a browser would send the request by our own pages, or by a person who
+        follows a link, not by another site's page, which may send it or measure its time."""
+        environ = state.environ
+        site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
+        if site is not None:  # which browsers leave out without TLS
+            sent_as = environ.get("HTTP_SEC_FETCH_MODE"), environ.get("HTTP_SEC_FETCH_DEST")
+            is_link = state.method in ("GET", "HEAD") and sent_as == ("navigate", "document")
+            return is_link or site in ("same-origin", "none")
+        if origin is None:
+            return state.method in SAFE_METHODS
+        return origin.partition("://")[2] in own_hosts(self.settings, environ)
+
+
+def own_hosts(settings: Settings, environ: Environ) -> set[str]:
+    return {environ.get("HTTP_HOST", ""), urlsplit(settings.brand.url).netloc} - {""}
+
+
+def _preflight(environ: Environ) -> WsgiResponse:
+    """Answer a browser's question before a request, which has no key, alike for all paths."""
+    requested = environ.get(
+        "HTTP_ACCESS_CONTROL_REQUEST_HEADERS", f"{responses.SENT_HEADERS}, Authorization"
+    )
+    headers = responses.preflight_headers(PREFLIGHT_METHODS, requested)
+    return WsgiResponse("204 No Content", headers, b"")
+
+
+def readiness(response: WsgiResponse) -> WsgiResponse:
+    """Return what a stranger is told of /readyz: its status."""
+    is_ready = response.status.startswith("200")
+    status = {"status": "ready" if is_ready else "unavailable"}
+    return responses.json_response(200 if is_ready else 503, status, [])
+
+
+def private_headers(headers: Headers) -> Headers:
+    """Return the headers of a response, which no shared cache may keep; what browsers keep has
+    nothing of the chain."""
+    is_file = any(value in (Kept.FOR_EVER, Kept.A_DAY) for _, value in headers)
+    varies = [value for name, value in headers if name == "Vary"]
+    return [
+        *((name, value) for name, value in headers if name not in ("Cache-Control", "Vary")),
+        ("Cache-Control", "private, max-age=86400" if is_file else "private, no-store"),
+        ("Vary", ", ".join([*varies, *VARIES_BY])),
+    ]

@@ -1,0 +1,369 @@
+"""An explorer whose access is `keys`: what a stranger gets, of whichever path, how keys and people
+come in, and what an enemy of theirs would try."""
+
+import re
+import time
+from http.cookies import SimpleCookie
+from itertools import product
+from urllib.parse import quote
+
+import pytest
+from werkzeug.test import Client
+
+from scan.http.access import COOKIE, SESSION_S, signer
+from tests.http.test_limits_of_cached_responses import made_key
+from tests.support.database import execute
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW")
+OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
+MUCH = "100000/minute"
+LIMITS = {"rate_limit_pages": MUCH, "rate_limit_address": MUCH, "rate_limit_anonymous": MUCH}
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+OWN = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+UNKNOWN = "scan_" + 64 * "0"
+
+
+@pytest.fixture(scope="module")
+def private(own_index):
+    """Its application; the responses of the pages that tests ask for are in its cache."""
+    client = own_index.client(access="keys", **LIMITS)
+    key = made_key(own_index.url, 100_000)
+    for path in ("/", "/blocks", "/api/v1/blocks", "/api/v1/stats", "/docs/"):
+        assert client.get(path, headers={"X-API-Key": key.text}).status_code == 200
+    return client.application
+
+
+@pytest.fixture
+def key(own_index):
+    return made_key(own_index.url, 100_000)
+
+
+@pytest.fixture
+def ask(private):
+    """Asks as a new client without cookies; `environ` is of the WSGI request."""
+
+    def ask(path, method="GET", environ=None, **headers):
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        client = Client(private, use_cookies=False)
+        return client.open(path, method=method, headers=given, environ_overrides=environ or {})
+
+    return ask
+
+
+def seen(response):
+    """What a client sees of a response, but for the request's id."""
+    headers = {(k, v) for k, v in response.headers.items() if k != "X-Request-Id"}
+    return response.status, frozenset(headers), response.data
+
+
+def paths(application, scenario):
+    """A path of each route with values that are indexed, and with others."""
+    transaction = scenario.truth.transactions[0]
+    known = {"transaction_hash": transaction["hash"], "address": transaction["fromAddress"]}
+    for rule in application.url_map.iter_rules():
+        yield re.sub(r"<(?:\w+:)?(\w+)>", lambda name: known.get(name[1], "1"), rule.rule)
+        yield re.sub(r"<(?:\w+:)?(\w+)>", "0x" + 64 * "f", rule.rule)
+
+
+def test_a_stranger_gets_one_refusal_of_all_routes_and_methods(private, scenario):
+    client = Client(private, use_cookies=False)
+    routes = {*paths(private, scenario)}
+    assert len(routes) > 60
+    refusals, pages = set(), set()
+    for path in (*routes, "/nowhere", "/api/v1/nowhere", "/api/v2/nowhere", "/static/1/scan.js"):
+        for method in METHODS:
+            if (method, path) in OPEN:
+                continue
+            response = client.open(path, method=method)
+            assert response.status_code == 401, (method, path)
+            refusals.add(seen(response)[:2] if method == "HEAD" else seen(response))
+        if ("GET", path) not in OPEN and not path.startswith("/api"):
+            pages.add(seen(client.get(path, headers=BROWSER)))
+    assert len({refusal for refusal in refusals if len(refusal) == 3}) == 1
+    assert len({refusal[:2] for refusal in refusals}) == 1
+    assert len(pages) == 1
+    [(_, headers, body)] = pages
+    assert b'name="key"' in body and not {"ETag", "Location", "X-Scan-Block"} & dict(headers).keys()
+    assert dict(headers)["Cache-Control"] == "private, no-store"
+
+
+TRICKS = (
+    *("//api/v1/blocks", "/api/v1/blocks/", "/./api/v1/blocks", "/healthz/../api/v1/blocks"),
+    *("/static/../api/v1/blocks", "/healthz/", "//healthz/", "/healthz/api/v1/blocks", "/HEALTHZ"),
+    *("/%2e%2e/api/v1/blocks", "/healthz%2f..%2fapi/v1/blocks", "/sign-in/../blocks", "/sign-in/x"),
+    *("/healthz;/api/v1/blocks", "/sign-in//", "/\\api/v1/blocks", "/api/v1/blocks?_=1", "*"),
+    *("/api/v1/blocks?apikey=", "/readyz/", "/readyz%00", "/sign-in%2f", "http://x/api/v1/blocks"),
+)
+
+
+@pytest.mark.parametrize("path", TRICKS)
+def test_no_spelling_of_a_path_opens_it(ask, path):
+    response = ask("/", environ={"PATH_INFO": path.partition("?")[0], "RAW_URI": path})
+    assert response.status_code == 401 and seen(response) == seen(ask("/nowhere"))
+    assert ask(path).status_code in (401, 200) and b"hash" not in ask(path).data
+
+
+def test_what_a_stranger_sends_along_changes_nothing(ask):
+    for headers in (
+        {"If_None_Match": "*"},
+        {"X_Scan_At_Least_Block": "1"},
+        {"X_Scan_At_Least_Block": "999999999"},
+        {"Accept_Encoding": "gzip"},
+        {"Range": "bytes=0-1"},
+        {"Accept": "text/csv"},
+        {"Host": "healthz"},
+        {"X_Forwarded_User": "anna"},
+        {"X_Original_URL": "/healthz"},
+        {"X_HTTP_Method_Override": "GET"},
+        {"Cookie": f"{COOKIE}="},
+        {"Authorization": "Basic YTpi"},
+    ):
+        paths = ("/api/v1/blocks", "/blocks", "/static/1/scan.js", "/nowhere", "/api/v1/x")
+        refusals = {seen(ask(path, **headers)) for path in paths}
+        assert len(refusals) == 1 and {refusal[0] for refusal in refusals} == {"401 Unauthorized"}
+    problem = {seen(ask(p, Accept="application/problem+json")) for p in ("/api/v1/blocks", "/x")}
+    assert len(problem) == 1
+
+
+def test_a_preflight_is_answered_alike_for_all_paths(ask):
+    sent = {"Access_Control_Request_Method": "GET", "Access_Control_Request_Headers": "x-api-key"}
+    paths = ("/api/v1/blocks", "/api/v1/keys", "/nowhere", "/readyz")
+    answers = {seen(ask(path, "OPTIONS", **sent)) for path in paths}
+    [(status, headers, body)] = answers
+    assert status == "204 No Content" and not body
+    assert dict(headers)["Access-Control-Allow-Headers"] == "x-api-key"
+
+
+def test_the_service_is_alive_and_ready_without_a_detail(ask, key):
+    assert ask("/healthz").json == {"status": "alive"}
+    known = ask("/readyz", X_API_Key=key.text)
+    assert known.json["indexedBlock"] > 0
+    told = ask("/readyz")
+    assert (told.status_code, told.json) == (200, {"status": "ready"})
+    assert "X-Scan-Block" not in told.headers and "ETag" not in told.headers
+    assert seen(ask("/readyz", X_Scan_At_Least_Block="999999999")) == seen(told)
+    assert ask("/sign-in", X_Scan_At_Least_Block="999999999").status_code == 200
+
+
+def test_a_route_that_is_added_later_is_closed(own_index):
+    # With a base path of its own, since applications of tests share routes.
+    application = own_index.client(access="keys", base_path="/later", **LIMITS).application
+    application.add_url_rule("/brand-new", "brand_new", lambda: "secret")
+    client, key = Client(application), made_key(own_index.url, 100)
+    assert seen(client.get("/brand-new")) == seen(client.get("/nowhere"))
+    assert client.get("/later/brand-new", headers={"X-API-Key": key.text}).text == "secret"
+
+
+# Keys
+
+
+def test_a_key_comes_in_a_header(ask, key):
+    for headers in ({"X_API_Key": key.text}, {"Authorization": f"bearer {key.text}"}):
+        response = ask("/api/v1/blocks", **headers)
+        assert response.status_code == 200 and response.headers["X-RateLimit-Limit"] == "100000"
+        assert response.headers["Cache-Control"] == "private, no-store"
+        assert {"Cookie", "X-API-Key"} <= {*response.headers["Vary"].split(", ")}
+
+
+def test_a_wrong_key_and_two_keys_open_nothing(ask, key, own_index):
+    other = made_key(own_index.url, 100)
+    same = ask("/api/v1/blocks", X_API_Key=key.text, Authorization=f"Bearer {key.text}")
+    assert same.status_code == 200
+    for headers, query in (
+        ({"X_API_Key": UNKNOWN}, ""),
+        ({"X_API_Key": ""}, ""),
+        ({"X_API_Key": f"{key.text},{key.text}"}, ""),  # as the server joins two headers
+        ({"X_API_Key": key.text[:-1]}, ""),
+        ({"X_API_Key": key.text, "Authorization": f"Bearer {other.text}"}, ""),
+        ({"X_API_Key": key.text, "Authorization": f"Bearer {UNKNOWN}"}, ""),
+        ({}, f"?apikey={key.text}"),
+    ):
+        refusals = {
+            seen(ask(f"{path}{query}", **headers)) for path in ("/api/v1/blocks", "/nowhere")
+        }
+        assert {status for status, *_ in refusals} == {"401 Unauthorized"}, headers
+        assert len(refusals) == 1
+
+
+def test_what_one_reads_from_the_cache_is_no_answer_to_another(ask, key):
+    read = ask("/api/v1/blocks", X_API_Key=key.text)
+    again = {"If_None_Match": read.headers["ETag"]}
+    assert ask("/api/v1/blocks", X_API_Key=key.text, **again).status_code == 304
+    assert seen(ask("/api/v1/blocks", **again)) == seen(ask("/nowhere"))
+    assert seen(ask("/api/v1/blocks", X_API_Key=UNKNOWN, **again)) == seen(
+        ask("/nowhere", X_API_Key=UNKNOWN)
+    )
+
+
+def test_wallets_make_no_keys_unless_allowed(ask, key, own_index):
+    refused = ask("/api/v1/keys", "POST", X_API_Key=key.text)
+    assert (refused.status_code, refused.json["code"]) == (403, "wallet_keys_off")
+    allowed = own_index.client(access="keys", wallet_keys="on", **LIMITS)
+    assert allowed.post("/api/v1/keys", json={}).status_code == 401
+    asked = allowed.post("/api/v1/keys", json={}, headers={"X-API-Key": key.text})
+    assert asked.status_code == 400
+    closed = own_index.client(wallet_keys="off", **LIMITS)
+    assert closed.post("/api/v1/keys", json={}).status_code == 403
+
+
+# People
+
+
+@pytest.fixture
+def person(private):
+    """A browser of somebody who has not signed in."""
+    return private.test_client()
+
+
+def sign_in(person, text, headers=OWN, **fields):
+    return person.post("/sign-in", data={"key": text, **fields}, headers=headers)
+
+
+def test_a_person_signs_in_and_out(person, key):
+    assert person.get("/blocks", headers=BROWSER).status_code == 401
+    signed = sign_in(person, key.text, headers={**OWN, "Referer": "http://localhost/blocks?page=2"})
+    assert (signed.status_code, signed.headers["Location"]) == (303, "/blocks?page=2")
+    assert signed.headers["Cache-Control"] == "private, no-store"
+    cookie = SimpleCookie(signed.headers["Set-Cookie"])[COOKIE]
+    assert (cookie["httponly"], cookie["samesite"], cookie["secure"]) == (True, "Lax", "")
+    assert key.text not in cookie.value and key.hash.hex() not in cookie.value
+    page = person.get("/blocks", headers=BROWSER)
+    assert page.status_code == 200 and 'action="/sign-out"' in page.text
+    assert person.get("/api/v1/blocks").headers["X-RateLimit-Limit"] == "100000"  # the key's
+    out = person.post("/sign-out", headers=OWN)
+    assert (out.status_code, out.headers["Location"]) == (303, "/sign-in")
+    assert person.get("/blocks", headers=BROWSER).status_code == 401
+
+
+def test_over_https_the_cookie_is_sent_over_https_alone(private, key):
+    own = {"Origin": "https://localhost", "Sec-Fetch-Site": "same-origin"}
+    signed = sign_in(private.test_client(), key.text, headers=own)
+    assert SimpleCookie(signed.headers["Set-Cookie"])[COOKIE]["secure"]
+
+
+ELSEWHERE = (
+    *("//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "/\n"),
+    *("\\\\evil.example", "evil.example", "javascript:1", "/ /x", "/sign-out", "/" + "a" * 3000),
+)
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_signing_in_leads_to_this_site_alone(private, key, target):
+    signed = sign_in(private.test_client(), key.text, next=target)
+    assert (signed.status_code, signed.headers["Location"]) == (303, "/")
+    form = private.test_client().get(f"/sign-in?next={quote(target)}")
+    assert form.status_code == 200 and "evil" not in form.text
+    foreign = {**OWN, "Referer": "https://evil.example/blocks"}
+    assert sign_in(private.test_client(), key.text, headers=foreign).headers["Location"] == "/"
+
+
+def test_a_path_to_go_on_to_is_shown_as_text(private):
+    form = private.test_client().get('/sign-in?next=/"><script>alert(1)</script>')
+    assert "<script>" not in form.text
+
+
+def test_a_form_of_another_site_signs_nobody_in(private, key):
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        refused = sign_in(private.test_client(), key.text, headers=headers)
+        assert refused.status_code == 403 and "Set-Cookie" not in refused.headers
+
+
+FOREIGN = (
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+    {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "websocket", "Sec-Fetch-Dest": "empty"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+)
+
+
+def test_another_site_cannot_use_a_persons_session(person, key):
+    sign_in(person, key.text)
+    for headers in FOREIGN:
+        for path in ("/api/v1/blocks", "/socket/v2/websocket?vsn=2.0.0", "/blocks"):
+            assert person.get(path, headers=headers).status_code == 401, headers
+        posted = person.post("/api/v1/webhooks", json={}, headers=headers)
+        assert posted.status_code == 401, headers
+        assert person.post("/sign-out", headers=headers).status_code == 401
+    assert person.post("/api/v1/webhooks", json={}).status_code == 401  # of an unknown page
+    assert person.post("/api/v1/webhooks", json={}, headers=OWN).status_code == 400
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert person.get("/blocks", headers={**link, "Sec-Fetch-Dest": "document"}).status_code == 200
+
+
+def test_a_session_ends_with_its_key_and_is_of_nobody_else(private, own_index, ask, key):
+    person, other = private.test_client(), made_key(own_index.url, 100)
+    signed = sign_in(person, key.text)
+    value = SimpleCookie(signed.headers["Set-Cookie"])[COOKIE].value
+    rest = value.partition(".")[2]
+    forged = signer(other.hash).sign(str(key.id)).decode()
+    for cookie in (f"{other.id}.{rest}", f"{value}x", value[:-1], forged, str(key.id), "1" * 40):
+        assert ask("/blocks", Cookie=f"{COOKIE}={cookie}").status_code == 401
+    assert ask("/blocks", Cookie=f"{COOKIE}={value}").status_code == 200
+    own = signer(other.hash).sign(str(other.id)).decode()
+    assert ask("/blocks", Cookie=f"{COOKIE}={value}; {COOKIE}={own}").status_code == 401
+    # A key in a header is used, and must be one.
+    assert ask("/blocks", Cookie=f"{COOKIE}={value}", X_API_Key=UNKNOWN).status_code == 401
+    execute(own_index.url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
+    private.extensions["scan"].key_lookup.clear_cache()
+    assert person.get("/blocks").status_code == 401
+
+
+def test_a_session_ends_after_a_week(ask, key, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - SESSION_S - 2)
+    old = signer(key.hash).sign(str(key.id)).decode()
+    monkeypatch.undo()
+    assert ask("/blocks", Cookie=f"{COOKIE}={old}").status_code == 401
+
+
+def test_attempts_to_sign_in_are_limited(own_index, key):
+    client = own_index.client(access="keys", **LIMITS)
+    answers = [sign_in(client, UNKNOWN).status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]
+    assert sign_in(client, key.text).status_code == 429
+
+
+def test_without_pages_there_is_no_form(own_index, key):
+    client = own_index.client(access="keys", pages=False, **LIMITS)
+    assert seen(client.get("/sign-in", headers=BROWSER)) == seen(client.get("/nowhere"))
+    assert client.get("/", headers={"X-API-Key": key.text}).status_code == 200
+
+
+def test_an_open_explorer_has_no_form(own_index):
+    client = own_index.client(**LIMITS)
+    assert client.get("/sign-in").status_code == 404
+    assert client.get("/api/v1/blocks").headers["Cache-Control"] == "no-cache"
+
+
+# People whom a proxy has signed in
+
+
+@pytest.fixture(scope="module")
+def behind_proxy(own_index):
+    settings = {"trusted_proxies": 1, "proxy_user_header": "x-forwarded-user"}
+    return own_index.client(access="keys", **settings, **LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("peer", "user", "status"),
+    (
+        ("127.0.0.1", "anna@example.org", 200),
+        ("::1", "anna", 200),
+        ("::ffff:127.0.0.1", "anna", 200),
+        ("127.0.0.1", "", 401),
+        ("127.0.0.1", "anna,bert", 401),  # as the server joins two headers
+        ("127.0.0.1", "a" * 400, 401),
+        ("192.0.2.1", "anna", 401),
+        ("", "anna", 401),
+    ),
+)
+def test_a_person_is_believed_of_a_proxy_alone(behind_proxy, peer, user, status):
+    headers = {"X-Forwarded-User": user, "X-Forwarded-For": "203.0.113.9, 127.0.0.1"}
+    environ = {"REMOTE_ADDR": peer}
+    page = behind_proxy.get("/blocks", headers=headers, environ_overrides=environ)
+    assert page.status_code == status
+    foreign = {**headers, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    refused = behind_proxy.get("/blocks", headers=foreign, environ_overrides=environ)
+    assert refused.status_code == 401
