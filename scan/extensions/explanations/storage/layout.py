@@ -36,6 +36,7 @@ SLOTS = 2**256
 MALFORMED_LAYOUT = (ValueError, KeyError, TypeError, AttributeError)
 Kind = Literal["value", "mapping", "array", "dynamic", "bytes", "struct", "unknown"]
 _LENGTH = re.compile(r"\)([0-9]{1,78})_storage\Z", re.ASCII)
+_NAMES = "label", compiler_layouts.FORMER_NAME
 _KINDS: Mapping[str, Kind] = {
     "mapping": "mapping",
     "dynamic_array": "dynamic",
@@ -46,12 +47,13 @@ _KINDS: Mapping[str, Kind] = {
 
 class Variable(NamedTuple):
     """A variable, or a member of a struct, whose slot counts from the struct's. `offset` is that of
-    its lowest byte in the slot."""
+    its lowest byte in the slot; `former_name` is the one that the source says it had before."""
 
     name: str
     type: str
     slot: int
     offset: int
+    former_name: str = ""
 
 
 class StorageType(NamedTuple):
@@ -146,7 +148,8 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
     slot, offset = int(entry["slot"]), int(entry["offset"])
     if not (0 <= slot < SLOTS and 0 <= offset < WORD):
         raise ValueError("a variable outside of the storage")
-    return Variable(str(entry["label"])[:MAX_NAME], str(entry["type"]), slot, offset)
+    names = [str(entry.get(key, ""))[:MAX_NAME] for key in _NAMES]
+    return Variable(names[0], str(entry["type"]), slot, offset, names[1])
 
 
 def _types(declared: Mapping[str, Any]) -> dict[str, StorageType]:

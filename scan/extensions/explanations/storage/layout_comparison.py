@@ -3,9 +3,10 @@ a proxy gets another implementation, or has variables of its own.
 
 Structs that are variables are compared member by member, so that members, like variables, may be
 added where nothing was. What is in mappings may grow; elements of arrays may not, since those after
-them would move. Types of one encoding are alike: an address and a contract, an enum and a uint8. A
-gap is there to be replaced: it may lie over any variable but one that has moved. What a layout does
-not say is not taken for a difference.
+them would move; no array may get shorter. Variables may get a name of which the source says the
+former one. Types of one encoding are alike: an address and a contract, an enum and a uint8. A gap
+is there to be replaced: it may lie over any variable but one that has moved. What a layout does not
+say is not taken for a difference.
 """
 
 import re
@@ -41,10 +42,12 @@ class Collision(NamedTuple):
 
 class _Placed(NamedTuple):
     """A variable, or a member of one, that is no struct, with its first byte. `path` is its name in
-    the source. Of an unknown type there is none."""
+    the source, `former_path` the one that the source says it had. Of an unknown type there is
+    none."""
 
     name: str
     path: str
+    former_path: str
     start: int
     type_name: str
     type: StorageType | None
@@ -116,10 +119,11 @@ class _Comparison:
                 if has_moved:
                     yield one, other, "place"
                 continue
+            is_renamed = one.path == other.former_path and not has_moved
             kind = self._difference(one.type_name, other.type_name, True, depth)
             if one.start != other.start:
                 kind = "type"
-            elif kind != "type" and one.path != other.path:
+            elif kind != "type" and one.path != other.path and not is_renamed:
                 is_same_type = _label(one.type) == _label(other.type)
                 kind = "place" if has_moved else "name" if is_same_type else "type"
             if kind is not None:
@@ -133,12 +137,14 @@ class _Comparison:
             if not self._steps.take():
                 return
             name, path = variable.name, _NUMBERED.sub("", variable.name)
+            former = variable.former_name or path
             start = variable.slot * WORD + variable.offset
             if of is not None:
                 name, path = f"{of.name}.{name}", f"{of.path}.{name}"
+                former = f"{of.former_path}.{variable.name}"
                 start += of.start
             type_ = layout.types.get(variable.type)
-            placed = _Placed(name, path, start, variable.type, type_)
+            placed = _Placed(name, path, former, start, variable.type, type_)
             if type_ is not None and type_.kind == "struct" and path.count(".") < MAX_DEPTH:
                 yield from self._placed(layout, type_.members, placed)
             else:
@@ -192,6 +198,8 @@ class _Comparison:
             return None if not kinds else "name" if kinds == {"name"} else "type"
         if own.kind == "bytes":
             return None
+        if own.kind == "array" and others.length < own.length:  # 0 of one that has any length
+            return "type"
         return self._difference(own.base, others.base, False, depth)
 
     def _are_alike(self, own: StorageType, others: StorageType, *, is_key: bool = False) -> bool:

@@ -22,22 +22,37 @@ OTHERWISE = {
     "it refuses names": {
         "a field of a namespace renamed",
         "a field of a mapping's struct renamed",
+        "a field renamed in a comment",
+        "a value wrapped in a struct",
         "a variable renamed",
+        "a variable renamed from another than its source says",
     },
     "it refuses other types of one encoding, and accepts any of one size that a source declares": {
         "an enum to uint8",
         "an address to a payable one",
         "an elementary type to one of its own",
+        "an own type as key of another size",
+        "an own type as key of another type",
         "an own type over another",
+        "an enum as key to uint8",
+        "bool to an enum of two",
+        "bytes to a string",
     },
     "it refuses to grow what nothing follows": {
         "the last array grown",
         "a field in the room of an array's struct",
+        "a member in the room of a packed struct",
         "a field appended to the last struct",
     },
     "it refuses to leave a variable out, whose bytes no other has": {
         "a variable replaced by a gap",
         "a namespace renamed",
+        "a variable moved to a namespace",
+        "the last variable removed",
+    },
+    "it believes what the source says of types, and of names that are swapped": {
+        "a variable of another type as its source says",
+        "variables swapped and renamed as the source says",
     },
 }
 
