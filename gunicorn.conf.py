@@ -121,9 +121,10 @@ def post_worker_init(worker):
         for thread in worker.beside_serving:
             thread.start()
     if _settings.delivers and _settings.database_url:
+        from scan.queries.network import OTHER_SYMBOLS
         from scan.webhooks.dispatcher import Dispatcher
 
-        worker.deliveries = Dispatcher(_settings)
+        worker.deliveries = Dispatcher(_settings, coin_symbols=OTHER_SYMBOLS)
         worker.deliveries.start()
 
 

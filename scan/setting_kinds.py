@@ -324,6 +324,15 @@ def _header_name(text: str) -> str:
 _STORAGES = "a storage that can count, such as memory:// or redis://host:6379"
 # The kinds that all settings share; an extension may have kinds of its own.
 https_url = Kind("https URL", "an https URL without user, query and fragment", _https_url)
+
+
+def _origin(text: str) -> str:
+    origin = text.removesuffix("/")
+    require(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", origin))
+    return origin
+
+
+origin = Kind("origin", "an http:// or https:// URL without a path", _origin)
 base_path = Kind("base path", "a path such as /bsc", _base_path)
 primary_url = Kind("primary", "a postgresql:// URL", _primary_url, absolute_parameters)
 replica_url = Kind("replica", "a postgresql:// URL", _replica_url, absolute_parameters)

@@ -4,6 +4,7 @@ their deliveries, tests and retries."""
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from flask import Blueprint, request
@@ -23,6 +24,7 @@ from scan.queries.cursors import ADDRESS
 from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client
 from scan.webhooks import registration
+from scan.webhooks.messages import FORMATS
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
 
 blueprint = Blueprint("keys_and_webhooks", __name__)
@@ -101,7 +103,15 @@ def _timestamp_ms(value: object) -> int:
     return value
 
 
-CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "watchAddresses", "eventTypes", "topics")
+CREATE_KEYS = (
+    "ownerAddress",
+    "url",
+    "watchAddress",
+    "watchAddresses",
+    "eventTypes",
+    "topics",
+    "format",
+)
 MAX_REGISTERED = 20_000  # addresses of a request, which has at most 1 MiB
 MAX_CHANGED = 1_000  # addresses added or removed
 
@@ -132,6 +142,14 @@ def create_webhook() -> Response:
     event_types = _event_types(body)
     topics = _topics(body, event_types)
     url = parameters.text(body.get("url"), "url", most=allowed_urls.MAX_URL_CHARACTERS)
+    format_ = body.get("format")
+    if format_ is not None:
+        format_ = parameters.one_of(format_, "format", FORMATS)
+        if format_ == "telegram" and not parse_qs(urlsplit(url).query).get("chat_id"):
+            raise InvalidParameter(
+                "url must have the parameter chat_id, of the chat that gets the messages.",
+                field="url",
+            )
     try:
         registered = registration.register(
             services().writes,
@@ -144,6 +162,7 @@ def create_webhook() -> Response:
                 url,
                 event_types,
                 topics,
+                format_,
                 registration.Narrowing(**_narrowing(body)),
             ),
             services().waiting_threads,

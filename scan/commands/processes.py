@@ -14,6 +14,7 @@ from scan.commands import arguments, hooks, rebuild, startup
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.indexer import chain_indexer, prefetch_process
+from scan.queries import network
 from scan.settings import ROOT, Settings
 from scan.webhooks.dispatcher import Dispatcher
 
@@ -74,7 +75,7 @@ def deliver(settings: Settings, options: argparse.Namespace) -> int:
     startup.require_database(settings)
     startup.serve_metrics(settings, options.metrics_port)
     startup.prepare_database(settings)
-    dispatcher = Dispatcher(settings)
+    dispatcher = Dispatcher(settings, coin_symbols=network.OTHER_SYMBOLS)
     startup.on_stop_signals(dispatcher.request_stop)
     dispatcher.run()
     return 0

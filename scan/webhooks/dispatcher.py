@@ -16,6 +16,7 @@ from scan.observability import metrics
 from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
 from scan.webhooks import queues, sender
+from scan.webhooks.messages import FORMATS
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ PAUSE_S = 1.0  # after a database error
 DEAD_LEASES_EVERY_S = 2.0
 OLD_DELIVERIES_EVERY_S = 60.0
 OWNERLESS_EVERY_S = 3600.0
+MAX_PAUSE_S = 3600.0  # that a receiver of messages asks for
 
 
 class DispatcherOptions(NamedTuple):
@@ -48,14 +50,29 @@ class Dispatcher:
     all. The session that listens also shows other dispatchers that this one is alive.
     """
 
-    def __init__(self, settings: Settings, options: DispatcherOptions | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        options: DispatcherOptions | None = None,
+        *,
+        coin_symbols: str = "",
+    ) -> None:
+        """`coin_symbols`: JSON of chain ids and the symbols of their coins, where these are not
+        ETH."""
         self._options = options = options or DispatcherOptions()
         context, networks = tls_context(settings.ca_bundle), settings.webhook_allow_networks
         self._outbound = Outbound(AttemptDeadlines(), context, networks, options.timeouts)
         # Commits are synchronous: an attempt is on disk before it is sent. Measured on a busy disk,
         # at 4 ms a commit: 420 events/s to ten webhooks instead of 500 to 780.
-        session = {"synchronous_commit": "on", "idle_in_transaction_session_timeout": "10s"}
-        database = Database(
+        session = {
+            "synchronous_commit": "on",
+            "idle_in_transaction_session_timeout": "10s",
+            "scan.coin_symbol": settings.coin_symbol,
+            "scan.coin_symbols": coin_symbols,
+        }
+        origin = settings.public_url or settings.brand.url
+        self._pages = origin and f"{origin}{settings.base_path}"
+        self._database = database = Database(
             settings.database_url, statement_timeout_ms=30_000, name="scan-deliver", session=session
         )
         self._queues = DeliveryQueues(
@@ -169,26 +186,34 @@ class Dispatcher:
 
     def _deliver(self, lease: Lease, connection: sender.ReceiverConnection) -> None:
         """Send one delivery after the other, each recorded before the next, until none is due, the
-        burst is over or a stop is requested."""
+        burst is over or a stop is requested; of a webhook with a format one message."""
         attempts, burst_ends_at = 0, time.monotonic() + self._options.burst_s
-        attempt = lease.first or self._queues.settle(lease, None, now())
-        while attempt is not None:
-            outcome = connection.post(attempt.message, now())
+        begun = lease.first or self._queues.settle(lease, (), now())
+        while begun:
+            message, pause_s = begun[0].message, 0.0
+            if lease.format is not None:
+                form = FORMATS[lease.format]
+                bodies = [attempt.message.body for attempt in begun]
+                body = form.message(self._database, self._pages, lease.url, bodies)
+                message = message._replace(body=body)
+            outcome = connection.post(message, now())
+            if lease.format is not None:
+                pause_s = max(form.pause_s, min(outcome.retry_after_s or 0.0, MAX_PAUSE_S))
             attempts += 1
             unsuccessful = "refused" if outcome.response_code else "failed"
             result = "delivered" if outcome.is_success else unsuccessful
             metrics.DELIVERY_ATTEMPTS.labels(result).inc()
             metrics.DELIVERY_SECONDS.observe(outcome.seconds)
-            finished: FinishedAttempt | None = FinishedAttempt(attempt, outcome)
+            finished = [FinishedAttempt(attempt, outcome) for attempt in begun]
             if outcome.error is not None and self._outbound.deadlines.is_closed:
-                finished = None  # this process closed the connection
+                finished = []  # this process closed the connection
             elif not outcome.is_success:
                 # Logs only the host: paths and query strings of receivers often contain
                 # credentials.
                 reason = outcome.error or f"HTTP {outcome.response_code}"
                 host, webhook = lease.url.split("/")[2], lease.webhook_id
-                delivery = attempt.message.id
+                delivery = message.id
                 log.info("delivery %s of webhook %s to %s: %s", delivery, webhook, host, reason)
             is_over = attempts >= self._options.burst_attempts or time.monotonic() > burst_ends_at
-            goes_on = not (is_over or self._stopping.is_set())
-            attempt = self._queues.settle(lease, finished, now(), goes_on=goes_on)
+            goes_on = not (is_over or self._stopping.is_set() or lease.format is not None)
+            begun = self._queues.settle(lease, finished, now(), goes_on=goes_on, pause_s=pause_s)

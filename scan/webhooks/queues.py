@@ -4,6 +4,7 @@ when a failed delivery is tried again.
 
 import itertools
 import random
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
 JITTER = 0.2  # ±20 % of a step, so that retries after an outage do not all come at once
 LEASE_S = 30.0  # an attempt takes at most 10 s, and the lease is extended before each
 QUICK_S = 2.0  # a receiver that takes longer to respond is not healthy
+MAX_JOINED = 10  # deliveries in one message
 MAX_PER_HOST = 8
 MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
@@ -54,15 +56,17 @@ class FinishedAttempt(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A lease of a webhook's queue, under which its `first` attempt has begun. None has where the
-    webhook was stopped, or another process has just served the queue."""
+    """A lease of a webhook's queue, under which attempts of its `first` deliveries have begun, of
+    several where they are sent as one message. None have where the webhook was stopped, or another
+    process has just served the queue."""
 
     id: int
     webhook_id: int
     url: str
+    format: str | None
     secret: str
     is_healthy: bool
-    first: Attempt | None
+    first: Sequence[Attempt]
 
 
 def now() -> datetime:
@@ -103,33 +107,46 @@ class DeliveryQueues:
             lease=lease_id,
             lease_holder=self.holder,
             leased_until=now + self._lease,
+            most_joined=MAX_JOINED,
         )
         if not rows:
             return None
-        webhook_id, url, secret, is_healthy, *attempt = rows[0]
-        return Lease(lease_id, webhook_id, url, secret, is_healthy, _attempt(*attempt))
+        webhook_id, url, format_, secret, is_healthy, *_ = rows[0]
+        attempts = _attempts(row[5:] for row in rows)
+        return Lease(lease_id, webhook_id, url, format_, secret, is_healthy, attempts)
 
     def settle(
-        self, lease: Lease, finished: FinishedAttempt | None, now: datetime, *, goes_on: bool = True
-    ) -> Attempt | None:
-        """Record the last attempt, and begin the next where it `goes_on`. Return None, and end the
-        lease, if none is due, the webhook is stopped, or the lease is no longer valid."""
+        self,
+        lease: Lease,
+        finished: Sequence[FinishedAttempt],
+        now: datetime,
+        *,
+        goes_on: bool = True,
+        pause_s: float = 0.0,
+    ) -> list[Attempt]:
+        """Record the last attempts, and begin the next where it `goes_on`. Return none, and end the
+        lease, if none is due, the webhook is stopped, or the lease is no longer valid; the queue is
+        not served before `pause_s` are over."""
         webhook = {"webhook_id": lease.webhook_id}
         held = {**webhook, "lease": lease.id, "now": now}
         error = "the webhook was deactivated"
         calls: list[tuple[str, dict[str, Any]]] = [("webhooks/queues_lock", webhook)]
-        if finished is not None:
-            calls.append(("webhooks/deliveries_settle", held | self._settlement(finished, now)))
+        calls += [
+            ("webhooks/deliveries_settle", held | self._settlement(attempt, now))
+            for attempt in finished
+        ]
         calls.append(("webhooks/deliveries_cancel", {**webhook, "now": now, "error": error}))
-        row = self._database.row(
+        rows = self._database.rows(
             "webhooks/deliveries_begin_next",
             *calls,
             **held,
             confirmations=self._confirmations,
             leased_until=now + self._lease,
             goes_on=goes_on,
+            released_until=now + timedelta(seconds=pause_s),
+            most_joined=MAX_JOINED,
         )
-        return None if row is None else _attempt(*row)
+        return _attempts(rows)
 
     def end_dead_leases(self, now: datetime) -> int:
         """End the leases of dead processes, and return their number."""
@@ -174,10 +191,12 @@ class DeliveryQueues:
         }
 
 
-def _attempt(
-    delivery_id: int | None, event: str, body: str, attempts: int, was_sent: bool
-) -> Attempt | None:
-    """Return the attempt that a statement has begun; None where it has begun none."""
-    if delivery_id is None:
-        return None
-    return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
+def _attempts(rows: Iterable[Sequence[Any]]) -> list[Attempt]:
+    """Return the attempts that a statement has begun, in the order of their deliveries."""
+    return [
+        Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
+        for delivery_id, event, body, attempts, was_sent in sorted(
+            rows, key=lambda row: row[0] or 0
+        )
+        if delivery_id is not None
+    ]

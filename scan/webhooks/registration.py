@@ -69,6 +69,7 @@ class NewWebhook(NamedTuple):
     url: str
     event_types: list[str]
     topics: str | None  # a filter in eth_getLogs's form, as JSON
+    format: str | None  # of messages; None: signed JSON
     narrowing: Narrowing
 
 
@@ -121,6 +122,7 @@ def register(
             host=f"{url.host}:{url.port}",
             event_types=webhook.event_types,
             topics=webhook.topics,
+            format=webhook.format,
             secret=registered.secret,
             now=_now(),
             addresses=webhook.addresses,

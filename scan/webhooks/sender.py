@@ -7,12 +7,16 @@ from base64 import b64encode
 from datetime import datetime
 from typing import NamedTuple
 
+import orjson
+
 from scan.deadlines import Deadline, retry_after_s
 from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
 from scan.outbound.http_client import FAULTS, CheckedConnection, Outbound
 
 USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410
+TOO_MANY_REQUESTS = 429
+MAX_REFUSAL_BYTES = 1_000
 
 
 class Message(NamedTuple):
@@ -116,16 +120,28 @@ class ReceiverConnection:
         }
         connection.request("POST", connection.path, message.body, headers, preload_content=False)
         response = connection.getresponse()
+        retry_after = response.headers.get("Retry-After")
+        if response.status == TOO_MANY_REQUESTS and retry_after is None:
+            retry_after = _retry_after_in(response.read(MAX_REFUSAL_BYTES))
         if connection.sock is not None and response.length_remaining == 0:
             response.read()
         else:
             self.close()
-        return response.status, response.headers.get("Retry-After")
+        return response.status, retry_after
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _retry_after_in(body: bytes) -> str | None:
+    """Return the seconds to wait that Telegram's refusal has in its body, in place of a header."""
+    try:
+        seconds = orjson.loads(body)["parameters"]["retry_after"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return str(seconds) if type(seconds) is int else None
 
 
 def _reason(error: Exception, sent: bool) -> str:

@@ -20,7 +20,8 @@ CREATE TABLE IF NOT EXISTS webhooks (
     direction text CHECK (direction IN ('in', 'out')), -- of its transactions and transfers; null: both
     tokens bytea[],                -- whose transfers and trades it gets; null: of all tokens
     minimum_value numeric CHECK (minimum_value >= 0), -- of its transactions and transfers; null: any
-    confirmations integer CHECK (confirmations >= 0) -- its events wait for; null: for SCAN_CONFIRMATIONS
+    confirmations integer CHECK (confirmations >= 0), -- its events wait for; null: for SCAN_CONFIRMATIONS
+    format text CHECK (format IN ('slack', 'discord', 'telegram', 'teams')) -- of messages; null: signed JSON
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
@@ -134,7 +135,7 @@ BEGIN
 END $$;
 -- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
--- serve begin_delivery, waiting_deliveries
+-- serve begin_deliveries, waiting_deliveries
 CREATE INDEX IF NOT EXISTS deliveries_fresh
     ON deliveries (webhook_id, coalesce(block_number, -1), id)
     WHERE status = 'pending' AND tried_since IS NULL;
@@ -154,31 +155,32 @@ CREATE INDEX IF NOT EXISTS deliveries_by_body ON deliveries (body_id);
 CREATE OR REPLACE FUNCTION delivery_body(d deliveries) RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT e.body FROM event_bodies e WHERE e.id = d.body_id);
 
--- Begins an attempt of a queue's next delivery, and returns it as it was before: of tried ones that are due
--- again, the first by its time, or else the first fresh one in chain order. Once that is committed the
+-- Begins an attempt of a queue's next deliveries, at most so many, and returns them as they were before: of tried
+-- ones that are due again, the first by their time, then the first fresh ones in chain order. Once that is committed the
 -- receiver may have seen the delivery, even if the process that sends it dies. The caller has locked the
 -- queue: as this is VOLATILE, it sees what was committed before that.
-CREATE OR REPLACE FUNCTION begin_delivery(queue bigint, moment timestamptz, confirmations integer)
+CREATE OR REPLACE FUNCTION begin_deliveries(
+    queue bigint, moment timestamptz, confirmations integer, most integer)
 RETURNS TABLE (id bigint, event text, body text, attempts smallint, sent boolean)
 LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     WITH due AS (
-        (SELECT d.id, d.sent, 1 AS turn
+        (SELECT d.id, d.sent, 1 AS turn, row_number() OVER (ORDER BY d.retry_at, d.id) AS number
         FROM deliveries d
         WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NOT NULL
             AND d.retry_at <= moment
         ORDER BY d.retry_at, d.id
-        LIMIT 1)
+        LIMIT most)
         UNION ALL
-        (SELECT d.id, d.sent, 2
+        (SELECT d.id, d.sent, 2, row_number() OVER (ORDER BY coalesce(d.block_number, -1), d.id)
         FROM deliveries d
         WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NULL
             AND coalesce(d.block_number, -1)
                 <= greatest((SELECT max(b.number) FROM blocks b) - confirmations, -1)
         ORDER BY coalesce(d.block_number, -1), d.id
-        LIMIT 1)
-        ORDER BY turn
-        LIMIT 1
+        LIMIT most)
+        ORDER BY turn, number
+        LIMIT most
     )
     UPDATE deliveries d
     SET tried_since = coalesce(d.tried_since, moment),
@@ -240,13 +242,14 @@ LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"url":%s,"watchAddress":%s,"addressCount":%s,"eventTypes":%s,"active":%s,"createdAt":"%s",'
     '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s,"topics":%s,"direction":%s,"tokens":%s,'
-    '"minimumValue":%s,"confirmations":%s}',
+    '"minimumValue":%s,"confirmations":%s,"format":%s}',
     w.id, json_text(w.url), json_hex(w.watch_address), w.address_count, array_to_json(w.event_types),
     w.active::text, iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
     json_text(w.stopped_reason), coalesce(w.topics::text, 'null'), json_text(w.direction),
     coalesce((SELECT json_agg(hex(t.token) ORDER BY t.number)
         FROM unnest(w.tokens) WITH ORDINALITY AS t (token, number))::text, 'null'),
-    json_text(w.minimum_value::text), coalesce(w.confirmations::text, 'null'))::json;
+    json_text(w.minimum_value::text), coalesce(w.confirmations::text, 'null'),
+    json_text(w.format))::json;
 
 -- The record of a delivery. `payload` is the body as it was signed and sent.
 CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE

@@ -1,17 +1,18 @@
 -- Takes the lease of one queue with something to do: of those that may be served, the longest unserved; and
--- begins its first attempt. An expired lease counts as none. Several processes may claim at once. A host's
+-- begins its first attempt, where it has a format that of several deliveries, which are sent as one message. An expired lease counts as none. Several processes may claim at once. A host's
 -- healthy queues are counted apart from its others, so that a receiver that hangs does not hold them up.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, max_per_host integer,
---   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
+--   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz,
+--   most_joined integer
 -- literals: none
--- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy and the delivery's id, event,
---   body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
+-- returns: no row when there is nothing; else for each delivery webhook_id, url, format, secret, is_healthy and its id,
+--   event, body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
 --   another process has just served the queue
 -- index: delivery_queues_waiting, webhooks_pkey, deliveries_tried, deliveries_fresh, event_bodies_pkey
 WITH crowded AS MATERIALIZED (
     SELECT host, is_healthy
     FROM delivery_queues
-    WHERE leased_until > %(now)s AND (fresh_block IS NOT NULL OR retry_at IS NOT NULL)
+    WHERE leased_until > %(now)s AND lease IS NOT NULL AND (fresh_block IS NOT NULL OR retry_at IS NOT NULL)
     GROUP BY host, is_healthy
     HAVING count(*) >= CASE WHEN is_healthy THEN %(max_per_host)s
         ELSE %(max_unhealthy_per_host)s END
@@ -39,9 +40,10 @@ WITH crowded AS MATERIALIZED (
         leased_until = %(leased_until)s
     FROM due, webhooks w, webhook_secrets s
     WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
-    RETURNING w.id, w.url, w.active, w.confirmations, s.secret, q.is_healthy
+    RETURNING w.id, w.url, w.active, w.confirmations, w.format, s.secret, q.is_healthy
 )
-SELECT l.id, l.url, l.secret, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
+SELECT l.id, l.url, l.format, l.secret, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
 FROM leased l
-LEFT JOIN LATERAL begin_delivery(
-    CASE WHEN l.active THEN l.id END, %(now)s, coalesce(l.confirmations, %(confirmations)s)) d ON true;
+LEFT JOIN LATERAL begin_deliveries(
+    CASE WHEN l.active THEN l.id END, %(now)s, coalesce(l.confirmations, %(confirmations)s),
+    CASE WHEN l.format IS NULL THEN 1 ELSE %(most_joined)s END) d ON true;

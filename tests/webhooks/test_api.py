@@ -70,6 +70,7 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks):
         "tokens": None,
         "minimumValue": None,
         "confirmations": None,
+        "format": None,
     }
 
 

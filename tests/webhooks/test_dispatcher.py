@@ -119,7 +119,7 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhoo
     assert leases_at_once(queues) == 4
     while lease := queues.claim(healthy_only=False, now=now()):
         quick = sender.Outcome(204, None, sent=True, seconds=1.9)
-        queues.settle(lease, FinishedAttempt(lease.first, quick), now(), goes_on=False)
+        queues.settle(lease, [FinishedAttempt(*lease.first, quick)], now(), goes_on=False)
     webhooks.chain.append([Move(OWNER, OTHER)])
     assert leases_at_once(queues) == 8
 
@@ -129,7 +129,7 @@ def leases_at_once(queues):
     leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
     held = [lease for lease in leases if lease]
     for lease in held:
-        queues.settle(lease, None, now(), goes_on=False)
+        queues.settle(lease, (), now(), goes_on=False)
     return len(held)
 
 
@@ -177,9 +177,9 @@ def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):
     webhooks.chain.append([Move(OWNER, OTHER)])
     queues = webhooks.queues()
     lease = queues.claim(healthy_only=False, now=now())
-    failed = FinishedAttempt(lease.first, sender.Outcome(500, None, sent=True, seconds=0.1))
-    once, twice = (queues.settle(lease, failed, now()) for _ in range(2))
-    assert once.message == twice.message != lease.first.message
+    failed = FinishedAttempt(*lease.first, sender.Outcome(500, None, sent=True, seconds=0.1))
+    once, twice = (queues.settle(lease, [failed], now()) for _ in range(2))
+    assert once[0].message == twice[0].message != lease.first[0].message
     assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1, 0]
     assert webhooks.record(OWNER, hook)["failCount"] == 1
 
@@ -215,13 +215,13 @@ def leased(webhooks):
 def test_an_event_that_is_written_while_an_attempt_is_settled_comes_next(webhooks, leased):
     """Nothing would wake its queue otherwise."""
     queues, lease = leased
-    done = FinishedAttempt(lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
-    following, event = settle_beside_an_event(webhooks, queues, lease, done, goes_on=True)
-    assert following.message.id == event
+    done = FinishedAttempt(*lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
+    following, event = settle_beside_an_event(webhooks, queues, lease, [done], goes_on=True)
+    assert [attempt.message.id for attempt in following] == [event]
 
 
 def test_an_event_that_is_written_while_a_lease_is_given_back_wakes_its_queue(webhooks, leased):
-    settle_beside_an_event(webhooks, *leased, None, goes_on=False)
+    settle_beside_an_event(webhooks, *leased, (), goes_on=False)
     assert webhooks.execute(QUEUES) == [(-1, 2)]
 
 
@@ -231,7 +231,7 @@ def test_no_attempt_of_a_stopped_webhook_begins(webhooks):
     webhooks.execute("UPDATE webhooks SET active = false")
     queues = webhooks.queues()
     lease = queues.claim(healthy_only=False, now=now())
-    assert lease is not None and lease.first is None
-    assert queues.settle(lease, None, now()) is None
+    assert lease is not None and lease.first == []
+    assert queues.settle(lease, (), now()) == []
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]
     assert queues.claim(healthy_only=False, now=now()) is None
