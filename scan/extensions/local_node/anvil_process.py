@@ -96,7 +96,8 @@ class _Printed:
         self._process = process
         self._path = path
         self._bytes = b""
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -115,6 +116,8 @@ class _Printed:
             if match := _LISTENING.search(self._bytes):
                 return match[1].decode()
             time.sleep(LOOK_EVERY_S)
+        if self._process.poll() is not None:
+            self._reader.join(START_S)  # what it printed last may not have been read yet
         lines = self._bytes.decode(errors="replace").strip().splitlines()
         reason = next((line for line in lines if "rror" in line), "see its output")
         raise SettingError(OPTION, "", f"anvil did not start: {reason[:200]} ({self._path})")

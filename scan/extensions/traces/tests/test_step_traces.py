@@ -34,26 +34,28 @@ def anvil():
 
 
 def test_the_steps_show_what_the_tracer_of_calls_shows(anvil):
-    compared = created = moved = 0
-    for number in range(anvil.head() + 1):
-        block = read_block(anvil, number)
-        for transaction in block.transactions:
-            if not transaction.status:
-                continue
-            hash_ = to_hex(transaction.hash)
-            calls = anvil.call("debug_traceTransaction", hash_, {"tracer": "callTracer"})
-            steps = anvil.call("debug_traceTransaction", hash_, STEPS)["structLogs"]
-            frame, is_complete = read_steps(transaction, steps)
-            expected, found = (read_call_trace(block, transaction, f) for f in (calls, frame))
-            assert found.created == expected.created
-            if is_complete:
-                assert found.transfers == expected.transfers
-            else:
-                assert not steps or any(step["op"] == "SELFDESTRUCT" for step in steps)
-            compared += is_complete
-            created += len(found.created)
-            moved += len(found.transfers)
-    assert compared > 80 and created > 15 and moved > 20
+    blocks = [read_block(anvil, number) for number in range(anvil.head() + 1)]
+    read = [read_twice(anvil, b, sent) for b in blocks for sent in b.transactions if sent.status]
+    assert [by_steps.created for by_steps, *_ in read] == [traced.created for _, traced, *_ in read]
+    complete = [(by_steps, traced) for by_steps, traced, _, is_complete in read if is_complete]
+    assert all(by_steps.transfers == traced.transfers for by_steps, traced in complete)
+    # What destroys itself moves what it has; a plain transfer has no steps.
+    others = [operations for *_, operations, is_complete in read if not is_complete]
+    assert all(not operations or "SELFDESTRUCT" in operations for operations in others)
+    assert len(complete) > 80
+    assert sum(len(by_steps.created) for by_steps, *_ in read) > 15
+    assert sum(len(by_steps.transfers) for by_steps, *_ in read) > 20
+
+
+def read_twice(anvil, block, transaction):
+    """What steps show, and what the tracer of calls does; the operations, and whether these are all
+    that is to be known."""
+    hash_ = to_hex(transaction.hash)
+    calls = anvil.call("debug_traceTransaction", hash_, {"tracer": "callTracer"})
+    steps = anvil.call("debug_traceTransaction", hash_, STEPS)["structLogs"]
+    frame, is_complete = read_steps(transaction, steps)
+    found, expected = (read_call_trace(block, transaction, f) for f in (frame, calls))
+    return found, expected, {step["op"] for step in steps}, is_complete
 
 
 def read_block(anvil, number):

@@ -8,6 +8,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.node_errors import REVERT
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.explanations.tests.transactions.failing_lines import (
     FAILING,
@@ -19,7 +20,7 @@ from scan.extensions.explanations.tests.transactions.failing_lines import (
 )
 from scan.extensions.explanations.transactions.failure_locations import FailedCall, of_steps, read
 from scan.extensions.explanations.transactions.mapped_code import STRUCT_LOGS, TRACER
-from scan.extensions.explanations.transactions.refusing_statements import Failure
+from scan.extensions.explanations.transactions.refusing_statements import ENTERED, Failure, agreeing
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.queries.reader import Reader
 from tests.support.database import execute
@@ -172,6 +173,33 @@ def test_the_page_shows_the_line_and_links_to_it(failing):
 
 # All steps of a transaction, as geth gives them; anvil does so only where it is started to.
 ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
+
+
+def test_gas_is_of_lines_until_the_failure(failing):
+    sent = failing.explorer.send(failing.address, call_of("add"), gas=100_000)
+    gas = failing.explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
+    lines = FAILING.split("\n")
+    assert {line["source"] for line in gas["lines"]} <= {line.strip() for line in lines}
+    assert sum(int(line["gas"]) for line in gas["lines"]) == int(gas["linesGas"]) > 0
+    parts = ("linesGas", "otherGas", "intrinsicGas")
+    assert sum(int(gas[part]) for part in parts) == int(gas["gasUsed"])
+
+
+ENTRIES = [
+    ("nonpayable 160", 2**160 - 1, 0, False),
+    ("nonpayable 160", 2**160, 0, True),
+    ("nonpayable *", 1, 0, True),  # a type with further rules
+    ("nonpayable 160", 1, 7, True),
+    ("payable 160", 1, 7, False),
+    ("payable 160 8", 1, 7, True),  # the second one is missing
+]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("entry", "argument", "value", "refuses"), ENTRIES)
+def test_an_entry_refuses_arguments_beyond_their_types_and_coin(entry, argument, value, refuses):
+    failure = Failure(REVERT, value=value, input=bytes(4) + argument.to_bytes(32))
+    assert bool(agreeing([[(0, 9, ENTERED, entry)]], [0], failure)) is refuses
 
 
 @pytest.mark.thorough
