@@ -2,6 +2,7 @@
 
 import logging
 import math
+import shutil
 import threading
 import time
 from collections import OrderedDict
@@ -47,6 +48,21 @@ def is_well_formed(url: str) -> bool:
     return True
 
 
+LEAST_FREE_BYTES = 16 << 20  # a segment of PostgreSQL's log
+DATA_LINK = "data_directory"  # in the folder of a socket: the server's, where that is another one
+
+
+def _server_disk_is_full(url: str) -> bool:
+    """Return whether the disk of a PostgreSQL on this machine is full, which then has ended and
+    tells nobody why; False where its socket's folder does not lead to its data directory."""
+    folder = Path(psycopg2.extensions.parse_dsn(url).get("host", ""))
+    with suppress(OSError):
+        is_data = (folder / "PG_VERSION").is_file()
+        data = folder if is_data else (folder / DATA_LINK).readlink()
+        return shutil.disk_usage(data).free < LEAST_FREE_BYTES
+    return False
+
+
 class Database:
     """Connections to one PostgreSQL, one for each thread, in autocommit.
 
@@ -77,6 +93,7 @@ class Database:
             statement_timeout_ms / 1000 + ANSWER_GRACE_S if statement_timeout_ms else None
         )
         self._is_unreachable = False
+        self._why_unreachable = errors.UNREACHABLE
         self._probing = threading.Lock()
         self._probe_at = 0.0
         self._log_again_at = 0.0
@@ -192,16 +209,21 @@ class Database:
         began_at = time.monotonic()
         is_probe = self._is_unreachable
         if is_probe and (began_at < self._probe_at or not self._probing.acquire(blocking=False)):
-            raise Unavailable(errors.UNREACHABLE)
+            raise Unavailable(self._why_unreachable)
         try:
             connection = self._open()
         except errors.SharedSession:
             raise
         except (psycopg2.Error, Unavailable) as error:
             level = logging.DEBUG if self._is_unreachable else logging.WARNING
-            log.log(level, "database cannot be reached: %s", _first_line(error))
+            reason = _first_line(error)
+            if errors.NO_SPACE not in reason and _server_disk_is_full(self._url):
+                reason = f"{reason}; its disk is full: {errors.NO_SPACE}"
+            log.log(level, "database cannot be reached: %s", reason)
             self._note_unreachable(time.monotonic() - began_at)
-            raise errors.Unreachable(_first_line(error)) from error
+            unreachable = errors.Unreachable(reason)
+            self._why_unreachable = unreachable.message
+            raise unreachable from error
         finally:
             if is_probe:
                 self._probing.release()

@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from scan.database.connection import Database
+from scan.database.connection import DATA_LINK, LEAST_FREE_BYTES, Database
 from scan.errors import SettingError, Unavailable
 from scan.files import write_private
 
@@ -55,7 +55,6 @@ MAX_SOCKET_PATH = 100  # sockaddr_un ends at 103 or 107, by system
 # A path that needs no quotes in the configuration and in a URL.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
 START_TIMEOUT_S = 10
-LEAST_FREE_BYTES = 16 << 20  # a segment of PostgreSQL's log
 
 
 class StartFailed(Unavailable):
@@ -113,6 +112,7 @@ class EmbeddedPostgres:
             self._server._stop()
         if self._sockets not in (None, Path(self._server.pgdata)):
             with suppress(OSError):
+                (self._sockets / DATA_LINK).unlink(missing_ok=True)
                 self._sockets.rmdir()
 
     def is_running(self) -> bool:
@@ -266,10 +266,13 @@ class EmbeddedPostgres:
         owner = pgdata.stat()
         noted = _text(self._socket_note)
         if noted and _is_private(Path(noted), owner.st_uid):
-            return Path(noted)
-        folder = Path(tempfile.mkdtemp(prefix="scan-"))
-        os.chown(folder, owner.st_uid, owner.st_gid)
-        write_private(self._socket_note, str(folder))
+            folder = Path(noted)
+        else:
+            folder = Path(tempfile.mkdtemp(prefix="scan-"))
+            os.chown(folder, owner.st_uid, owner.st_gid)
+            write_private(self._socket_note, str(folder))
+        with suppress(FileExistsError):
+            (folder / DATA_LINK).symlink_to(pgdata)
         return folder
 
 

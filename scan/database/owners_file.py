@@ -148,7 +148,7 @@ class _IndexedChain(NamedTuple):
 
 def _indexed_chain(tx: Transaction) -> _IndexedChain | None:
     row = tx.row("database/owners_get_chain")
-    return row and _IndexedChain(row[0], to_hex(bytes(row[1])), row[2])
+    return None if row is None else _IndexedChain(row[0], to_hex(bytes(row[1])), row[2])
 
 
 def _chain(tx: Transaction, version: str) -> dict[str, Any]:

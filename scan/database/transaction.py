@@ -100,7 +100,7 @@ class Transaction:
         """COPY the rows of a table as JSON to a file, a line each in COPY's text format; those of a
         `statement` without parameters, where it is given."""
         self._send()
-        rows = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
+        rows: sql.Composable = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
         if statement is not None:
             rows = sql.SQL(read_statement(statement).text)
         self._cursor.copy_expert(sql.SQL("COPY ({}) TO STDOUT").format(rows), file)

@@ -4,6 +4,7 @@ these, so they are functions, which return plain text; templates have them as `c
 HTML, and macros.html under the same names as its macros.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -284,6 +285,7 @@ def _change(change: Mapping[str, Any], names: Names) -> str:
     return f"{counted}{link}{id}{namesake(token, is_brief=True)}"
 
 
+@functools.lru_cache(maxsize=4096)  # a page has the same tokens again and again
 def _brief(kind: str, address: str, name: str | None) -> str:
     """Return the link to a token by its symbol, or to an address by the operator's label: names
     that anybody may have chosen stand beside the address, for which a row has no room."""
@@ -295,18 +297,18 @@ def moved(record: Record, names: Names) -> str:
     """Return what a transaction moved of tokens, seen from its sender, or from the address whose
     list it is: what was given, an arrow, and what was gained, or else the only other party."""
     changes = record["moved"]
-    given = [change for change in changes if change["change"].startswith("-")]
-    gained = [change for change in changes if not change["change"].startswith("-")]
-    arrow = '<span aria-label="for">→</span>' if given and gained else ""
-    texts = [_several(given, names), arrow, _several(gained, names)]
-    if not (given and gained):
-        others = {change["counterparty"] for change in changes} - {ZERO}
-        other = others.pop() if len(others) == 1 else None
-        way = ("→", "to") if given else ("←", "from")
-        if other is not None:
-            link = _brief("address", other, names.get(other, NAMELESS)["label"])
-            texts += [f'<span aria-label="{way[1]}">{way[0]}</span>', link]
-    return " ".join(text for text in texts if text)
+    given = [change for change in changes if change["change"][0] == "-"]
+    gained = [change for change in changes if change["change"][0] != "-"]
+    if given and gained:
+        arrow = '<span aria-label="for">→</span>'
+        return f"{_several(given, names)} {arrow} {_several(gained, names)}"
+    text = _several(changes, names)
+    others = {change["counterparty"] for change in changes} - {ZERO}
+    other = others.pop() if len(others) == 1 else None
+    if other is None:
+        return text
+    way = '<span aria-label="to">→</span>' if given else '<span aria-label="from">←</span>'
+    return f"{text} {way} {_brief('address', other, names.get(other, NAMELESS)['label'])}"
 
 
 def _several(changes: Sequence[Mapping[str, Any]], names: Names) -> str:

@@ -8,6 +8,8 @@ import orjson
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.reader import Reader
 
+MOST_CHANGES = 8
+
 
 class TransactionEvents(NamedTuple):
     """The transfers and trades of a transaction as JSON text; each list may be shorter than its
@@ -78,7 +80,9 @@ def add_moved(
     reader: Reader, records: Sequence[MutableMapping[str, Any]], party: str | None = None
 ) -> None:
     """Add to records `moved`: what their transactions changed of the tokens of `party` (an address
-    as hex; None: of the sender). It has at most eight changes, and none of a failed one."""
+    as hex; None: of the sender). It has at most eight changes, each of a token or an item, with its
+    `change` as text and the `counterparty`, None for several; none of a failed transaction, or of
+    one with more than 64 of the party's transfers in either direction."""
     succeeded = [record for record in records if record["status"]]
     parties = [bytes.fromhex((party or record["fromAddress"])[2:]) for record in succeeded]
     [text] = reader.row(
@@ -89,5 +93,23 @@ def add_moved(
     )
     for record in records:
         record["moved"] = []
-    for record, moved in zip(succeeded, orjson.loads(text), strict=True):
-        record["moved"] = moved or []
+    for record, transfers in zip(succeeded, orjson.loads(text), strict=True):
+        if transfers:
+            record["moved"] = _changes(transfers)
+
+
+def _changes(transfers: Sequence[tuple[int, str, str | None, str, str]]) -> list[dict[str, Any]]:
+    changes: dict[tuple[str, str | None], tuple[int, set[str]]] = {}
+    for _, token, token_id, amount, other in sorted(transfers):
+        change, others = changes.get((token, token_id), (0, set()))
+        changes[token, token_id] = change + int(amount), {*others, other}
+    return [
+        {
+            "tokenAddress": token,
+            "tokenId": token_id,
+            "change": str(change),
+            "counterparty": others.pop() if len(others) == 1 else None,
+        }
+        for (token, token_id), (change, others) in changes.items()
+        if change
+    ][:MOST_CHANGES]

@@ -376,6 +376,25 @@ CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_ad
 CREATE INDEX IF NOT EXISTS token_transfers_by_item
     ON token_transfers (token_address, token_id, ordinal) WHERE token_id IS NOT NULL;
 
+-- The ordinal of the first transfer of a transaction or a later one of its block, whose transfers have ordinals from
+-- `first` to before `past`.
+CREATE OR REPLACE FUNCTION first_transfer_of_transaction(first bigint, past bigint, index integer) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    middle bigint;
+BEGIN
+    WHILE first < past LOOP
+        middle := (first + past) / 2;
+        IF (SELECT x.transaction_index < index FROM token_transfers x WHERE x.ordinal = middle) THEN
+            first := middle + 1;
+        ELSE
+            past := middle;
+        END IF;
+    END LOOP;
+    RETURN first;
+END
+$$;
+
 -- Blocks in which a token's code or its implementation may have changed after its first event: those of
 -- events of proxies and initialisers, and of its creation anew.
 CREATE TABLE IF NOT EXISTS contract_changes (

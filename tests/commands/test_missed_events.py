@@ -1,4 +1,4 @@
-"""A webhook of a file of owners' data, restored into an index that has gone on: each event arrives."""
+"""A webhook of a file of owners' data, restored into an index that has gone on."""
 
 from contextlib import closing
 

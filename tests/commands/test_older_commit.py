@@ -183,7 +183,7 @@ class Machine:
         if old:
             environment["PYTHONPATH"] = str(self.old)
         done = completed([*SCAN, *arguments], cwd=self.path, env=environment)
-        assert done.returncode == code, (text, done.stdout, done.stderr)
+        assert done.returncode == code, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
     def database_url(self, data_dir):

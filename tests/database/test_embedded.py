@@ -12,6 +12,7 @@ import pytest
 
 from scan.database import connection, embedded
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
+from scan.errors import Unavailable
 from tests.support.folders import temporary_folder
 from tests.support.serving import completed
 
@@ -224,3 +225,22 @@ def test_data_of_another_release_get_the_rules_at_their_next_start(started, fold
     assert "trust" not in hba.read_text()
     start(started)
     require_answer(started)
+
+
+@pytest.mark.parametrize("free_bytes", [2**20, 2**30])
+def test_a_server_that_has_ended_on_a_full_disk_is_told_by_its_disk(
+    started, tmp_path, monkeypatch, free_bytes
+):
+    """PostgreSQL ends where it cannot write its log. Its socket is in another folder than its data,
+    or in the same one."""
+    url = started.database_url("scan_1_00000000")
+    started._pg_ctl("stop")
+    monkeypatch.setattr(connection.shutil, "disk_usage", lambda _: Usage(2**30, 0, free_bytes))
+    (tmp_path / "PG_VERSION").touch()
+    is_full = free_bytes == 2**20
+    for of_socket in (url, f"{url.partition('?')[0]}?host={tmp_path}"):
+        database = connection.Database(of_socket, statement_timeout_ms=1000)
+        for _ in range(2):  # the second one is refused without an attempt
+            with pytest.raises(Unavailable) as raised:
+                database.rows("database/session_is_read_only")
+            assert ("disk is full" in raised.value.message) is is_full

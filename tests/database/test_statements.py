@@ -20,7 +20,11 @@ TEMPLATES = [
     for path in folder.rglob("*.sql.j2")
 ]
 # The texts of Python, and of the declarations of owners' tables, that may name a statement.
-NAMED = {table.get("after", "") for table in lists.read_table()["owners"].values()} | {
+NAMED = {
+    table.get(key, "")
+    for table in lists.read_table()["owners"].values()
+    for key in ("after", "written", "restored")
+} | {
     text
     for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     for text in re.findall(r'"([^"\s]+)"', path.read_text(encoding="utf-8"))

@@ -98,7 +98,10 @@ def _findings(settings: Settings, url: str | None) -> Findings:
                 yield finding._replace(subject=finding.subject or subject)
         except (ScanError, OSError) as error:
             text = error.for_operators if isinstance(error, ScanError) else str(error)
-            yield failure(text, ADVICE.get(subject, "see the log"), subject)
+            advice = ADVICE.get(subject, "see the log")
+            if errors.NO_SPACE in text:
+                advice = "add space to the database's disk"
+            yield failure(text, advice, subject)
 
 
 def _check_variables(_: Settings) -> Findings:
