@@ -179,6 +179,15 @@ def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
     return {selector: s for selector, s in by_selector.items() if len(s.encode()) <= MAX_LENGTH}
 
 
+def declared_signatures(entries: Iterable[Any]) -> list[tuple[bytes, str]]:
+    """Return the errors of an ABI by selector and its events by topic, with their signatures,
+    without those above MAX_LENGTH."""
+    index = index_abi(entries)
+    hashed = [*index.errors.items(), *index.events.items()]
+    named = {(hash_, entry.signature) for hash_, entries in hashed for entry in entries}
+    return sorted(pair for pair in named if len(pair[1].encode()) <= MAX_LENGTH)
+
+
 def functions_of(
     selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
 ) -> Iterator[Entry]:

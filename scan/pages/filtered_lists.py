@@ -348,7 +348,8 @@ def filtered_list(
             raise
         return replace(base, error=error)
     number = parameters.integer_text(arguments, "page", default=1, least=1, most=10**15)
-    total, order = source.total, {key: kept[key] for key in ("sort", "orderBy") if key in kept}
+    order = {key: text for key, text in kept.items() if key in ("sort", "orderBy")}
+    total = source.total
     if total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * window.limit + source.count + (source.next is not None)
     base.records, base.total, base.number = orjson.loads(source.data or "[]"), total, number

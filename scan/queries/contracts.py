@@ -274,6 +274,44 @@ ADVICE = ": give its signature, such as deposit(uint256), or its selector."
 NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
 
 
+class Declared(NamedTuple):
+    """An event or an error of an ABI: its first topic or selector, its signature, and a verified
+    contract that has it, None of one of a standard alone."""
+
+    hash: bytes
+    signature: str
+    address: bytes | None
+
+
+EVENT, ERROR = 32, 4  # bytes of their hashes
+_DECLARED = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{2,}(?:\([a-zA-Z0-9_,.()\[\]]*)?\Z", re.ASCII)
+
+
+def declared(reader: Reader, text: str, size: int, most: int) -> list[Declared]:
+    """Return the events or errors, by the `size` of their hashes, whose name or signature begins
+    with a text in any case, those of this name first, or that have it as their hash in hex; of
+    standards those of this name or signature alone."""
+    is_hash = re.fullmatch(rf"0x[0-9a-f]{{{2 * size}}}", text.lower())
+    hash_ = bytes.fromhex(text[2:]) if is_hash else None
+    if hash_ is None and not _DECLARED.match(text):
+        return []
+    hashes, signatures, addresses = reader.row(
+        "queries/signatures_find", size=size, text=text, hash=hash_, most=most
+    )
+    found: dict[tuple[bytes, str], bytes | None] = {
+        (bytes(key), signature): bytes(address)
+        for key, signature, address in zip(hashes, signatures, addresses, strict=True)
+    }
+    standard = abi_decoding.standard_abis()
+    for key, entries in (standard.events if size == EVENT else standard.errors).items():
+        for signature in (entry.signature for entry in entries):
+            names = (signature.lower(), signature.lower().partition("(")[0])
+            if key == hash_ or text.lower() in names:
+                found.setdefault((key, signature), None)
+    in_order = sorted(found, key=lambda pair: (pair[1].lower(), pair))
+    return [Declared(*pair, found[pair]) for pair in in_order[:most]]
+
+
 def selectors(reader: Reader, text: str) -> list[bytes]:
     """Return the selectors that a text means: a selector, a signature or a function's name.
 
@@ -289,6 +327,14 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
         return [keccak256(canonical(text).encode())[:4]]
     except AbiError as error:
         raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
+
+
+def is_known_selector(reader: Reader, selector: bytes) -> bool:
+    """Return whether a function of a standard, of a verified contract or of an imported signature
+    has the selector."""
+    if selector in abi_decoding.standard_abis().functions:
+        return True
+    return bool(reader.row("queries/selectors_has", selector=selector)[0])
 
 
 def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:

@@ -68,6 +68,10 @@ def page(
     )
     *after, after_address = traversal.position(len(by.keys) + 1)
     digits = _FIRST_DIGITS.match(text)
+    keys: dict[str, Any] = {
+        f"after_{key}": value.decode() if isinstance(value, bytes) else value
+        for key, value in zip(by.keys, after, strict=True)
+    }
     row = reader.row(
         by.statement,
         direction=window.direction,
@@ -78,10 +82,7 @@ def page(
         text=text or None,
         first_address=bytes.fromhex(digits[1].ljust(40, "0")) if digits else None,
         last_address=bytes.fromhex(digits[1].ljust(40, "f")) if digits else None,
-        **{
-            f"after_{key}": value.decode() if isinstance(value, bytes) else value
-            for key, value in zip(by.keys, after, strict=True)
-        },
+        **keys,
         after_address=after_address,
     )
     token_page = Page.keyed(traversal, row)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import registry
-from scan.contracts.abi_decoding import signatures_of
+from scan.contracts.abi_decoding import declared_signatures, signatures_of
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
@@ -256,7 +256,8 @@ def _store(
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = bytecode_comparison.pattern_of(contract.code, match.contract.runtime)
-    functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
+    entries = orjson.loads(match.contract.interface_json() or abi)
+    functions, declared = signatures_of(entries), declared_signatures(entries)
     # The file's SPDX license, which the metadata has since 0.6.8.
     stated = metadata.get("sources", {}).get(file_path, {}).get("license")
     stated_license = stated[:100] if isinstance(stated, str) else None
@@ -289,6 +290,8 @@ def _store(
         code_layouts=layouts,
         selectors=[*functions],
         signatures=[*functions.values()],
+        declared_hashes=[hash_ for hash_, _ in declared],
+        declared=[signature for _, signature in declared],
     )
     return Verified(
         submission=submission,

@@ -118,6 +118,17 @@ CREATE TABLE IF NOT EXISTS verified_functions (
 CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
     ON verified_functions (lower(signature));
 
+-- Events and errors in the ABIs of verified contracts, which a search finds, each with the first contract that has it.
+CREATE TABLE IF NOT EXISTS verified_signatures (
+    hash bytea NOT NULL CHECK (octet_length(hash) IN (4, 32)), -- an error's selector, an event's first topic
+    signature text COLLATE "C" NOT NULL,
+    address bytea NOT NULL,
+    PRIMARY KEY (hash, signature)
+);
+-- serves queries/signatures_find
+CREATE INDEX IF NOT EXISTS verified_signatures_by_lower_signature
+    ON verified_signatures (lower(signature));
+
 -- What compilers say of verified contracts beside their ABIs, where there is more: signatures of libraries'
 -- functions, and what libraries emit.
 CREATE TABLE IF NOT EXISTS interfaces (

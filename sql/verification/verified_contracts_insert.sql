@@ -3,14 +3,15 @@
 -- partial one, and that than none. A second partial one may have another ABI with colliding names. A
 -- full one without the compiler's metadata file or layouts gives way to one that has it, and one that is known
 -- to be of another creation to what matches the present one. What is kept has its functions in
--- verified_functions.
+-- verified_functions, and its events and errors in verified_signatures.
 -- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
 --   file_path text, compiler_version text, license text null, settings text, abi text,
 --   sources text, constructor_arguments bytea null, creation_length integer null,
 --   creation_hash bytea null, metadata text null, code_length integer,
---   masked_hash bytea, variable_ranges text, code_layouts text, selectors bytea[], signatures text[]
+--   masked_hash bytea, variable_ranges text, code_layouts text, selectors bytea[], signatures text[],
+--   declared_hashes bytea[], declared text[]
 -- returns: the address, or no row when nothing was kept
--- index: verified_contracts_pkey, verified_functions_pkey, creation_comparisons_pkey
+-- index: verified_contracts_pkey, verified_functions_pkey, verified_signatures_pkey, creation_comparisons_pkey
 WITH kept AS (
     INSERT INTO verified_contracts AS old (
         address, code_hash, match, creation_match, contract_name, file_path, compiler_version, license,
@@ -49,6 +50,11 @@ WITH kept AS (
     INSERT INTO verified_functions (selector, signature)
     SELECT function.selector, function.signature
     FROM kept, unnest(%(selectors)s::bytea[], %(signatures)s::text[]) AS function (selector, signature)
+    ON CONFLICT DO NOTHING
+), declared AS (
+    INSERT INTO verified_signatures (hash, signature, address)
+    SELECT declared.hash, declared.signature, kept.address
+    FROM kept, unnest(%(declared_hashes)s::bytea[], %(declared)s::text[]) AS declared (hash, signature)
     ON CONFLICT DO NOTHING
 )
 SELECT hex(address)

@@ -16,7 +16,7 @@ INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_s
 SELECT substring(sha256(n::text::bytea) FROM 1 FOR 20), 0,
     (ARRAY['BEP20', 'BEP20', 'BEP20', 'BEP721', 'BEP1155', 'BEP6909'])[1 + n %% 6],
     CASE n %% 20 WHEN 0 THEN '' WHEN 1 THEN '!!! visit ' || n WHEN 2 THEN 'Tether USD'
-        WHEN 3 THEN repeat(chr(128512), 255) ELSE md5(n::text) || ' Token' END,
+        WHEN 3 THEN repeat(chr(128512), 40) ELSE md5(n::text) || ' Token' END,
     CASE n %% 20 WHEN 0 THEN '' WHEN 1 THEN '$' WHEN 2 THEN 'USDT' ELSE left(md5(n::text), 6) END,
     18, 10 ^ 24, (1e6 / n)::bigint, (3e7 / n)::bigint
 FROM generate_series(1, %s) AS n

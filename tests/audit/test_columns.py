@@ -39,7 +39,7 @@ NOT_COMPARED = set(
     # Read from the node when asked for; `--proofs` compares what adds up.
     " transaction_failures.* genesis_balances.*"
     # What another explorer and verified sources said, not what is on the chain.
-    " contract_claims.* verified_functions.*"
+    " contract_claims.* verified_functions.* verified_signatures.*"
     # What removed rows said, which are there no more; without rows where all is kept, and
     # test_retention.py of retention compares what follows.
     " retention.* removed_items.* earlier_sightings.*"

@@ -139,6 +139,17 @@ def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, ov
     assert page.evaluate(f"{of_fraction} === {of_amount}")
 
 
+def test_rows_of_lists_have_two_lines_on_a_phone(page, over_http):
+    """But those with a warning or a reason, or with names that were made to be long."""
+    page_checks.show_at(page, 360)
+    for path in ("/txs", "/blocks", "/token-transfers", "/tokens", "/accounts"):
+        page.open(over_http + path)
+        rows = "[...document.querySelectorAll('.lines tbody tr')]"
+        heights = sorted(page.evaluate(f"{rows}.map(row => row.offsetHeight)"))
+        assert heights[len(heights) // 2] <= 66, (path, heights)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
 def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page, over_http):
     press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
     box = "document.querySelector('.search input')"

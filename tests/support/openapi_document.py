@@ -96,6 +96,10 @@ class Watch(threading.local):
             says = is_marked(answer.json) or template in NOT_SHOWN
             assert says, (method, path, self.read, "the node's word is shown as if it were proven")
         self.read = set()
+        if answer.mimetype == "text/html" and not answer.content_encoding:
+            # A page says once what the node reports: no row, badge or number does.
+            times = answer.text.count("Reported by the node")
+            assert times <= 1 and "†" not in answer.text, (path, times)
         if template is None or method.lower() not in DOCUMENT["paths"][template]:
             return
         kind = (method.lower(), template, answer.status_code)

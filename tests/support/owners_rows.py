@@ -32,6 +32,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ("verified_contracts", {**verified, "abi": '[{"b":1,"a":2}]', "sources": source}),
         ("signatures", {"selector": b"abcd", "signature": "f()"}),
         ("verified_functions", {"selector": b"abcd", "signature": "f()"}),
+        ("verified_signatures", {"hash": b"abcd", "signature": "E()", "address": OWNER}),
         ("built_abis", {"code_hash": HASH, "contract_name": "Built"}),
         ("webhook_addresses", {"webhook_id": 1, "address": OWNER}),
         ("webhook_secrets", {"webhook_id": 1, "secret": "secret"}),

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from scan.commands.run import OwnNode, run_chain
-from scan.contracts.abi_decoding import signatures_of
+from scan.contracts.abi_decoding import declared_signatures, signatures_of
 from scan.database.connection import Database
 from scan.errors import ScanError, SettingError
 from scan.extensions.demo import demo_chain, demo_node
@@ -67,6 +67,9 @@ def load(settings: Settings, path: Path = PATH) -> None:
                         functions = signatures_of(row["abi"])
                         values["selectors"] = [*functions]
                         values["signatures"] = [*functions.values()]
+                        declared = declared_signatures(row["abi"])
+                        values["declared_hashes"] = [hash_ for hash_, _ in declared]
+                        values["declared"] = [signature for _, signature in declared]
                     tx.execute(statement, **values)
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)

@@ -213,7 +213,7 @@ def _price_chart(token: records.Record, prices: UnitPrices | None) -> svg_charts
         priced, other = [*map(_inverse, priced)], "token0"
     title = f"Price, {short_name(pool[f'{other}Symbol'] or 'the other token of its pool')}"
     span_s = pools.INTERVALS_S[CHART_INTERVAL]
-    return candle_chart(priced, title=title, span_s=span_s) if len(priced) > 1 else None
+    return candle_chart(priced, title=title, span_s=span_s)
 
 
 def _inverse(candle: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,14 @@ from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.text_cleaning import IGNORABLE
-from scan.extensions.search.hooks import MAX_NAME, Results, Search, exact_result
+from scan.extensions.search.hooks import (
+    MAX_DECLARED,
+    MAX_NAME,
+    Results,
+    Search,
+    exact_result,
+    signature_result,
+)
 from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
@@ -33,6 +40,7 @@ LEAST_SIMILAR = 3  # characters: a trigram
 
 _DIGITS = re.compile(r"#?([0-9][0-9,_']{0,25}|0[xX][0-9a-fA-F]{1,16})\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+_SELECTOR = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb<>"
 # A hash, an address or a number in the address of an explorer's page.
 _PAGE = re.compile(
@@ -133,12 +141,20 @@ def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[
     """Return the records that extensions find and those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     listed = [results for results in _all_results().values() if not results.template]
-    of_extensions = [record for results in listed for record in results.records(reader, text)]
-    return [*of_extensions, *records, *_methods(reader, text)][:MAX_FOUND]
+    first, last = (
+        [record for of in listed if of.is_last is is_last for record in of.records(reader, text)]
+        for is_last in (False, True)
+    )
+    declared = [*last, *_errors(reader, text), *_methods(reader, text)]
+    return [*first, *records, *declared][:MAX_FOUND]
 
 
 def _methods(reader: Reader, text: str) -> list[Record]:
-    """Return a function's name, of which the transactions that call it are listed."""
+    """Return a function's name or selector, of which the transactions that call it are listed."""
+    if _SELECTOR.match(text):
+        if not contracts.is_known_selector(reader, bytes.fromhex(text[2:])):
+            return []
+        return [exact_result("method", text.lower(), text.lower(), ())]
     if not contracts.NAME.match(text) or len(text) > MAX_NAME:
         return []
     try:
@@ -146,6 +162,18 @@ def _methods(reader: Reader, text: str) -> list[Record]:
     except InvalidParameter:  # no function, or too many of this name
         return []
     return [exact_result("method", text, text, ())]
+
+
+def _errors(reader: Reader, text: str) -> list[Record]:
+    """Return the errors of verified contracts that a name or a selector means, each with the first
+    contract that has it."""
+    if len(text) > MAX_NAME:
+        return []
+    return [
+        signature_result("error", to_hex(error.address), error.signature, text)
+        for error in contracts.declared(reader, text, contracts.ERROR, MAX_DECLARED)
+        if error.address
+    ]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -236,6 +264,7 @@ RESULTS = {
     "token": Results("Tokens", "/token/"),
     "contract": Results("Verified contracts", "/address/"),
     "method": Results("Transactions by method", "/txs?method="),
+    "error": Results("Errors of verified contracts", "/address/"),
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
@@ -258,7 +287,7 @@ def show_search() -> Response:
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
     content = hash_or_address(text)
     # Its page says why it is not indexed.
-    if content and not any(result["type"] in RESULTS for result in results):
+    if content and not results:
         if len(content) == ADDRESS_BYTES:
             return _redirect(RESULTS["address"].path, to_hex(content))
         of_hash = (kind.path for kind in _all_results().values() if kind.has(reader(), content))

@@ -49,3 +49,20 @@ def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeyp
 def named_in(explorer, proxy, link):
     [line] = re.findall(r"<dt>Upgraded to</dt>.*", explorer.client.get(f"/address/{proxy}").text)
     return re.findall(link, line)
+
+
+def test_what_its_events_alone_say_is_said_so(explorer):
+    """The newest one is compared with what its code passes calls on to."""
+    many, other = explorer.place("5b00"), explorer.place("5b5b00")
+    proxy = deploy(explorer, UPGRADEABLE, "Upgradeable", f"{many[2:]:0>64}")
+    path = f"/address/{proxy}?_="
+    page = explorer.client.get(f"{path}1").text
+    assert "By its code; the block as its events say." in page
+    explorer.send(proxy, calldata("upgradeTo(address)", other))
+    page = explorer.client.get(f"{path}2").text
+    assert "The newest by its code, older ones as its events say." in page
+    word = f"0x{many[2:]:0>64}"
+    explorer.anvil.call("anvil_setStorageAt", proxy, f"{IMPLEMENTATION_SLOT}", word)
+    explorer.send(proxy, "0x12345678")
+    page = explorer.client.get(f"{path}3").text
+    assert "As its events say." in page

@@ -6,6 +6,7 @@ from decimal import Context, Decimal, localcontext
 
 import pytest
 
+from scan.extensions.markets import views
 from scan.extensions.markets.tests.unit_prices.test_prices import priced_by_file
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
@@ -325,8 +326,20 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, 
         assert client.get(f"/address/{market.holder}{other}").status_code == 200
     for key, _, _, _ in TOKENS:
         assert client.get(f"/token/{market.address(key)}?tab=pools").status_code == 200
-    assert "by a <a href" in client.get(f"/token/{market.address('gold')}").text
-    assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
+    gold = client.get(f"/token/{market.address('gold')}").text
+    assert "by a <a href" in gold
+    # The page opens with the price, in the other token of the pool that makes it.
+    assert gold.index("<figcaption><span>Price, ") < gold.index('<dl class="numbers">')
+    assert "<figure" not in client.get(f"/token/{market.address('gold')}?tab=holders").text
+    poor = client.get(f"/token/{market.address('poor')}").text
+    assert "<dt>Price</dt>" not in poor and "<figcaption><span>Price" not in poor
+
+
+def test_the_candles_of_a_pools_second_token_are_the_other_way_round():
+    candle = {"time": "2026-01-31T23:00:00Z", "open": "2", "high": "4", "low": "1", "close": "2.5"}
+    turned = views._inverse(candle)
+    prices = {name: str(turned[name]) for name in views.PRICES}
+    assert prices == {"open": "0.5", "high": "1", "low": "0.25", "close": "0.4"}
 
 
 @pytest.mark.parametrize(("tab", "times"), [("", 1), ("?tab=tokens", 2)])
