@@ -69,7 +69,7 @@ MOST_WEEKS = 156  # of a chart; a longer time is drawn by month
 
 
 def whole_time(reader: Reader) -> tuple[str, list[dict[str, Any]]]:
-    """Return "week" or "month", and the statistics of all of them that have blocks, oldest first."""
+    """Return "week" or "month", and the statistics of all that have blocks, oldest first."""
     weeks = activity_over_time(reader, "week", most=MOST_WEEKS)
     if len(weeks) < MOST_WEEKS:
         return "week", weeks
