@@ -108,8 +108,8 @@ def test_scripts_ask_their_own_chain(front, page):
 
 @pytest.mark.long
 def test_the_api_can_be_tried_below_a_path(front, page):
-    page.open(f"{front.url}/bsc/docs/#/Chain/getStats")
-    page.wait("document.querySelector('#operations-Chain-getStats') !== null")
+    page.open(f"{front.url}/bsc/docs/#/Statistics/getStats")
+    page.wait("document.querySelector('#operations-Statistics-getStats') !== null")
     assert page.errors == []
 
 

@@ -9,7 +9,7 @@ import requests
 from tests.support import WAIT_S
 from tests.support.page_checks import all_violations, requested_from
 
-STATS = "#operations-Chain-getStats"
+STATS = "#operations-Statistics-getStats"
 
 
 @pytest.mark.long
@@ -23,7 +23,7 @@ def test_the_documentation_is_whole_accessible_and_from_here_alone(page, over_ht
     assert not any("swagger-ui" in address for address in page.requested)
     assert all_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.click("main a[href='#/Chain/getStats']")
+    page.click("main a[href='#/Statistics/getStats']")
     page.wait("document.querySelectorAll('.opblock').length > 20")
     page.wait(f"document.querySelector('{STATS}.is-open')")
     documented = requests.get(f"{over_http}/api/v1/openapi.json", timeout=WAIT_S).json()

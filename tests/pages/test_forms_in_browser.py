@@ -80,9 +80,8 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
     page.wait("document.querySelector('#keys td')")
     assert "from a browser" in page.text("#keys") and "never" in page.text("#keys")
     page.click("#use-key")
-    page.wait(
-        "location.pathname === '/webhooks' && document.querySelector('#create:not([hidden])')"
-    )
+    page.wait("location.pathname === '/webhooks' && document.querySelector('#create-form')")
+    page.wait("document.getElementById('owner-form')?.owner.value")
     page.fill("#create-form input[name=url]", "https://hooks.example.com/scan")
     page.click("#create-form button")
     page.wait("document.querySelector('#webhooks td')")

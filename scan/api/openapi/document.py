@@ -173,17 +173,23 @@ WITH_BODY = (413, 415)
 NOT_INDEXED = ("API keys", "Webhooks", "Service")  # tags of operations that do not read the index
 # Tags of operations without their own, by the beginning of their path.
 TAGS = {
-    "blocks": "Blocks",
-    "transactions": "Transactions",
-    "addresses": "Addresses",
-    "tokens": "Tokens",
-    "token-transfers": "Tokens",
-    "stats": "Statistics",
+    segment: tag
+    for tag, segments in {
+        "Blocks": "blocks blobs execution-requests",
+        "Transactions": """transactions internal-transfers logs authorizations messages-to-l1
+            user-operations""",
+        "Addresses": "addresses accounts names",
+        "Tokens": "tokens token-transfers logos",
+        "Contracts": "contract-creations",
+        "Markets": "dex-trades prices",
+        "Statistics": "stats gas",
+    }.items()
+    for segment in segments.split()
 }
 
 
 def _tag(declared_as: Json, path: str) -> str:
-    return str(declared_as.get("tag") or TAGS.get(path.split("/")[1], "Chain"))
+    return str(declared_as.get("tag") or TAGS.get(path.split("/")[1], "Queries"))
 
 
 ANONYMOUS: list[Json] = [{}]

@@ -1,6 +1,7 @@
 """What blocks have besides transactions and logs: authorizations (EIP-7702), by which accounts
 delegate to the code of a contract; blobs; requests to the consensus layer (EIP-7685); messages to
-L1; and what producers earned by day, at /stats/earnings and on the page /earnings."""
+L1; and what producers earned by day, at /stats/earnings and on the page /earnings. Blobs, requests
+and messages have pages of the paths of their lists, a blob one of its own."""
 
 import json
 from functools import partial
@@ -9,7 +10,9 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
+from scan.errors import NotFound
 from scan.extensions.block_records import queries
+from scan.hex import to_hex
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_value
 from scan.http.list_formats import PARAMETER
@@ -76,6 +79,36 @@ def show_earnings() -> Response:
     return earnings_list.show("earnings.html")
 
 
+@page_views.get("/blobs")
+def show_blobs() -> Response:
+    return filtered_lists.entity_list("blobs", "/blobs", "/blobs").show("blobs.html")
+
+
+@page_views.get("/blob/<versioned_hash>")
+def show_blob(versioned_hash: str) -> Response:
+    """Show a blob with the transactions that carried it. Raises NotFound."""
+    name = to_hex(parameters.hash32(versioned_hash, "versioned_hash"))
+    carried = filtered_lists.entity_list(
+        "blobs", f"/blob/{name}", "/blobs", fixed={"versionedHash": name}
+    )
+    if not carried.total and not carried.chosen and carried.error is None:
+        raise NotFound("No transaction that is indexed carried this blob.")
+    return carried.show("blob.html", versioned_hash=name)
+
+
+@page_views.get("/execution-requests")
+def show_execution_requests() -> Response:
+    path = "/execution-requests"
+    shown = filtered_lists.entity_list("execution_requests", path, path)
+    return shown.show("execution_requests.html")
+
+
+@page_views.get("/messages-to-l1")
+def show_messages_to_l1() -> Response:
+    path = "/messages-to-l1"
+    return filtered_lists.entity_list("messages_to_l1", path, path).show("messages_to_l1.html")
+
+
 def transaction_messages(transaction: Record) -> Shown:
     """Name the messages of a transaction, whose senders its section shows."""
     return Shown({}, records=transaction.get("messagesToL1", ()))
@@ -86,7 +119,12 @@ HOOKS = (
     hooks.Entities(pages={"authorizations": queries.authorizations_page}),
     Pages(
         blueprints=(page_views,),
-        menu=(("Chain", "/earnings", "Fee recipients"),),
+        menu=(
+            ("Chain", "/earnings", "Fee recipients"),
+            ("Chain", "/blobs", "Blobs"),
+            ("Chain", "/execution-requests", "Requests to the consensus layer"),
+            ("Chain", "/messages-to-l1", "Messages to L1"),
+        ),
         sections=(
             TransactionSection(
                 {"transaction": "transaction_authorizations.html"}, transaction_authorizations

@@ -65,6 +65,17 @@ def activity_over_time(
     return records
 
 
+MOST_WEEKS = 156  # of a chart; a longer time is drawn by month
+
+
+def whole_time(reader: Reader) -> tuple[str, list[dict[str, Any]]]:
+    """Return "week" or "month", and the statistics of all that have blocks, oldest first."""
+    weeks = activity_over_time(reader, "week", most=MOST_WEEKS)
+    if len(weeks) < MOST_WEEKS:
+        return "week", weeks
+    return "month", activity_over_time(reader, "month")
+
+
 def activity(reader: Reader, span_s: int, spans: int) -> str:
     """Return [{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
     rows: str

@@ -71,7 +71,8 @@ def list_largest_transfers() -> Response:
     return json_value({**sample, name: orjson.Fragment(largest.data)})
 
 
-DAYS = {"7": 7, "30": 30, "90": 90, "365": 365}
+WHOLE_TIME = "all"
+DAYS = {"7": 7, "30": 30, "90": 90, "365": 365, WHOLE_TIME: 1}
 
 page_views = Blueprint("pages_chain_statistics", __name__)
 CHART_DAYS = 60
@@ -101,7 +102,9 @@ SERIES = (
 def charts() -> Response:
     chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
     listed = statistics.days(reader(), length=DAYS[chosen])
-    days = json.loads(listed.data)
+    span, spans = "day", json.loads(listed.data)
+    if chosen == WHOLE_TIME:
+        span, spans = statistics.whole_time(reader())
     largest = statistics.shown_day(listed.last)
     transactions = largest.records if largest else []
     hooks.complete_transactions(reader(), transactions)
@@ -110,17 +113,20 @@ def charts() -> Response:
         chosen=chosen,
         choices=DAYS,
         days=listed,
-        charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
+        span=span,
+        charts=[c for series in SERIES if (c := _chart(spans, series, site().chain().symbol))],
         largest=largest,
         transactions=transactions,
         names=records.names_of(transactions),
     )
 
 
-def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
+def _chart(spans: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
+    """Return a chart of days, weeks or months; of addresses that were active, days alone."""
     points = [
-        Point(parameters.unix_seconds(f"{day['date']}T00:00:00Z"), int(day[series.field]))
-        for day in days
+        Point(parameters.unix_seconds(f"{span['date']}T00:00:00Z"), int(span[series.field]))
+        for span in spans
+        if series.field in span
     ]
     decimals = COIN_DECIMALS if series.is_coin else 0
     title = f"{series.title}, {symbol}" if series.is_coin else series.title

@@ -67,7 +67,7 @@
     const actions = [
       button("Test", async () => {
         await api(path + "/test", "POST");
-        await showDeliveries(webhook);
+        await showUntilSettled(webhook);
       }),
       " ",
       button("Deliveries", () => showDeliveries(webhook)),
@@ -93,7 +93,15 @@
     const {webhooks} = await api("/webhooks?owner=" + encodeURIComponent(form.owner.value.trim()));
     const names = ["URL", "Watches", "Events", "State", "Failures", "Actions"];
     byId("webhooks").replaceChildren(table(names, webhooks.map(rowOf), "This owner has no webhooks."));
-    byId("create").hidden = false;
+  }
+
+  // A receiver may take ten seconds; a failed attempt is repeated later.
+  async function showUntilSettled(webhook) {
+    for (let second = 0; second < 12; second += 1) {
+      const [newest] = await showDeliveries(webhook);
+      if (!newest || newest.status !== "pending" || newest.attempts) return;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
   }
 
   async function showDeliveries(webhook) {
@@ -114,6 +122,7 @@
     const names = ["Id", "Event", "Status", "Response", "Attempts", "Created", "Action"];
     byId("deliveries").replaceChildren(table(names, rows, "Nothing has been sent yet."), button("Refresh", () => showDeliveries(webhook)));
     byId("deliveries-section").hidden = false;
+    return deliveries;
   }
 
   function remember() {
@@ -136,6 +145,8 @@
   byId("create-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     complain(null);
+    if (!form.reportValidity()) return;
+    remember();
     const fields = new FormData(event.target);
     const eventTypes = fields.getAll("eventTypes");
     if (!eventTypes.length) return complain("Choose at least one kind of event.");

@@ -340,3 +340,25 @@ def test_large_values_of_many_runs_are_read_by_index(database_url):
         assert "transactions_by_value" in scans
         assert plan.sequential_scans() == set() and plan.buffers < 150
     database.close()
+
+
+TEN_YEARS = """
+INSERT INTO daily_stats (day, first_block, last_block, transaction_count, failed_transaction_count,
+    created_contract_count, token_transfer_count, dex_trade_count, gas_used, fees_wei, burnt_wei)
+SELECT DATE '2013-01-01' + n, -4000 + n, -4000 + n, 1, 0, 0, 0, 0, 1, 1, 1
+FROM generate_series(0, 3651) AS n
+"""
+
+
+def test_ten_years_are_drawn_by_month(postgres, template):
+    """At most as many points as months, from an index scan of the days."""
+    with postgres.cloned(template) as url:
+        fill(url)
+        client = indexing.client_over(url)
+        weeks = client.get("/charts?days=all").text
+        assert "<h1>Charts by week</h1>" in weeks and "Active addresses" not in weeks
+        assert "2023-11-13" in weeks and "2023-11-20" in weeks
+        execute(url, TEN_YEARS)
+        page = indexing.client_over(url).get("/charts?days=all").text
+        assert "<h1>Charts by month</h1>" in page and "2013-01-01" in page
+        assert len(page) < 150_000

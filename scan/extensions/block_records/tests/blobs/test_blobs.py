@@ -67,4 +67,34 @@ def test_a_transaction_has_gas_and_price_of_its_blobs(client, scenario):
         assert record["feeParts"]["blob"] == str(gas * price)
         page = client.get(f"/tx/{sent['hash']}").text
         assert f', {gas:,} gas for <data value="{price}">' in page
-        assert all(f'id="blob-{index}">{hash_}' in page for index, hash_ in enumerate(hashes))
+        assert all(
+            f'href="/blob/{hash_}" id="blob-{index}">{hash_}' in page
+            for index, hash_ in enumerate(hashes)
+        )
+
+
+def test_a_blob_has_a_page_with_the_transactions_that_carried_it(client, scenario):
+    for sent in carrying(scenario):
+        for hash_ in sent["blobVersionedHashes"]:
+            page = client.get(f"/blob/{hash_}")
+            assert page.status_code == 200
+            assert hash_ in page.text and f"/tx/{sent['hash']}" in page.text
+            assert f"/block/{sent['blockNumber']}" in page.text and "131,072 bytes" in page.text
+            assert f'href="/blob/{hash_}"' in client.get("/blobs").text
+            assert f'href="/blob/{hash_}"' in client.get(f"/block/{sent['blockNumber']}").text
+            assert client.get(f"/blob/{hash_.upper().replace('X', 'x')}").status_code == 200
+            filtered = client.get(f"/blob/{hash_}?blockFrom={sent['blockNumber'] + 10**6}")
+            assert filtered.status_code == 200
+
+
+def test_a_blob_that_nobody_carried_is_not_found(client):
+    assert client.get(f"/blob/0x01{'00' * 31}").status_code == 404
+    wrong = client.get("/blob/<script>alert(1)</script>")
+    assert wrong.status_code in (400, 404) and "<script>alert" not in wrong.text
+
+
+def test_lists_of_a_block_s_records_have_pages(client):
+    for path in ("/blobs", "/execution-requests", "/messages-to-l1"):
+        page = client.get(path)
+        assert page.status_code == 200 and f'href="/api/v1{path}' in page.text
+        assert client.get(f"{path}?no=1").status_code == 400

@@ -2,13 +2,15 @@
 -- have blocks in a range of dates, and the totals of the chain up to the end of each.
 -- params: span text, date_from date null, date_to date null, limit integer
 -- literals: none
--- returns: one row: index version, JSON array of {date, dateTo, isComplete, blocks, transactions, contracts,
---   gasUsed, fees, meanFee, meanGasPrice, successRate, totalTransactions, totalContracts, totalGasUsed}; isComplete: the
+-- returns: one row: index version, JSON array of {date, dateTo, isComplete, blocks, transactions, failedTransactions,
+--   newAddresses, contractsCreated, tokenTransfers, dexTrades, gasUsed, fees, burntFees, meanFee, meanGasPrice,
+--   successRate, totalTransactions, totalContracts, totalGasUsed}; isComplete: the
 --   newest block is of a later span; successRate is the share of transactions, from 0 to 1; amounts in wei
 -- index: daily_stats_pkey
 WITH days AS MATERIALIZED (
     SELECT s.day, s.last_block - s.first_block + 1 AS blocks, s.transaction_count, s.failed_transaction_count,
-        s.created_contract_count, s.gas_used, s.fees_wei,
+        s.created_contract_count, s.gas_used, s.fees_wei, s.new_address_count, s.token_transfer_count,
+        s.dex_trade_count, s.burnt_wei,
         sum(s.transaction_count) OVER up_to AS total_transactions,
         sum(s.created_contract_count) OVER up_to AS total_contracts,
         sum(s.gas_used) OVER up_to AS total_gas_used
@@ -18,6 +20,8 @@ WITH days AS MATERIALIZED (
     SELECT date_trunc(%(span)s, d.day::timestamp)::date AS first, sum(d.blocks) AS blocks,
         sum(d.transaction_count) AS transactions, sum(d.failed_transaction_count) AS failed,
         sum(d.created_contract_count) AS contracts, sum(d.gas_used) AS gas_used, sum(d.fees_wei) AS fees,
+        sum(d.new_address_count) AS new_addresses, sum(d.token_transfer_count) AS token_transfers,
+        sum(d.dex_trade_count) AS dex_trades, sum(d.burnt_wei) AS burnt_fees,
         max(d.total_transactions) AS total_transactions, max(d.total_contracts) AS total_contracts,
         max(d.total_gas_used) AS total_gas_used
     FROM days d
@@ -33,9 +37,14 @@ SELECT index_version(), json_list((
         'isComplete', p.first < date_trunc(%(span)s, (SELECT max(s.day) FROM daily_stats s)::timestamp),
         'blocks', p.blocks,
         'transactions', p.transactions,
-        'contracts', p.contracts,
+        'failedTransactions', p.failed,
+        'newAddresses', p.new_addresses,
+        'contractsCreated', p.contracts,
+        'tokenTransfers', p.token_transfers,
+        'dexTrades', p.dex_trades,
         'gasUsed', p.gas_used::text,
         'fees', p.fees::text,
+        'burntFees', p.burnt_fees::text,
         'meanFee', div(p.fees, greatest(p.transactions, 1))::text,
         'meanGasPrice', div(p.fees, greatest(p.gas_used, 1))::text,
         'successRate', round(1 - p.failed / greatest(p.transactions, 1), 4)::text,
