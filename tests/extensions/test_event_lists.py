@@ -53,6 +53,13 @@ def in_json(value):
     return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else value
 
 
+def in_csv(value):
+    """A value of JSON as CSV has it."""
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
 @pytest.fixture(scope="module")
 def followed(postgres, template, tmp_path_factory):
     with Anvil() as anvil, postgres.cloned(template) as url:
@@ -108,8 +115,8 @@ def test_pages_and_files_have_the_rows_of_the_view(followed):
             if file == "ndjson":
                 assert [json.loads(line) for line in response.text.splitlines()] == rows
             else:
-                read = csv.DictReader(io.StringIO(response.text.removeprefix("\ufeff")))
-                assert len([*read]) == len(rows)
+                read = csv.DictReader(io.StringIO(response.text.removeprefix("\ufeff"), newline=""))
+                assert [*read] == [{k: in_csv(v) for k, v in row.items()} for row in rows]
 
 
 @pytest.mark.thorough
@@ -189,7 +196,9 @@ def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
         for argument in event["arguments"]:
             has_field = f'name="{argument["parameter"]}"' in response.text
             assert has_field is (argument["parameter"] is not None)
-        assert f"/api/v1/contracts/{address}/events/{event['name']}?format=csv" in response.text
+        for file in ("csv", "ndjson"):
+            path = f"/api/v1/contracts/{address}/events/{event['name']}?format={file}"
+            assert f'href="{path}"' in response.text
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """A Foundry project's contracts, deployed beside a service that runs: their events are tables."""
 
 import sys
+from random import Random
 
 import pytest
 import requests
@@ -13,6 +14,7 @@ from tests.support.database import execute
 from tests.support.explorer import standard_input
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
+from tests.support.solidity import node_script
 
 pytestmark = pytest.mark.thorough
 
@@ -40,47 +42,138 @@ VIEWS = {
 }
 
 
-def test_each_event_of_a_foundry_project_has_a_view_within_seconds(database_url, open_folder):
+@pytest.fixture
+def deployed(database_url, open_folder):
+    """The contracts of a project, deployed beside a service that has its builds."""
     project = Project(SOURCES, standard_input(SOURCES, **SETTINGS))
-    folder = foundry(open_folder / "project", project)
     environment = {
         "DATABASE_URL": database_url,
-        "SCAN_ARTIFACTS": str(folder),
+        "SCAN_ARTIFACTS": str(foundry(open_folder / "project", project)),
         "SCAN_LOGS": "none",
         "SCAN_RATE_LIMIT_ANONYMOUS": "1000/second",
     }
-    with (
-        Anvil() as anvil,
-        scan_run(
-            (sys.executable, "-m", "scan"), open_folder, RPC_URL=anvil.url, **environment
-        ) as run,
-    ):
+    command = (sys.executable, "-m", "scan")
+    with Anvil() as anvil, scan_run(command, open_folder, RPC_URL=anvil.url, **environment) as run:
         run.wait_for_block(0, or_later=True)
-        owner = anvil.accounts[0]
-        for _, _, contract in project.contracts():
+        deployed = Deployed(database_url, anvil, run)
+        for _, name, contract in project.contracts():
             code = "0x" + contract["evm"]["bytecode"]["object"]
-            created = anvil.receipt_of(anvil.send(owner, None, data=code, gas=2_000_000))
-            sent = calldata("act(uint256)", 2)
-            anvil.send(owner, created["contractAddress"], data=sent, gas=200_000)
-        anvil.mine()
+            created = anvil.receipt_of(
+                anvil.send(anvil.accounts[0], None, data=code, gas=2_000_000)
+            )
+            deployed.contracts[name] = created["contractAddress"]
+            deployed.abis[name] = contract["abi"]
+        yield deployed
 
-        names = "SELECT view_name FROM event_views ORDER BY view_name"
-        wait_until(lambda: len(execute(database_url, names)) == 8, run.process)
-        complete = "SELECT count(*) FROM followed_contracts WHERE complete_from = 0"
-        wait_until(lambda: execute(database_url, complete) == [(4,)], run.process)
 
-        assert [execute(database_url, query) for query in VIEWS.values()] == [
-            [(2,)],
-            [("b",)],
-            [(["0", "0"],)],
-            [("0x01020304",)],
+class Deployed:
+    """The contracts by their names, with the ABIs of their builds."""
+
+    def __init__(self, url, anvil, run):
+        self.url, self.anvil, self.run = url, anvil, run
+        self.contracts, self.abis = {}, {}
+
+    def call(self, name, function, *values):
+        sent = calldata(function, *values)
+        self.anvil.send(self.anvil.accounts[0], self.contracts[name], data=sent, gas=400_000)
+
+    def wait_for(self, statement, *rows):
+        wait_until(lambda: execute(self.url, statement) == [*rows], self.run.process)
+
+    def read(self, path, **query):
+        answer = requests.get(f"{self.run.url}/api/v1{path}", params=query, timeout=WAIT_S)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def events(self):
+        """The rows of every view, which REST and ethers have, too; newest first."""
+        of_views = {}
+        for name, address in self.contracts.items():
+            for event in self.read(f"/contracts/{address}/events")["events"]:
+                listed = self.read(f"/contracts/{address}/events/{event['name']}", limit=100)[
+                    "events"
+                ]
+                rows = execute(
+                    self.url,
+                    f"SELECT to_jsonb(v) FROM {event['view']} v"  # noqa: S608
+                    " ORDER BY block_number DESC, log_index DESC",
+                )
+                assert len(listed) == len(rows) == event["count"]
+                for log, (row,) in zip(listed, rows, strict=True):
+                    assert (log["blockNumber"], log["logIndex"], log["transactionHash"]) == (
+                        *(row["block_number"], row["log_index"], row["transaction_hash"]),
+                    )
+                    for argument in event["arguments"]:
+                        value = row[argument["column"]]
+                        shown = str(value) if type(value) is int else value
+                        assert log["args"][argument["name"]] == shown
+                of_views[event["view"]] = [log["args"] for log in listed]
+                assert self.by_ethers(name, address, listed) == of_views[event["view"]]
+        return of_views
+
+    def by_ethers(self, name, address, listed):
+        """What ethers makes of the node's logs."""
+        logs = [
+            log
+            for block in {log["blockNumber"] for log in listed}
+            for log in self.anvil.call(
+                "eth_getLogs", {"address": address, "fromBlock": hex(block), "toBlock": hex(block)}
+            )
         ]
-        listed = scan("events", "list", DATABASE_URL=database_url)
-        assert listed.stdout.count(", of a build") == 4
-        [(vault,)] = execute(
-            database_url,
-            "SELECT encode(address, 'hex') FROM followed_contracts WHERE name = 'vault'",
-        )
-        path = f"{run.url}/api/v1/contracts/0x{vault}/events/Deposit?owner={owner}"
-        read = requests.get(path, timeout=WAIT_S).json()
-        assert [log["args"]["amount"] for log in read["events"]] == ["2"]
+        by_place = {(int(log["blockNumber"], 16), int(log["logIndex"], 16)): log for log in logs}
+        asked = [
+            {"event": log["name"], **by_place[log["blockNumber"], log["logIndex"]]}
+            for log in listed
+        ]
+        return node_script("decode_events.cjs", stdin={"abi": self.abis[name], "logs": asked})
+
+
+def test_each_event_of_a_foundry_project_has_a_view_within_seconds(deployed):
+    anvil, url = deployed.anvil, deployed.url
+    for name in deployed.contracts:
+        deployed.call(name, "act(uint256)", 2)
+    anvil.mine()
+    deployed.wait_for("SELECT count(*) FROM event_views", (8,))
+    deployed.wait_for("SELECT count(*) FROM followed_contracts WHERE complete_from = 0", (4,))
+    assert [execute(url, query) for query in VIEWS.values()] == [
+        [(2,)],
+        [("b",)],
+        [(["0", "0"],)],
+        [("0x01020304",)],
+    ]
+    listed = scan("events", "list", DATABASE_URL=url)
+    assert listed.stdout.count(", of a build") == 4
+    read = deployed.read(
+        f"/contracts/{deployed.contracts['Vault']}/events/Deposit", owner=anvil.accounts[0]
+    )
+    assert [log["args"]["amount"] for log in read["events"]] == ["2"]
+
+
+@pytest.mark.long
+def test_views_rest_and_ethers_agree_through_forks_and_after_a_rebuild(deployed):
+    anvil, url, random = deployed.anvil, deployed.url, Random(102)
+    newest = "SELECT max(number)::integer FROM blocks"
+
+    def act(blocks):
+        for _ in range(blocks):
+            for name in random.choices([*deployed.contracts], k=3):
+                deployed.call(
+                    name, *random.choice([("act(uint256)", random.randrange(9)), ("close()",)])
+                )
+            anvil.mine()
+        deployed.wait_for(newest, (anvil.head(),))
+
+    act(14)
+    deployed.wait_for("SELECT count(*) FROM event_views", (8,))
+    deployed.wait_for("SELECT count(*) FROM followed_contracts WHERE complete_from = 0", (4,))
+    for depth in (12, 3, 12):
+        before = deployed.events()
+        assert len(before) == 8
+        anvil.reorganise(depth)
+        act(depth + 1)
+        assert deployed.events() != before
+    before = deployed.events()
+    done = scan("rebuild", "contract_events", DATABASE_URL=url)
+    assert done.returncode == 0, done.stderr
+    deployed.wait_for("SELECT count(*) FROM table_rebuilds", (0,))
+    assert deployed.events() == before

@@ -97,17 +97,20 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
         following.make_views()
         total = following.missing_blocks(options.address)
         progress = long_work.Progress(max(total, 1), f"{added.name}: filled")
-        problem = None
+        problem, filled = None, 0
         while not work.stop.is_set():
             fill = next((f for f in following.fills() if f.address == options.address), None)
             if fill is None:
                 break
-            if following.fill(fill) is None:
+            if (count := following.fill(fill)) is not None:
+                filled += count
+            else:  # perhaps as the indexer fills them, too
                 problem = _contract(following, options.address).problem
                 if problem is not None:
                     break
                 work.stop.wait(long_work.POLL_S)
-            progress.show(total - following.missing_blocks(options.address))
+                filled = total - following.missing_blocks(options.address)
+            progress.show(filled)
         progress.end()
         contract = _contract(following, options.address)
         print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")

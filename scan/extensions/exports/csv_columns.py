@@ -42,13 +42,17 @@ class Column(NamedTuple):
 
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
+_NUMBER_IN_JSON = re.compile(r'("-?[0-9]+(?:\.[0-9]+)?")', re.ASCII)
 
 
 def plain(value: Any) -> Cell:
     """Return a value of JSON as a cell: numbers in their digits, flags and lists as in JSON."""
     if value is None or (isinstance(value, str) and _NUMBER.fullmatch(value)):
         return value
-    return csv_text.text(value if isinstance(value, str) else orjson.dumps(value).decode())
+    if isinstance(value, str):
+        return csv_text.text(value)
+    parts = _NUMBER_IN_JSON.split(orjson.dumps(value).decode())  # every second one is a number
+    return "".join(part if n % 2 else csv_text.text(part) for n, part in enumerate(parts))
 
 
 GROUPS = {

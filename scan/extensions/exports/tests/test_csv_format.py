@@ -56,6 +56,13 @@ def test_no_separator_makes_a_formula_of_text(written):
                 assert cell.strip()[:1] not in set(FORMULA_SIGNS), (separator, row)
 
 
+def test_numbers_in_lists_stay_numbers_and_texts_beside_them_no_formulas():
+    written = ["-5", ["1.5", "-0.5"], "=1+1", "-5+1", 'a"-5"=b', {"-5": "-7", "@x": False}]
+    assert csv_columns.plain(written) == (
+        '["-5",["1.5","-0.5"],"\'=1+1","\'-5+1","a\\"\'-5\\"\'=b",{"-5":"-7","\'@x":false}]'
+    )
+
+
 EXACT_AMOUNTS = [
     ("0", 18, "0"),
     ("1", 18, "0.000000000000000001"),
