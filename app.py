@@ -122,9 +122,8 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     of_extensions = [blueprint for part in registry.parts(Api) for blueprint in part.blueprints]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
-    documentation.add_routes(
-        app, settings.base_path, documentation_page if settings.pages else None
-    )
+    in_page = documentation_page if settings.pages else None
+    documentation.add_routes(app, settings.base_path, in_page, needs_key=settings.needs_key)
     handle_errors(app)
     return [i for part in registry.parts(Interfaces) for i in part.register(app, settings)]
 

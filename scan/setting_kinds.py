@@ -35,6 +35,7 @@ _OWN_PATHS = set(
     tokens trades txs watchlist webhooks address/ api/ block/ docs/ static/ token/ tx/
     """.split()
 )
+_OWN_MACHINE = "127.0.0.0/8,::1/128"
 _OTHER_HEADERS = set(
     """
     accept authorization connection content-length content-type cookie host origin referer
@@ -314,11 +315,18 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
 
 
-def _header_name(text: str) -> str:
-    require(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,99}", text))
-    name = text.lower()
-    require(name not in _OTHER_HEADERS, "this header has another meaning")
-    return name
+class ProxyHeader(NamedTuple):
+    """A header that is believed of peers in some networks alone."""
+
+    name: str
+    networks: tuple[Network, ...]
+
+
+def _proxy_header(text: str) -> ProxyHeader:
+    name, has_networks, networks_ = text.partition(" from ")
+    require(re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,99}", name))
+    require(name.lower() not in _OTHER_HEADERS, "this header has another meaning")
+    return ProxyHeader(name, _networks(networks_ if has_networks else _OWN_MACHINE))
 
 
 _STORAGES = "a storage that can count, such as memory:// or redis://host:6379"
@@ -350,7 +358,11 @@ certificates = Kind(
 )
 rate = _text_kind("rate", "a rate such as 10/minute or 1000 per 2 hours", _RATE.fullmatch)
 storage_url = Kind("storage", _STORAGES, _storage_url, absolute_parameters)
-header_name = Kind("header", "the name of a header, such as X-Forwarded-User", _header_name)
+proxy_header = Kind(
+    "header",
+    "a header such as X-Forwarded-User, or X-Forwarded-User from 10.0.0.0/8",
+    _proxy_header,
+)
 networks = Kind(
     "networks", "networks such as 10.0.0.0/8 or fd00::/8, separated by commas", _networks
 )

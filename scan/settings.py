@@ -12,7 +12,16 @@ from scan import registry, setting_kinds
 from scan.errors import SettingError
 from scan.parameters import nearest
 from scan.registry import Part
-from scan.setting_kinds import Kind, Network, Variable, read_variables, require, setting, variables
+from scan.setting_kinds import (
+    Kind,
+    Network,
+    ProxyHeader,
+    Variable,
+    read_variables,
+    require,
+    setting,
+    variables,
+)
 
 Palette = tuple[tuple[str, tuple[str, str]], ...]
 
@@ -142,10 +151,8 @@ class Settings:
     max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", setting_kinds.integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
     trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", setting_kinds.integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
     owner_auth: str = setting("SCAN_OWNER_AUTH", setting_kinds.one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")
-    access: str = setting("SCAN_ACCESS", setting_kinds.one_of("open", "keys"), "open", "`keys`: everything but `/healthz`, `/readyz` without details and the form at `/sign-in` needs an API key, whose cookie opens the pages")
-    proxy_user_header: str = setting("SCAN_PROXY_USER_HEADER", setting_kinds.header_name, "none", "with `SCAN_ACCESS=keys`: the header in which a proxy names the person whom it has signed in; it must remove the clients' own. Needs `SCAN_TRUSTED_PROXIES`", unset="")
-    proxy_networks: tuple[Network, ...] = setting("SCAN_PROXY_NETWORKS", setting_kinds.networks, "127.0.0.0/8,::1/128", "networks of the proxies whose `SCAN_PROXY_USER_HEADER` is believed")
-    wallet_keys: str = setting("SCAN_WALLET_KEYS", setting_kinds.one_of("auto", "on", "off"), "auto", "`off`: wallets make no API keys, `scan key create` does; `auto`: off with `SCAN_ACCESS=keys`")
+    access: str = setting("SCAN_ACCESS", setting_kinds.one_of("open", "keys", "keys+wallets"), "open", "`keys`: everything but `/healthz`, `/readyz` without details and the form at `/sign-in` needs an API key of `scan key create`; `keys+wallets`: who has access may make keys by a wallet, too")
+    proxy_user_header: ProxyHeader | None = setting("SCAN_PROXY_USER_HEADER", setting_kinds.proxy_header, "none", "with `SCAN_ACCESS=keys` and `SCAN_TRUSTED_PROXIES`: the header in which a proxy on this machine, or `from` networks (`X-Forwarded-User from 10.0.0.0/8`), names the person whom it has signed in; it must remove its clients' own", unset=None)
     webhook_allow_networks: tuple[Network, ...] = setting("SCAN_WEBHOOK_ALLOW_NETWORKS", setting_kinds.networks, "none", "networks to which webhooks may be sent, besides public addresses", unset=())
     delivers: bool = setting("SCAN_DELIVERY", setting_kinds.switch("on", "off"), "on", "`off`: the API process sends no webhooks")
     sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", setting_kinds.switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
@@ -177,11 +184,11 @@ class Settings:
 
     @property
     def needs_key(self) -> bool:
-        return self.access == "keys"
+        return self.access != "open"
 
     @property
     def wallets_make_keys(self) -> bool:
-        return self.wallet_keys == "on" or (self.wallet_keys == "auto" and not self.needs_key)
+        return self.access != "keys"
 
     @property
     def logs_requests(self) -> bool:
@@ -217,7 +224,8 @@ class Settings:
 
 def _require_proxy(settings: Settings) -> None:
     """Raise SettingError where a header would be believed of everybody, or of nobody."""
-    name = settings.proxy_user_header
+    header = settings.proxy_user_header
+    name = header.name if header else ""
     if name and not settings.trusted_proxies:
         reason = "only a proxy may name people: set SCAN_TRUSTED_PROXIES"
         raise SettingError("SCAN_PROXY_USER_HEADER", name, reason)

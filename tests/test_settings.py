@@ -111,6 +111,18 @@ WRONG = {
         *("memory", "memcached://h", "nonsense://", "async+redis://[::1]:1", "redis://"),
         *("redis://[::1", "redis://a b", "valkey://h"),
     ),
+    "header": (
+        "X Forwarded",
+        "X_User",
+        "9x",
+        "X-User:",
+        "Host",
+        "cookie",
+        "X-API-Key",
+        "é",
+        "X-User from",
+        "X-User from x",
+    ),
     "networks": ("10.0.0.1/8", "localhost", "10.0.0.0/8,"),
     "bulk backfill": ("on", "0", "-1", "AUTO", "9" * 400),
     "kept blocks": ("-1", "30 days", "5 000 blocks", "x blocks"),
@@ -206,7 +218,7 @@ def test_a_node_is_named_without_its_key(text, shown):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 45 and len(names) == len(set(names))
+    assert len(names) <= 46 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():
@@ -223,3 +235,23 @@ def test_no_base_path_is_a_path_of_the_applications_own():
         for base_path in (f"/{first}", *((f"/{first}/bsc",) if more else ())):
             with pytest.raises(SettingError, match="SCAN_BASE_PATH"):
                 Settings.from_environment({"SCAN_BASE_PATH": base_path})
+
+
+@pytest.mark.check
+def test_a_header_names_people_where_a_proxy_sets_it_alone():
+    given = {"SCAN_PROXY_USER_HEADER": "X-Forwarded-User"}
+    for more, words in (
+        ({"SCAN_ACCESS": "keys"}, "set SCAN_TRUSTED_PROXIES"),
+        ({"SCAN_TRUSTED_PROXIES": "1"}, "without SCAN_ACCESS=keys"),
+    ):
+        with pytest.raises(SettingError, match=words):
+            Settings.from_environment(given | more)
+    settings = Settings.from_environment(
+        given | {"SCAN_ACCESS": "keys", "SCAN_TRUSTED_PROXIES": "1"}
+    )
+    header = settings.proxy_user_header
+    assert (header.name, [*map(str, header.networks)]) == (
+        "X-Forwarded-User",
+        ["127.0.0.0/8", "::1/128"],
+    )
+    assert not settings.wallets_make_keys and Settings().wallets_make_keys

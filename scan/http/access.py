@@ -179,16 +179,16 @@ class Gate:
     def _user(self, environ: Environ) -> str | None:
         """Return the name that a trusted proxy gives; None of another peer's, of none, or of one
         that stands twice, which the server joins by a comma."""
-        name = self.settings.proxy_user_header
-        if not name:
+        header = self.settings.proxy_user_header
+        if header is None:
             return None
-        user = environ.get(f"HTTP_{name.upper().replace('-', '_')}", "").strip()
+        user = environ.get(f"HTTP_{header.name.upper().replace('-', '_')}", "").strip()
         try:
             peer = ip_address(environ.get("REMOTE_ADDR") or "")
         except ValueError:
             return None
         peer = getattr(peer, "ipv4_mapped", None) or peer
-        is_proxy = any(peer in network for network in self.settings.proxy_networks)
+        is_proxy = any(peer in network for network in header.networks)
         is_name = 0 < len(user) <= MAX_USER and user.isprintable() and "," not in user
         return user if is_proxy and is_name else None
 

@@ -207,10 +207,11 @@ class RateLimit:
             cached = self.key_lookup.find_cached(caller.api_key)
             if cached is not None:
                 return caller, cached.key, False
-        ceiling = Window(self.limiter.address_rate, state.client)
-        admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
-        if admission.refusal is not None:
-            return admission
+        if not state.has_ceiling_charged:
+            ceiling = Window(self.limiter.address_rate, state.client)
+            admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
+            if admission.refusal is not None:
+                return admission
         yield Wait.THREAD
         if caller.api_key is None:
             body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)

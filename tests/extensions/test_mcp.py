@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
+from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S, forked_python, indexing, openapi_document, serving, solidity
 from tests.support.wallets import new_wallet, obtain_key
 
@@ -71,6 +72,21 @@ def ask(request, demo_url):
         return call(stdio_client(command), tool, **arguments)
 
     return over_http if request.param == "http" else over_stdin
+
+
+@pytest.mark.thorough
+def test_where_access_needs_a_key_tools_have_the_callers(own_index):
+    url, key = own_index.url, made_key(own_index.url, 1000)
+    rpc_url = own_index.settings.rpc_urls[0]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    message["params"] = {"name": "get_block", "arguments": {"block": "1"}}
+    accepted = {"Accept": "application/json, text/event-stream", "X-API-Key": key.text}
+    with serving.gunicorn(url, RPC_URL=rpc_url, SCAN_ACCESS="keys") as address:
+        refused = requests.post(f"{address}/mcp", json=message, timeout=WAIT_S)
+        assert refused.status_code == 401
+        answer = requests.post(f"{address}/mcp", json=message, headers=accepted, timeout=WAIT_S)
+        assert answer.status_code == 200 and "isError" in answer.text
+        assert '"isError":true' not in answer.text and "parentHash" in answer.text
 
 
 def api(demo_url, path):

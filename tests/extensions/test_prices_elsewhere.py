@@ -132,5 +132,5 @@ def test_only_a_trade_that_transfers_bear_has_a_worth(is_backed):
         "backedByTransfers": is_backed,
     }
     create_app(settings_for(NOWHERE, NOWHERE))
-    tables = site._templates().get_template("tables.html").make_module()
+    tables = site.templates().get_template("tables.html").make_module()
     assert ("≈" in tables.trades_table([trade], {}, prices=prices)) == (is_backed is True)

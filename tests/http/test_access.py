@@ -11,6 +11,7 @@ import pytest
 from werkzeug.test import Client
 
 from scan.http.access import COOKIE, SESSION_S, signer
+from scan.setting_kinds import proxy_header
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
 
@@ -198,12 +199,10 @@ def test_what_one_reads_from_the_cache_is_no_answer_to_another(ask, key):
 def test_wallets_make_no_keys_unless_allowed(ask, key, own_index):
     refused = ask("/api/v1/keys", "POST", X_API_Key=key.text)
     assert (refused.status_code, refused.json["code"]) == (403, "wallet_keys_off")
-    allowed = own_index.client(access="keys", wallet_keys="on", **LIMITS)
+    allowed = own_index.client(access="keys+wallets", **LIMITS)
     assert allowed.post("/api/v1/keys", json={}).status_code == 401
     asked = allowed.post("/api/v1/keys", json={}, headers={"X-API-Key": key.text})
     assert asked.status_code == 400
-    closed = own_index.client(wallet_keys="off", **LIMITS)
-    assert closed.post("/api/v1/keys", json={}).status_code == 403
 
 
 # People
@@ -342,7 +341,8 @@ def test_an_open_explorer_has_no_form(own_index):
 
 @pytest.fixture(scope="module")
 def behind_proxy(own_index):
-    settings = {"trusted_proxies": 1, "proxy_user_header": "x-forwarded-user"}
+    header = proxy_header("X-Forwarded-User")
+    settings = {"trusted_proxies": 1, "proxy_user_header": header}
     return own_index.client(access="keys", **settings, **LIMITS)
 
 

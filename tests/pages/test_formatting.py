@@ -170,7 +170,7 @@ NOW = "2023-11-14 22:13:20 UTC"
 
 
 def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
-    templates = site._templates()
+    templates = site.templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
     macro = templates.get_template("macros.html").make_module().item
     assert 'href="/nft/0xaa/7"' in macro("0xaa", "7")

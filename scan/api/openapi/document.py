@@ -300,14 +300,14 @@ def _body(declared_as: Json) -> Json:
     return {"required": True, "content": {"application/json": content}}
 
 
-def document(base_path: str = "") -> Json:
-    """Return the document."""
+def document(base_path: str = "", *, needs_key: bool = False) -> Json:
+    """Return the document; with `needs_key` nothing is served without one (SCAN_ACCESS)."""
     return {
         "openapi": "3.1.0",
         "info": {**declared("info"), "version": VERSION},
         "servers": [{"url": base_path or "/", "description": "This server."}],
         # Operations that require a key override this.
-        "security": [*ANONYMOUS, *KEYS],
+        "security": KEYS if needs_key else [*ANONYMOUS, *KEYS],
         "tags": [
             *({"name": name, **tag} for name, tag in declared("tags").items()),
             {"name": "Service", "description": "The state of the service; not rate limited."},

@@ -115,9 +115,9 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
     return blueprint
 
 
-def add_routes(app: Flask, base_path: str, in_page: InPage | None) -> None:
+def add_routes(app: Flask, base_path: str, in_page: InPage | None, *, needs_key: bool) -> None:
     """Add the document, which app.extensions keeps as scan.document, and its pages."""
-    made = functools.cache(lambda: document(base_path))
+    made = functools.cache(lambda: document(base_path, needs_key=needs_key))
     app.extensions["scan.document"] = made
     app.register_blueprint(describe(made))
     app.register_blueprint(docs(made, in_page), url_prefix="/docs")

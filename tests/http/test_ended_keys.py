@@ -1,0 +1,39 @@
+"""A response that is being sent when its key is revoked."""
+
+import socket
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.http.test_limits_of_cached_responses import made_key
+from tests.support import WAIT_S
+from tests.support.database import execute
+from tests.support.serving import gunicorn
+
+pytestmark = pytest.mark.thorough
+REQUEST = "GET /api/v1/transactions?limit=100 HTTP/1.1\r\nHost: scan\r\nX-API-Key: {}\r\n\r\n"
+REQUESTS = 400  # more than the system's buffers take of their responses
+
+
+def test_what_a_client_has_yet_to_take_ends_with_the_key(own_index):
+    """Within 5 s, where a client that takes nothing would have 20 s or more."""
+    url = own_index.settings.database_url
+    key = made_key(url, 100_000)
+    with gunicorn(url, SCAN_RATE_LIMIT_ADDRESS="100000/minute") as address, socket.socket() as slow:
+        place = urlsplit(address)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(WAIT_S)
+        slow.connect((place.hostname, place.port))
+        slow.sendall(REQUEST.format(key.text).encode() * REQUESTS)
+        slow.recv(1, socket.MSG_PEEK)
+        execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
+        time.sleep(6)
+        received = b""
+        try:
+            while piece := slow.recv(1024 * 1024):
+                received += piece
+        except ConnectionResetError:
+            pass
+    assert 0 < received.count(b"HTTP/1.1 200 OK") < REQUESTS
+    assert b"HTTP/1.1 401" not in received
