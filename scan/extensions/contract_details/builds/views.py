@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.extensions.contract_details.builds.deployment_names import DeploymentNames
 from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
 from scan.http.background_threads import WorkerThread
@@ -17,7 +18,14 @@ EVERY_S = 0.5
 
 def watch(core: Services) -> Iterator[WorkerThread]:
     if core.settings.of(Settings).artifacts:
-        step = BuildWatch(core.sources.get(Builds), core.writes, core.verifier).step
+        builds = core.sources.get(Builds)
+        watched = BuildWatch(builds, core.writes, core.verifier)
+        names = DeploymentNames(builds, core.writes)
+
+        def step() -> bool:
+            names.step()
+            return watched.step()
+
         yield WorkerThread("builds", step, EVERY_S, core.writes, "builds are not compared")
 
 
