@@ -146,7 +146,7 @@ def address_head(
     sections = [section.read(key, account) for section in hooks.sections_of(hooks.AddressSection)]
     of_sections = (address for section in sections for address in section.addresses)
     others = (*map(to_hex, filter(None, makers)), *of_sections, *more)
-    names = names_of((*records, account.more), to_hex(key), *others)
+    names = names_of((*records, dict(account.more)), to_hex(key), *others)
     values = {
         "tab": tab,
         "address": to_hex(key),

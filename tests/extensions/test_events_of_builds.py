@@ -42,10 +42,10 @@ VIEWS = {
 
 def test_each_event_of_a_foundry_project_has_a_view_within_seconds(database_url, open_folder):
     project = Project(SOURCES, standard_input(SOURCES, **SETTINGS))
-    folder = foundry(open_folder / "project", project)
+    folder = foundry(open_folder / "contracts", project)
+    (folder.parent / "foundry.toml").touch()
     environment = {
         "DATABASE_URL": database_url,
-        "SCAN_ARTIFACTS": str(folder),
         "SCAN_LOGS": "none",
         "SCAN_RATE_LIMIT_ANONYMOUS": "1000/second",
     }
@@ -56,6 +56,7 @@ def test_each_event_of_a_foundry_project_has_a_view_within_seconds(database_url,
         ) as run,
     ):
         run.wait_for_block(0, or_later=True)
+        assert f"Builds: {folder} (found;" in run.output()
         owner = anvil.accounts[0]
         for _, _, contract in project.contracts():
             code = "0x" + contract["evm"]["bytecode"]["object"]

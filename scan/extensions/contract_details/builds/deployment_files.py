@@ -42,16 +42,16 @@ log = logging.getLogger(__name__)
 class Deployment(NamedTuple):
     """A contract that a deployment says it created. `transaction` is the hash of the creation's,
     None where it is not said; `contract` the contract's name, None where only its code tells it.
-    `count` is its number among those of this name in the run, `origin` names the run."""
+    `place` is its number among those of this name in the run, `origin` names the run."""
 
     address: bytes
     transaction: bytes | None
     contract: str | None
-    count: int
+    place: int
     origin: str
 
     def name(self, contract: str) -> str:
-        number = f" #{self.count}" if self.count > 1 else ""
+        number = f" #{self.place}" if self.place > 1 else ""
         return f"{contract}{number} ({self.origin})"
 
 

@@ -17,7 +17,7 @@ EVERY_S = 0.5
 
 
 def watch(core: Services) -> Iterator[WorkerThread]:
-    if core.settings.of(Settings).artifacts:
+    if core.settings.of(Settings).folders:
         builds = core.sources.get(Builds)
         watched = BuildWatch(builds, core.writes, core.verifier)
         names = DeploymentNames(builds, core.writes)
@@ -30,12 +30,12 @@ def watch(core: Services) -> Iterator[WorkerThread]:
 
 
 def _read() -> Mapping[str, Any]:
-    folders = missing(services().settings.of(Settings).artifacts)
+    folders = missing(services().settings.of(Settings).folders)
     return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
 
 
 HOOKS = (
-    Service(make=lambda core: Builds(core.settings.of(Settings).artifacts), base=BuiltCreations),
+    Service(make=lambda core: Builds(core.settings.of(Settings).folders), base=BuiltCreations),
     Worker(threads=watch),
     Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),)),
 )
