@@ -107,6 +107,8 @@ def get_address(address: str) -> Response:
         "creation": None,
     }
     detail |= {**account.more, **names}
+    if known := addresses.KNOWN_ADDRESSES.get(to_hex(key)):
+        detail["knownName"] = known
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = contracts.creation_record(account.creation)
     return json_value(detail)

@@ -37,6 +37,20 @@ class Commands(Part, module="command_options"):
     """Options by the command that has them, and what it does with them."""
 
 
+class FoundForRun(NamedTuple):
+    """Variables that `scan run` sets for the processes it starts, and the line that says why."""
+
+    environment: Mapping[str, str]
+    line: str
+
+
+class RunSettings(Part, module="run_settings"):
+    """What `scan run` finds by itself beside a node of the operator's."""
+
+    find: Callable[[Settings], FoundForRun]
+    """Returns what a setting that is not given is to be."""
+
+
 class AutomaticBackfill(Part, module="indexing"):
     """Filling an empty index that is far behind."""
 

@@ -18,8 +18,10 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scan import registry
 from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
+from scan.commands.hooks import RunSettings
 from scan.commands.long_work import start
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StartFailed
@@ -28,6 +30,7 @@ from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer import chain_identity, progress
 from scan.observability.logs import print_lines
+from scan.setting_kinds import node_origins
 from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -140,8 +143,16 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 
-def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
-    """Run everything for the chain of RPC_URL, or of a node that this process starts."""
+def run_chain(settings: Settings, own_node: OwnNode | None = None, node: str = "") -> int:
+    """Run everything for the chain of RPC_URL, or of a node that this process starts. `node` is
+    what the start says of the node, by default where it is."""
+    environment: dict[str, str] = {}
+    if own_node is None:
+        found = [part.find(settings) for part in registry.parts(RunSettings)]
+        node = node or node_origins(",".join(settings.rpc_urls))
+        lines = (of_part.line for of_part in found)
+        print_lines(f"Page:   {settings.base_url}", f"Node:   {node}", *lines)
+        environment = {name: text for f in found for name, text in f.environment.items()}
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     startup.on_stop_signals(stop.set)
@@ -150,13 +161,18 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
         if settings.database_url:
             if own_node is not None:
                 settings = own_node.start(settings)
-            _run_children(settings, stop, own_node=own_node)
+            _run_children(settings, stop, environment, own_node=own_node)
         else:
-            _run_with_postgres(settings, stop, own_node)
+            _run_with_postgres(settings, stop, environment, own_node)
     return 0
 
 
-def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnNode | None) -> None:
+def _run_with_postgres(
+    settings: Settings,
+    stop: threading.Event,
+    environment: Mapping[str, str],
+    own_node: OwnNode | None,
+) -> None:
     """Run on the embedded PostgreSQL, with one database per chain. When the node serves a different
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
@@ -171,7 +187,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
             if name and not stop.is_set():
                 if name not in postgres.databases():
                     _name_older(postgres, name)
-                _follow_chain(settings, postgres, name, stop, own_node)
+                _follow_chain(settings, postgres, name, stop, environment, own_node)
     finally:
         log.info("stopping PostgreSQL")
         startup.withdraw_database(settings)
@@ -239,6 +255,7 @@ def _follow_chain(
     postgres: EmbeddedPostgres,
     name: str,
     stop: threading.Event,
+    environment: Mapping[str, str],
     own_node: OwnNode | None,
 ) -> None:
     """Run indexer and API until stopped, or until the node serves another chain."""
@@ -247,12 +264,12 @@ def _follow_chain(
     settings = replace(settings, database_url=url, read_database_url=read_url)
     startup.publish_database(settings)
     if own_node is not None:
-        return _run_children(settings, stop, postgres, own_node=own_node)
+        return _run_children(settings, stop, environment, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
     over = threading.Event()
     threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
     try:
-        _run_children(settings, stop, postgres, over)
+        _run_children(settings, stop, environment, postgres, over)
     finally:
         over.set()
 
@@ -260,6 +277,7 @@ def _follow_chain(
 def _run_children(
     settings: Settings,
     stop: threading.Event,
+    environment: Mapping[str, str],
     postgres: EmbeddedPostgres | None = None,
     over: threading.Event | None = None,
     *,
@@ -269,7 +287,7 @@ def _run_children(
     startup.prepare_database(settings, reads=True, may_be_away=False)
     if own_node is not None:
         own_node.fill(settings)
-    environment = child_environment(settings)
+    environment = {**child_environment(settings), **environment}
     children = [
         ChildProcess("indexer", environment, "index"),
         ChildProcess("api", environment, "serve"),

@@ -144,11 +144,10 @@ def address_head(
     account = account or _account(key)
     counts, created = account.counts, account.creation
     makers = (created.creator, created.factory) if created else ()
-    of_extensions = (value for value in account.more.values() if isinstance(value, str))
     sections = [section.read(key, account) for section in hooks.sections_of(hooks.AddressSection)]
     of_sections = (address for section in sections for address in section.addresses)
-    others = (*map(to_hex, filter(None, makers)), *of_extensions, *of_sections, *more)
-    names = names_of(records, to_hex(key), *others)
+    others = (*map(to_hex, filter(None, makers)), *of_sections, *more)
+    names = names_of((*records, dict(account.more)), to_hex(key), *others)
     values = {
         "tab": tab,
         "address": to_hex(key),

@@ -2,11 +2,9 @@
 where the page begins wherever the row has moved, and decoded arguments as people read them.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,7 +18,7 @@ from scan.http.current_request import reader
 from scan.pages import formatting
 from scan.pages.formatting import amount, as_json, grouped, short_amount
 from scan.queries import addresses, blocks, cursors, transactions
-from scan.queries.addresses import AddressNames
+from scan.queries.addresses import KNOWN_ADDRESSES, AddressNames
 
 MAX_NAMED = 500  # addresses per page that are shown by name
 # Fields of records that are addresses, those of user operations, authorizations, contracts and
@@ -33,12 +31,7 @@ ADDRESS_FIELDS = frozenset(
     """.split()
 )
 
-# Names of addresses that mean one thing on every chain: precompiled contracts, what tools call
-# without code, and contracts at addresses that follow from their code.
-KNOWN_ADDRESSES: dict[str, str] = json.loads(
-    Path(__file__).with_name("known_addresses.json").read_text()
-)
-NAMELESS = dict.fromkeys(("name", "label", "token", "contract", "pool"))
+NAMELESS = dict.fromkeys(("name", "label", "token", "contract", "pool", "known"))
 
 Record = dict[str, Any]
 Names = Mapping[str, Any]
@@ -83,9 +76,9 @@ def requested_tab(tabs: Sequence[str]) -> str:
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records, in what they moved, and of `more`. Links
-    show `name`: the operator's label, else a pool's pair, else a token's own name, else that of the
-    verified source, else that of KNOWN_ADDRESSES. Beside addresses without one they show `claim`, a
-    name that the address has chosen."""
+    show `name`: the operator's label, else a pool's pair, else a token's own name, else that of its
+    deployment, else that of the verified source, else that of KNOWN_ADDRESSES. Beside addresses
+    without one they show `claim`, a name that the address has chosen."""
     records = [*records]
     records += [change for record in records for change in record.get("moved", ())]
     of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
@@ -98,7 +91,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
             if formatting.is_blank(token.get(key)) and key in token:
                 token[key] = ""  # its address identifies it better
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
-        name["name"] = name["label"] or pair or token.get("name") or name["contract"]
+        own = name["label"] or pair or token.get("name")
+        name["name"] = own or name["known"] or name["contract"]
     for known in KNOWN_ADDRESSES.keys() & map(to_hex, keys):
         indexed = names.get(known, NAMELESS)
         names[known] = {**indexed, "name": indexed["name"] or KNOWN_ADDRESSES[known]}

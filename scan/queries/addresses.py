@@ -7,6 +7,7 @@ whoever has the address: it is shown beside the address, never instead of it.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -22,6 +23,11 @@ from scan.queries.contracts import IndexedCreation, creation_of
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
 
+# Names of addresses that mean one thing on every chain: precompiled contracts, what tools call
+# without code, and contracts at addresses that follow from their code.
+KNOWN_ADDRESSES: dict[str, str] = orjson.loads(
+    Path(__file__).with_name("known_addresses.json").read_bytes()
+)
 UNREAD = "The node does not respond, and this balance has not been read yet."
 
 

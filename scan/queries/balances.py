@@ -101,7 +101,7 @@ def completed(
     block: served_chain.BlockId | None = None,
 ) -> P:
     """Return a page of balances with those corrected that events do not tell, and marked."""
-    if MARK not in page.data and token is None:
+    if MARK not in page.data and token is None and not reader.is_development:
         return page
     records = orjson.loads(page.data)
     correct(reader, records, token, holder, block)
@@ -122,22 +122,24 @@ def correct(
     A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
     its own `tokenId`, if any. One whose balance the token or the node does not give gets
     `inconsistentSince`; or `balancesSince`, the block that it is known from, where the token is
-    older than the index, of which no items are read. Of a BEP721's item ownerOf() is read.
+    older than the index, of which no items are read. Of a BEP721's item ownerOf() is read. A
+    development node's state changes without events: there, all balances are read.
     """
     tokens = [token or _bytes(record["tokenAddress"]) for record in records]
     since_of, head = _inconsistent(reader, tokens)
     block = block or head
     marked, views = [], []
     for record, address in zip(records, tokens, strict=True):
-        if address not in since_of:
+        if address not in since_of and not reader.is_development:
             continue
+        since = since_of.get(address)
         text = record.get("tokenId") if item is None else item
         id_, owner = None if text is None else int(text), holder or _bytes(record["address"])
         is_single = id_ is not None and record.get("type") == "BEP721"
         call = token_metadata.balance_of(owner, id_)
         view = address, token_metadata.owner_of(id_ or 0) if is_single else call
-        marked.append((record, since_of[address], view, owner if is_single else b""))
-        if id_ is None or since_of[address] > reader.first_block:
+        marked.append((record, since, view, owner if is_single else b""))
+        if id_ is None or since is None or since > reader.first_block:
             views.append(view)
     balances = _words(reader, views[:MOST_READ], block)
     for record, since, view, owner in marked:
@@ -147,6 +149,8 @@ def correct(
             balance = int(word == int.from_bytes(owner)) if owner else word
             record |= {"balance": str(balance), "balanceBlock": block.number}
             record["unproven"] = [*record.get("unproven", ()), "balance"]
+        elif since is None:
+            continue
         elif since > reader.first_block:
             record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
         else:

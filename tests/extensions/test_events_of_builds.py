@@ -46,15 +46,17 @@ VIEWS = {
 def deployed(database_url, open_folder):
     """The contracts of a project, deployed beside a service that has its builds."""
     project = Project(SOURCES, standard_input(SOURCES, **SETTINGS))
+    folder = foundry(open_folder / "contracts", project)
+    (folder.parent / "foundry.toml").touch()
     environment = {
         "DATABASE_URL": database_url,
-        "SCAN_ARTIFACTS": str(foundry(open_folder / "project", project)),
         "SCAN_LOGS": "none",
         "SCAN_RATE_LIMIT_ANONYMOUS": "1000/second",
     }
     command = (sys.executable, "-m", "scan")
     with Anvil() as anvil, scan_run(command, open_folder, RPC_URL=anvil.url, **environment) as run:
         run.wait_for_block(0, or_later=True)
+        assert f"Builds: {folder} (found;" in run.output()
         deployed = Deployed(database_url, anvil, run)
         for _, name, contract in project.contracts():
             code = "0x" + contract["evm"]["bytecode"]["object"]

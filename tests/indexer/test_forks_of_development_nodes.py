@@ -1,6 +1,8 @@
 """A development node that forks another chain: `anvil --fork-url`, and what it is reset to."""
 
 import pytest
+from eth_abi import encode
+from eth_utils import keccak
 
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
@@ -160,3 +162,32 @@ def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_ur
         indexing.wait_for(FORKED_AT + 1)
         assert client.get(f"/api/v1/transactions/{sent}").status_code == 404
         assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
+
+
+def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, database_url):
+    """anvil_setStorageAt, without a transfer: of a token of the fork, and of one of its chain."""
+    with fork(forked, "--chain-id", "31337") as node, Indexing(database_url, node.url) as indexing:
+        one, two = node.accounts[:2]
+        coin = node.deploy(one, "Coin", "New", "NEW", 18)
+        node.transact(one, coin, "mint", two, 7)
+        node.mine()
+        indexing.wait_for(node.head())
+        client = indexing.client(development_node="auto")
+        paths = f"addresses/{two}/tokens", f"tokens/{coin.address}/holders"
+
+        def shown():
+            for path, key in zip(paths, ("tokens", "holders"), strict=True):
+                [record] = client.get(f"/api/v1/{path}").json[key]
+                assert "balance" in record["unproven"] and record["balanceBlock"] == node.head()
+                yield record["balance"]
+
+        assert [*shown()] == ["7", "7"]
+        slot = next(
+            slot
+            for slot in (keccak(encode(["address", "uint256"], [two, n])) for n in range(20))
+            if int(node.call("eth_getStorageAt", coin.address, f"0x{slot.hex()}", "latest"), 16)
+            == 7
+        )
+        node.call("anvil_setStorageAt", coin.address, f"0x{slot.hex()}", f"0x{5:064x}")
+        assert [*shown()] == ["5", "5"]
+        assert "000000005" in client.get(f"/token/{coin.address}?tab=holders").text

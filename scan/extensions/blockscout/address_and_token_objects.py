@@ -61,13 +61,14 @@ class AddressObjects:
 
 
 def address_object(address: str, party: Mapping[str, Any], name: str | None) -> paths.Object:
-    """Return the object of an address. Its name is a label or that of a verified contract, not what
-    a token calls itself; `name` is its primary name."""
+    """Return the object of an address. Its name is a label, that of its deployment or of a verified
+    contract, or what it is known for, not what a token calls itself; `name` is its primary name."""
     label, contract = party.get("label"), party.get("contract")
+    known = addresses.KNOWN_ADDRESSES.get(address.lower())
     fields: paths.Object = {
         "hash": checksummed(address),
         "isContract": party.get("isContract"),
-        "name": label or contract,
+        "name": label or party.get("deployedAs") or contract or known,
         "isVerified": contract is not None,
         "primaryName": name,
     }

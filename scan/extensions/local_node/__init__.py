@@ -7,6 +7,4 @@ anvil_process.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension(
-    "a node for development (scan run --anvil)", "operating", needs=("contract_details",)
-)
+EXTENSION = Extension("a node for development (scan run --anvil)", "operating")

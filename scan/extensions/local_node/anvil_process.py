@@ -14,8 +14,6 @@ from pathlib import Path
 
 from scan.commands.run import run_chain
 from scan.errors import SettingError
-from scan.extensions.contract_details.builds import settings as builds
-from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -43,14 +41,8 @@ def run(settings: Settings, options: str) -> int:
     except ValueError as error:
         raise SettingError(OPTION, options, f"must be options of anvil: {error}") from None
     with _started(settings, arguments) as url:
-        artifacts = settings.of(builds.Settings).artifacts
-        found = ", ".join(map(str, artifacts)) or "none; SCAN_ARTIFACTS=FOLDER names them"
-        print_lines(
-            f"Page:   {settings.base_url}",
-            f"Node:   {url} (anvil; its accounts and keys: {_output(settings)})",
-            f"Builds: {found}",
-        )
-        return run_chain(replace(settings, rpc_urls=(url,)))
+        node = f"{url} (anvil; its accounts and keys: {_output(settings)})"
+        return run_chain(replace(settings, rpc_urls=(url,)), node=node)
 
 
 def _output(settings: Settings) -> Path:

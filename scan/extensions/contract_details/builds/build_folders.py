@@ -18,7 +18,7 @@ MAX_FILES = 20_000
 MAX_ENTRIES = 50_000  # of a folder, and folders to read: a list of millions takes all memory
 MAX_DEPTH = 12
 MAX_FILE_BYTES = 64 * 1024 * 1024
-SUFFIX = ".json"
+SUFFIXES = (".json",)
 _LEFT_OUT = ("node_modules", ".git", "cache")
 
 
@@ -83,12 +83,13 @@ def list_files(
     max_files: int = MAX_FILES,
     max_entries: int = MAX_ENTRIES,
     max_file_bytes: int = MAX_FILE_BYTES,
+    suffixes: tuple[str, ...] = SUFFIXES,
 ) -> Listing:
-    """Return the JSON files in folders and in the folders inside. What cannot be read, such as a
-    folder that a build has just removed, is left out."""
+    """Return the files with these suffixes in folders and in the folders inside. What cannot be
+    read, such as a folder that a build has just removed, is left out."""
     files: dict[Path, FileState] = {}
     left_out = None
-    for entry in _entries(folders, max_entries):
+    for entry in _entries(folders, max_entries, suffixes):
         if isinstance(entry, str):
             left_out = entry
             continue
@@ -102,7 +103,9 @@ def list_files(
     return Listing(files, left_out)
 
 
-def _entries(folders: Iterable[Path], max_entries: int) -> Iterator[tuple[Path, FileState] | str]:
+def _entries(
+    folders: Iterable[Path], max_entries: int, suffixes: tuple[str, ...]
+) -> Iterator[tuple[Path, FileState] | str]:
     """Yield the files, and a text for folders that are too deep."""
     waiting = [(folder, 0) for folder in folders]
     while waiting:
@@ -114,13 +117,17 @@ def _entries(folders: Iterable[Path], max_entries: int) -> Iterator[tuple[Path, 
             yield f"there are more than {max_entries} folders"
             del waiting[max_entries:]
         try:
-            yield from _in_folder(folder, depth, waiting, max_entries)
+            yield from _in_folder(folder, depth, waiting, max_entries, suffixes)
         except OSError:
             continue
 
 
 def _in_folder(
-    folder: Path, depth: int, waiting: list[tuple[Path, int]], max_entries: int
+    folder: Path,
+    depth: int,
+    waiting: list[tuple[Path, int]],
+    max_entries: int,
+    suffixes: tuple[str, ...],
 ) -> Iterator[tuple[Path, FileState] | str]:
     """Yield the files in a folder, a text where it has more than `max_entries`, of which no
     more are read, and add its folders to those that wait. Raises OSError."""
@@ -135,6 +142,6 @@ def _in_folder(
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _LEFT_OUT:
                     waiting.append((folder / entry.name, depth + 1))
-            elif entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+            elif entry.name.endswith(suffixes) and entry.is_file(follow_symlinks=False):
                 with suppress(OSError):
                     yield folder / entry.name, state_of(entry)

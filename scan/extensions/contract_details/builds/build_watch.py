@@ -76,7 +76,8 @@ class Builds(BuiltCreations):
 
     def __init__(self, folders: Sequence[Path], max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._folders = [folder.resolve() for folder in folders]  # from here on without links
+        self.folders = [folder.resolve() for folder in folders]  # from here on without links
+        self.version = 0  # of what they have
         self._states: dict[Path, build_folders.FileState] = {}
         self._contracts: dict[Path, Sequence[build_formats.BuiltContract]] = {}
         self._creations: dict[Path, Sequence[BuiltCreation]] = {}
@@ -98,7 +99,7 @@ class Builds(BuiltCreations):
         started = time.monotonic()
         if started < self._next_at:
             return False
-        listing = build_folders.list_files(self._folders)
+        listing = build_folders.list_files(self.folders)
         self._next_at = started + LISTING_SHARE * (time.monotonic() - started)
         if listing.left_out and listing.left_out != self._left_out:
             log.warning("not all builds are read: %s", listing.left_out)
@@ -114,6 +115,7 @@ class Builds(BuiltCreations):
             self._keep(file, _read(file))
         if changed or removed:
             self._by_length = self._indexed()
+            self.version += 1
         return bool(changed or removed)
 
     def _keep(self, file: Path, contracts: Sequence[build_formats.BuiltContract]) -> None:
@@ -182,14 +184,16 @@ class Builds(BuiltCreations):
         except OSError:
             return None
 
-    def match(self, code: bytes) -> Sequence[build_formats.BuiltContract]:
-        """Return the builds that have deployed code, of each folder the newest of a form and name:
-        those that also have its metadata before others, and those that say what compiled them
-        before those that cannot be compiled."""
+    def match(self, code: bytes, name: str | None = None) -> Sequence[build_formats.BuiltContract]:
+        """Return the builds that have deployed code, or those of a name, of each folder the newest
+        of a form and name: those that also have its metadata before others, and those that say what
+        compiled them before those that cannot be compiled."""
         matching: dict[
             tuple[Path, str, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
         ] = {}
         for built in self._by_length.get(len(code), ()):
+            if name not in (None, built.name):
+                continue
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
                 is_compilable = built.version != "" or built.form == build_formats.COMPILATION

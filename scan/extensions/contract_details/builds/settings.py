@@ -9,9 +9,12 @@ from scan.setting_kinds import Kind, absolute_path, require, setting
 from scan.settings import OwnSettings
 
 MAX_FOLDERS = 20
+VARIABLE, OFF = "SCAN_ARTIFACTS", "none"
 
 
 def _folders(text: str) -> tuple[Path, ...]:
+    if text == OFF:
+        return ()
     folders = tuple(Path(part) for part in text.split(","))
     require(len(folders) <= MAX_FOLDERS, f"there are more than {MAX_FOLDERS}")
     for folder in folders:
@@ -21,6 +24,8 @@ def _folders(text: str) -> tuple[Path, ...]:
 
 
 def _absolute(text: str) -> str:
+    if text.strip() == OFF:
+        return OFF
     return ",".join(absolute_path(part.strip()) for part in text.split(","))
 
 
@@ -34,15 +39,19 @@ def _doubt(folders: Sequence[Path]) -> str:
 
 
 folders = Kind(
-    "folders", "folders of builds, separated by commas", _folders, _absolute, doubt=_doubt
+    "folders", "folders of builds, separated by commas, or none", _folders, _absolute, doubt=_doubt
 )
 
 
 @dataclass(frozen=True)
 class Settings:
     # fmt: off
-    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders of builds, separated by commas, such as `../my-project/out`, whose contracts are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
+    artifacts: tuple[Path, ...] | None = setting(VARIABLE, folders, "those of the project where `scan run` starts on your own machine", "folders of builds, separated by commas, such as `../my-project/out`, whose contracts are verified by themselves: [your builds](contracts.md#your-builds); `none` reads none", unset=None)
     # fmt: on
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return self.artifacts or ()
 
 
 HOOKS = OwnSettings(declared=Settings)

@@ -11,7 +11,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding import contract_abis, decoding
 from scan.extensions.decoding.details import MAX_CONTRACTS
-from scan.extensions.explanations.transactions import console_logs
+from scan.extensions.explanations.transactions import console_logs, precompiles
 from scan.extensions.explanations.transactions.failure_locations import Location
 from scan.extensions.traces import traces, transaction_traces
 from scan.hex import to_hex
@@ -182,7 +182,8 @@ def _decoded(
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
-    function, result, reason = None, None, None
+    function, result = precompiles.decode(frame)
+    reason = None
     is_data = contract.has_code is False and not frame.trace_address
     if is_function_call(frame) and not is_data:
         function = decoding.method_of(frame.input, contract, imported, budget)
@@ -190,7 +191,7 @@ def _decoded(
         reason = revert_reasons.decode_reason(
             frame.failure, contract.abis, imported, budget, others
         )
-    elif function is not None:
+    elif function is not None and result is None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         declared = function.signature, function.source
         functions = (e for e in entries if (e.signature, e.source) == declared)

@@ -1,0 +1,265 @@
+"""Contracts have the names that deployments beside a build folder give them, where the code is."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from scan.extensions.contract_details.builds import deployment_files
+from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.builds.deployment_files import deployments_of
+from scan.extensions.contract_details.builds.deployment_names import DeploymentNames
+from scan.extensions.contract_details.tests.builds.projects import (
+    SETTINGS,
+    Project,
+    creation_of,
+    foundry,
+    write,
+)
+from scan.extensions.contract_details.tests.builds.test_build_watch import running
+from tests.support.anvil import ZERO
+from tests.support.explorer import standard_input
+from tests.support.serving import wait_until
+
+__all__ = ["running"]
+RECORDED = Path(__file__).with_name("recorded")
+CHAIN = 31337
+HASH = "0x" + "11" * 32
+SAME = "contract {} {{ function one() external pure returns (uint256) {{ return 1; }} }}"
+
+
+class Deployed:
+    """A project with builds beside a chain, and what a process does with it."""
+
+    def __init__(self, explorer, project):
+        self.explorer = explorer
+        self.project = project
+        self.builds = Builds([project / "out"])
+        self.names = DeploymentNames(self.builds, explorer.app.extensions["scan"].writes)
+        self._runs = 0
+
+    def deploy(self, creation, arguments=""):
+        address = self.explorer.deploy(creation, arguments)
+        path = f"/api/v1/addresses/{address}"
+        return address, self.explorer.client.get(path).json["creation"]["transactionHash"]
+
+    def broadcast(self, *created, chain=CHAIN, script="Deploy.s.sol", folder=None):
+        """What forge writes of a run; each contract with its name, address and transaction."""
+        self._runs += 1
+        sent = [
+            {
+                "hash": transaction,
+                "transactionType": "CREATE",
+                "contractName": name,
+                "contractAddress": address,
+                "additionalContracts": [],
+            }
+            for name, (address, transaction) in created
+        ]
+        run = {"transactions": sent, "chain": chain, "timestamp": self._runs}
+        of_chain = self.project / "broadcast" / script / str(folder or chain)
+        write(of_chain / f"run-{self._runs}.json", run)
+        write(of_chain / "run-latest.json", run)
+
+    def step(self):
+        self.builds._next_at = self.names._next_at = 0.0
+        self.builds.refresh()
+        self.names.step()
+
+    def name_of(self, deployed):
+        """On the page of the address, and in the API."""
+        self.step()
+        key = bytes.fromhex(deployed[0][2:])
+        [(name,)] = self.explorer.execute("SELECT deployment_name_at(%s)", key)
+
+        def is_shown():  # once the response cache has heard of it
+            client = self.explorer.client
+            record = client.get(f"/api/v1/addresses/{deployed[0]}").json
+            heading = f"<bdi>{name}</bdi></h1>" in client.get(f"/address/{deployed[0]}").text
+            return record.get("deployedAs") == name and heading == (name is not None)
+
+        wait_until(is_shown)
+        return name
+
+
+@pytest.fixture
+def deployed(running, tmp_path):
+    running.execute("DELETE FROM deployment_names")
+    foundry(tmp_path)
+    return Deployed(running, tmp_path)
+
+
+def test_a_run_of_a_script_names_what_it_created(deployed):
+    library = deployed.deploy(creation_of("Halves"))
+    factory = deployed.deploy(creation_of("Factory", library[0]))
+    deployed.broadcast(("Halves", library))
+    assert deployed.name_of(library) == "Halves (Deploy.s.sol, run 1)"
+    assert deployed.name_of(factory) is None
+    deployed.broadcast(("src/Store.sol:Factory", factory))
+    assert deployed.name_of(factory) == "Factory (Deploy.s.sol, run 2)"
+    sender = deployed.explorer.client.get(f"/address/{deployed.explorer.anvil.accounts[0]}").text
+    assert ">Factory (Deploy.s.sol, run 2)<" in sender
+    theirs = deployed.explorer.client.get(f"/api/v2/addresses/{factory[0]}").json
+    assert theirs["name"] == "Factory (Deploy.s.sol, run 2)"
+
+
+def test_contracts_of_one_code_have_the_names_of_their_deployments(running, tmp_path):
+    sources = {"src/Same.sol": "\n".join(SAME.format(name) for name in ("First", "Second"))}
+    settings = {**SETTINGS, "metadata": {"appendCBOR": False, "bytecodeHash": "none"}}
+    project = Project(sources, standard_input(sources, **settings))
+    foundry(tmp_path, project)
+    [creation] = {c["evm"]["bytecode"]["object"] for _, _, c in project.contracts()}
+    deployed = Deployed(running, tmp_path)
+    first, second, third, other = (deployed.deploy(creation) for _ in range(4))
+    deployed.broadcast(("First", first), ("Second", second), ("First", third), (None, other))
+    assert deployed.name_of(first) == "First (Deploy.s.sol, run 1)"
+    assert deployed.name_of(second) == "Second (Deploy.s.sol, run 1)"
+    assert deployed.name_of(third) == "First #2 (Deploy.s.sol, run 1)"
+    assert deployed.name_of(other) is None  # two builds have its code
+
+
+def test_ignition_s_journal_names_what_it_created(deployed):
+    library = deployed.deploy(creation_of("Halves"))
+    entries = [
+        {"type": "DEPLOYMENT_INITIALIZE", "chainId": CHAIN},
+        {
+            "type": "DEPLOYMENT_EXECUTION_STATE_INITIALIZE",
+            "futureId": "Store#Half",
+            "contractName": "Halves",
+        },
+        {"type": "TRANSACTION_CONFIRM", "futureId": "Store#Half", "hash": library[1]},
+        {
+            "type": "DEPLOYMENT_EXECUTION_STATE_COMPLETE",
+            "futureId": "Store#Half",
+            "result": {"type": "SUCCESS", "address": library[0]},
+        },
+    ]
+    journal = deployed.project / "ignition/deployments/any/journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_text("\n".join(map(json.dumps, entries)) + "\n")
+    assert deployed.name_of(library) == "Halves (Store#Half)"
+
+
+def test_ignition_s_addresses_alone_name_what_has_a_build_s_code(deployed):
+    library = deployed.deploy(creation_of("Halves"))
+    folder = deployed.project / "ignition/deployments"
+    addresses = {"Store#A": library[0], "Store#B": deployed.explorer.anvil.accounts[0]}
+    write(folder / "chain-1/deployed_addresses.json", addresses)
+    assert deployed.name_of(library) is None
+    write(folder / f"chain-{CHAIN}/deployed_addresses.json", addresses)
+    assert deployed.name_of(library) == "Halves (Store#A)"
+
+
+WRONG = {
+    "another contract's name": lambda library: ("Factory", library),
+    "another transaction": lambda library: ("Halves", (library[0], HASH)),
+    "no address": lambda library: ("Halves", (library[1], library[1])),
+    "no hash": lambda library: ("Halves", (library[0], "0x1")),
+    "markup": lambda library: ("<b>Halves</b>", library),
+    "a name that is too long": lambda library: ("H" * 200, library),
+}
+
+
+@pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
+def test_what_the_chain_does_not_bear_out_names_nothing(deployed, said):
+    library = deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(said(library))
+    assert deployed.name_of(library) is None
+
+
+@pytest.mark.parametrize(("chain", "folder"), [(1, 1), (1, CHAIN), (CHAIN, 1), (CHAIN, "dry-run")])
+def test_a_run_on_another_chain_or_on_none_names_nothing(deployed, chain, folder):
+    library = deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(("Halves", library), chain=chain, folder=folder)
+    assert deployed.name_of(library) is None
+
+
+def test_a_name_ends_with_its_code_and_with_its_creation(deployed):
+    """As where an earlier chain had the contract at the same address."""
+    library = deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(("Halves", library))
+    assert deployed.name_of(library)
+    for other in ("creation = NULL", "creation = code_hash", "code_hash = address"):
+        deployed.explorer.execute(f"UPDATE deployment_names SET {other}")  # noqa: S608
+        deployed.step = lambda: None
+        assert deployed.name_of(library) is None
+
+
+def test_markup_and_invisible_characters_in_a_script_s_name_are_text(deployed):
+    library = deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(("Halves", library), script="<img src=x>\u202e")
+    deployed.step()
+    page = deployed.explorer.client.get(f"/address/{library[0]}").text
+    assert "Halves (&lt;img src=x&gt;" in page
+    assert "<img src=x>" not in page and "\u202e" not in page
+
+
+def listed(folder):
+    listing = deployment_files.list_runs([folder / "broadcast", folder / "ignition/deployments"])
+    return deployments_of(listing.files, CHAIN)
+
+
+def test_what_the_tools_wrote_is_read(tmp_path):
+    for recorded, place in (
+        ("run-1795949878737.json", f"broadcast/Deploy.s.sol/{CHAIN}"),
+        ("journal.jsonl", f"ignition/deployments/chain-{CHAIN}"),
+    ):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / recorded).write_bytes((RECORDED / recorded).read_bytes())
+        os.utime(tmp_path / place / recorded, (1, len(place)))
+    said = [deployment.name(deployment.contract) for deployment in listed(tmp_path)]
+    assert said[:6] == [
+        "Big (Vaults#Big)",
+        "Factory (Vaults#Factory)",
+        "Same1 (Vaults#Same1)",
+        "Same2 (Vaults#Same2)",
+        "Vault (Vaults#A)",
+        "Vault (Vaults#B)",
+    ]
+    assert said[6:] == [
+        f"{name} (Deploy.s.sol, run 1)"
+        for name in ("Big", "Vault", "Vault #2", "Factory", "Child", "Same1", "Same2", "Vault #3")
+    ]
+    assert all(deployment.transaction for deployment in listed(tmp_path))
+
+
+DAMAGED = """
+    { [] null 1 {"transactions":5} {"transactions":[{"hash":5}]} {"chain":"31337"} {"chain":1e400}
+""".split()
+DAMAGED += ["", "\x00", "[" * 100_000, '{"deployments": [' * 50_000]
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=lambda text: text[:20])
+def test_a_damaged_file_leaves_the_others(text, tmp_path):
+    run = json.loads((RECORDED / "run-1795949878737.json").read_text())
+    write(tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-1.json", run)
+    for place in (
+        f"broadcast/B.s.sol/{CHAIN}/run-2.json",
+        "broadcast/multi/C.s.sol-1/run.json",
+        f"ignition/deployments/chain-{CHAIN}/deployed_addresses.json",
+        "ignition/deployments/own/journal.jsonl",
+    ):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(text)
+    assert len(listed(tmp_path)) == 8
+
+
+def test_files_and_contracts_have_a_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(deployment_files, "MAX_RUNS", 3)
+    monkeypatch.setattr(deployment_files, "MAX_DEPLOYMENTS", 5)
+    sent = {"transactionType": "CREATE", "contractAddress": ZERO, "contractName": "A", "hash": HASH}
+    for number in range(1, 6):
+        run = {"chain": CHAIN, "timestamp": number, "transactions": [sent, sent]}
+        file = tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-{number}.json"
+        write(file, run)
+        os.utime(file, (number, number))
+    origins = [deployment.origin for deployment in listed(tmp_path)]
+    assert origins == [f"A.s.sol, run {number}" for number in (5, 5, 4, 4, 3)]
+
+
+def test_no_link_is_followed(tmp_path):
+    run = json.loads((RECORDED / "run-1795949878737.json").read_text())
+    write(tmp_path / f"elsewhere/A.s.sol/{CHAIN}/run-1.json", run)
+    (tmp_path / "broadcast").symlink_to(tmp_path / "elsewhere")
+    assert listed(tmp_path) == []

@@ -1,0 +1,74 @@
+"""Where `scan run` finds builds without a setting."""
+
+from dataclasses import replace
+
+import pytest
+
+from scan.extensions.contract_details.builds.run_settings import build_folders, find
+from scan.extensions.contract_details.builds.settings import Settings
+from scan.setting_kinds import read_variables
+from scan.settings import Settings as CoreSettings
+
+OUT_OF = {
+    "": "out",
+    '[profile.default]\nout = "build"': "build",
+    '[profile.default]\nout = "../../etc"': "out",
+    '[profile.default]\nout = "/etc"': "out",
+    "[profile.default]\nout = 5": "out",
+    "[profile]\ndefault = 5": "out",
+    "[[[": "out",
+    "\x00": "out",
+    "a = " + "[" * 100_000: "out",
+}
+
+
+@pytest.mark.parametrize(("text", "out"), OUT_OF.items(), ids=lambda text: text[:20])
+def test_foundry_s_output_folder_is_in_the_project(text, out, tmp_path):
+    (tmp_path / "foundry.toml").write_text(text)
+    assert build_folders(tmp_path) == [tmp_path / out]
+
+
+PLACES = {
+    "the folder": ("here", ["here/out"]),
+    "a parent": ("", ["out"]),
+    "a usual place inside": ("here/packages/hardhat", ["here/packages/hardhat/artifacts"]),
+    "the one beside": ("vault", ["vault/out"]),
+    "far above": ("here/a/b/c", []),
+}
+
+
+@pytest.mark.parametrize(("place", "found"), PLACES.values(), ids=PLACES)
+def test_a_project_is_found_where_the_service_starts(place, found, tmp_path):
+    start = tmp_path / "root" / "here"
+    start.mkdir(parents=True)
+    project = tmp_path / "root" / place
+    project.mkdir(parents=True, exist_ok=True)
+    name = "hardhat.config.ts" if "hardhat" in place else "foundry.toml"
+    (project / name).touch()
+    assert build_folders(start) == [tmp_path / "root" / folder for folder in found]
+
+
+def test_of_two_projects_beside_none_is_taken(tmp_path):
+    (tmp_path / "here").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "foundry.toml").touch()
+    assert build_folders(tmp_path / "here") == []
+
+
+def test_they_are_read_on_a_developer_s_own_machine_unless_a_setting_says_otherwise(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "foundry.toml").touch()
+    core = CoreSettings()
+    found = find(core)
+    assert found.environment == {"SCAN_ARTIFACTS": str(tmp_path / "out")}
+    assert found.line.startswith(f"Builds: {tmp_path / 'out'} (not there yet)")
+    assert find(replace(core, host="0.0.0.0")).environment == {}
+    assert find(replace(core, trusted_proxies=1)).environment == {}
+    for text, line in (("none", "none, by"), ("own", str(tmp_path / "own"))):
+        own = Settings(**read_variables(Settings, {"SCAN_ARTIFACTS": text}))
+        found = find(replace(core, of_extensions={Settings: own}))
+        assert found.environment == {}
+        assert found.line.startswith(f"Builds: {line}")
