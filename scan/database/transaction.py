@@ -100,10 +100,11 @@ class Transaction:
         """COPY the rows of a table as JSON to a file, a line each in COPY's text format; those of a
         `statement` without parameters, where it is given."""
         self._send()
-        rows: sql.Composable = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
+        of_table = "COPY (SELECT to_json(t) FROM {} t) TO STDOUT"
+        command = sql.SQL(of_table).format(sql.Identifier(table))
         if statement is not None:
-            rows = sql.SQL(read_statement(statement).text)
-        self._cursor.copy_expert(sql.SQL("COPY ({}) TO STDOUT").format(rows), file)
+            command = sql.SQL("COPY ({}) TO STDOUT").format(sql.SQL(read_statement(statement).text))
+        self._cursor.copy_expert(command, file)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
