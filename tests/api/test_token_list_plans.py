@@ -49,7 +49,8 @@ def test_pages_of_many_tokens_are_read_by_indexes_at_any_depth(many, order, dire
     assert answer["total"] == TOKENS
     last, _ = plan_of(many, **given, page=TOKENS // 100)
     middle, of_middle = plan_of(many, **given, page=TOKENS // 200)
-    [passed] = [n for n in middle.nodes if n["Actual Rows"] > TOKENS // 3]
+    of_tokens = [n for n in middle.nodes if n.get("Table") == "tokens"]
+    passed = max(of_tokens, key=lambda node: node["Actual Rows"])
     assert passed["Node Type"] == "Index Only Scan"  # rows before the page
     following = [plan_of(many, **given, cursor=a["next"])[0] for a in (answer, of_middle)]
     of_type, _ = plan_of(many, **given, tokenType="ERC-1155")
