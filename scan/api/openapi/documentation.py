@@ -1,6 +1,7 @@
 """GET /api/v1/openapi.json, and /docs, where a browser can try every request."""
 
 import functools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from scan.http.json_responses import Response, json_body
 
 DOCUMENT = f"{interfaces.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
+EXAMPLES = PAGE / "examples.json"  # by operation: request, body, answer, of the demo chain
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
 # Swagger UI has its icons in data: URLs of its style sheet.
 POLICY = (
@@ -92,14 +94,23 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
 
 
 def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
-    """Return method, path, summary and id of all operations, by tag."""
+    """Return method, path, summary, id and example of all operations, by tag."""
+    examples = orjson.loads(EXAMPLES.read_bytes())
     groups: dict[str, list[tuple[str, ...]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if "tags" in operation:
-                row = (method.upper(), path, operation["summary"], operation["operationId"])
+                name = operation["operationId"]
+                example = _example(examples[name]) if name in examples else ""
+                row = (method.upper(), path, operation["summary"], name, example)
                 groups.setdefault(operation["tags"][0], []).append(row)
     return groups
+
+
+def _example(example: dict[str, Any]) -> str:
+    """Return a request and its answer as text."""
+    body = json.dumps(example["body"], indent=1) + "\n\n" if "body" in example else "\n"
+    return f"{example['request']}\n{body}{json.dumps(example['answer'], indent=1)}"
 
 
 def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
