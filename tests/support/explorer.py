@@ -101,7 +101,9 @@ class Explorer:
         sent = self.anvil.send(self.anvil.accounts[0], to, data=data, **fields)
         self.anvil.receipt_of(sent)
         self._indexing.look()
-        wait_until(lambda: self.client.get(f"/api/v1/transactions/{sent}").status_code == 200)
+        # Before its block is indexed it has no status.
+        path = f"/api/v1/transactions/{sent}"
+        wait_until(lambda: self.client.get(path).json.get("status") is not None)
         return sent
 
     def wait_for_block(self, number):

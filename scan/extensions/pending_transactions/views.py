@@ -25,7 +25,7 @@ from scan.http.prerequisites import Prerequisite, requires
 from scan.pages import hooks, tabs
 from scan.pages.records import address_of, addresses_in, names_of
 from scan.pages.site import page
-from scan.queries import transactions
+from scan.queries import blocks, transactions
 
 blueprint = Blueprint("pending_transactions", __name__)
 
@@ -67,8 +67,13 @@ def unmined_transaction(key: bytes) -> Mapping[str, Any] | None:
             "This transaction is not indexed, and whether it is pending is not known:"
             f" {error.message}"
         ) from None
-    if known is None or known.sent is not None:
-        return known and known.as_transaction()
+    if known is None:
+        return None
+    if known.sent is not None:
+        # What the node reports in an indexed block is older than the index, or not kept.
+        number = known.sent.block_number
+        is_old = number is not None and number <= (blocks.newest_number(reader()) or 0)
+        return None if is_old else known.as_transaction()
     by = f" by {known.replaced_by}" if known.replaced_by else ""
     raise NotFound(
         f"This transaction is not indexed. It was pending; now: {known.state}{by}."

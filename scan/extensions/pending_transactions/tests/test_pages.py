@@ -30,7 +30,8 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer):
         assert "(the next of its sender, by the node)" in pages[0].text
         assert "1 transaction must be mined before it" in pages[1].text
         assert "transfer(address,uint256)" in pages[1].text and "12,345,678" in pages[1].text
-        assert client.get(f"/api/v1/transactions/{first}").status_code == 404
+        record = client.get(f"/api/v1/transactions/{first}").json
+        assert (record["state"], record["status"], record["blockNumber"]) == ("pending", None, None)
         api = f"/api/v1/transactions/{second}/pending"
         known = client.get(api).json
         assert (known["state"], known["transaction"]["hash"]) == ("pending", second)
