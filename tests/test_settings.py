@@ -88,6 +88,13 @@ WRONG = {
     "word": ("ON", "yes", "off,on"),
     "name service": ("on", POOL, f"ens:{POOL}", "universal:0x1", f"registry:{POOL}00"),
     "text": ("x" * 51, "a\tb"),
+    "origin": (
+        "example.org",
+        "ftp://example.org",
+        "https://example.org/path",
+        "https://a b",
+        "https://",
+    ),
     "base path": (
         *("bsc", "//bsc", '/"', "https://h/bsc", "/api", "/api/", "/tx/bsc", "/../bsc", "/."),
     ),
@@ -218,7 +225,7 @@ def test_a_node_is_named_without_its_key(text, shown):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 46 and len(names) == len(set(names))
+    assert len(names) <= 47 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():
