@@ -11,5 +11,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "blobs, authorizations, requests, messages to L1, uncles, and earnings of fee recipients",
     "chain data",
-    paths=("earnings",),
+    paths=("earnings", "blobs", "blob/", "execution-requests", "messages-to-l1"),
 )
