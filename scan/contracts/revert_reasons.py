@@ -101,7 +101,7 @@ def decode_reason(
     """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
     signatures by selector, `others` the ABIs of contracts whose errors this one may pass on."""
     if failure.kind != REVERT:
-        words = f"Reported by the node: {failure.words}" if failure.kind == OTHER else ""
+        words = f"The node reports: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
     if not failure.data:
         return Reason(NO_REASON, _SENTENCES[NO_REASON])

@@ -204,7 +204,7 @@ NEAREST_NAMES = [
     ("/api/v1/dex-trades?fromAddress=0x1", "did you mean address?"),
     ("/api/v1/token-transfers?contractaddress=0x1", "did you mean tokenAddress?"),
     ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
-    ("/api/v1/tokens?zzz=asc", "allowed: page, limit, cursor, format."),
+    ("/api/v1/tokens?zzz=asc", "cursor, format, sort, orderBy, tokenType, q."),
     ("/api/v1/stats?page=1", "this path accepts none."),
     ("/api/v1/block", "the nearest path is /api/v1/blocks."),
     ("/stat", "the nearest path is /api/v1/stats."),

@@ -79,8 +79,8 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup):
     sender, other = messages[0]["sender"], next(iter(rollup.deposits.values()))[0]
     page = rollup.client.get(f"/address/{sender}?tab=messages").text
     assert f"/tx/{messages[0]['transactionHash']}" in page and "messages-to-l1?sender=" in page
-    assert "Messages to L1" in rollup.client.get(f"/address/{sender}").text
-    assert "Messages to L1" not in rollup.client.get(f"/address/{other}").text
+    assert "tab=messages" in rollup.client.get(f"/address/{sender}").text
+    assert "tab=messages" not in rollup.client.get(f"/address/{other}").text
 
 
 def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):

@@ -39,8 +39,19 @@ def add_webhook(url, address):
         event_types=["log"],
         secret="secret",
         client_address=None,
-        topics=None,
         now=datetime.now(UTC),
+        address_count=1,
+        **dict.fromkeys(
+            (
+                "topics",
+                "addresses",
+                "format",
+                "direction",
+                "tokens",
+                "minimum_value",
+                "confirmations",
+            )
+        ),
     )
     database.close()
 

@@ -49,7 +49,10 @@ def filters_in_form(html):
 UNKNOWN = [
     ("/txs?form=0x12", "This list has no filter “form”. Did you mean “from”?"),
     ("/txs?zzz=<b>", "This list has no filter “zzz”; its filters are address (Address), "),
-    ("/tokens?zzz=1", "This list has no filter “zzz”."),
+    (
+        "/tokens?zzz=1",
+        "This list has no filter “zzz”; its filters are q (Name, symbol or address), ",
+    ),
     ("/txs?to=1&to=2", "to is given more than once."),
     ("/address/0x" + 40 * "7" + "?tab=up", "This page has no tab “up”. It has: transactions,"),
     ("/tx/0x12", "Not a hash: a hash is 0x followed by 64 hex digits."),

@@ -17,7 +17,10 @@ LARGEST = {
     "direction": "desc",
     "limit": 1,
     "offset": 0,
-    **dict.fromkeys(("after_count", "after_address")),
+    "has_text": False,
+    **dict.fromkeys(
+        ("after_holders", "after_address", "first_address", "last_address", "text", "type")
+    ),
 }
 
 
