@@ -14,7 +14,7 @@ from tests.support.openapi_document import DOCUMENT, OPERATIONS, check, resolved
 # For people, Prometheus and language models, in forms of their own.
 PAGES = {"/metrics", "/docs/", "/docs/index.html", "/docs/{name}", "/docs/{version}/{name}", "/mcp"}
 PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt", "/llms.txt"}
-MOST_BYTES_AN_OPERATION = 2_950  # on average; two thirds are schemas, which grow with fields, too
+MOST_BYTES_AN_OPERATION = 2_960  # on average; two thirds are schemas, which grow with fields, too
 
 
 def nodes(value, at=""):

@@ -10,7 +10,8 @@ WRITTEN = orjson.loads(EXAMPLES.read_bytes())
 # What needs a wallet, a webhook, a name service, a job or a stream, which the demo chain lacks.
 WITHOUT = {
     *"createKey deleteKey createWebhook changeWebhook deleteWebhook listDeliveries".split(),
-    *"listWebhookAddresses changeWebhookAddresses testWebhook retryDelivery getDocument listContractEvents listEventLogs getName".split(),
+    *"listWebhookAddresses changeWebhookAddresses".split(),
+    *"testWebhook retryDelivery getDocument listContractEvents listEventLogs getName".split(),
     *"openStream simulate getLogo postEtherscan postEthRpc postEtherscanV2 verifyContract".split(),
     *"submitSourcifyVerification submitSourcifyMetadata getSourcifyVerification".split(),
 }
