@@ -93,6 +93,7 @@ def test_a_deleted_webhook_takes_its_list_along(webhooks):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("narrowing", "expected"),
     [
@@ -134,6 +135,13 @@ def test_events_are_narrowed(webhooks, narrowing, expected):
     }
     for narrowed in (hook, changed):
         assert {names[type_, value] for type_, _, value in events(webhooks, narrowed)} == expected
+
+
+def test_only_what_comes_in_may_be_wanted(webhooks):
+    hook = with_list(webhooks, ANNA, direction="in", minimumValue=2)
+    moves = [Move(ANNA, SHOP, value=5), Move(SHOP, ANNA, value=1), Move(SHOP, ANNA, value=2)]
+    webhooks.chain.append(moves)
+    assert events(webhooks, hook) == [("tx", to_hex(ANNA), "2")]
 
 
 def test_logs_of_a_list_are_those_of_its_addresses(webhooks):

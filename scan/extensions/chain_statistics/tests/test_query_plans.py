@@ -1,16 +1,26 @@
 """Plans of the statements of the busiest pool's and token's pages."""
 
+import pytest
+
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from scan.queries.tokens import CHANGE_DAYS
 from tests.pages.test_query_plans import database, service, token
+
+pytestmark = pytest.mark.thorough
 
 __all__ = ["database", "service", "token"]
 
 
 def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
     """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
-    page = {"direction": "desc", "limit": 1, "offset": 0, "after_count": None, "after_address": None}
+    page = {
+        "direction": "desc",
+        "limit": 1,
+        "offset": 0,
+        "after_count": None,
+        "after_address": None,
+    }
     row = database.row("queries/pools_list", dex=None, token=None, **page)
     pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
     database.plans.clear()

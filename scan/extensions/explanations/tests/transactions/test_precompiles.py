@@ -103,6 +103,7 @@ def named(arguments):
     return {argument["name"]: argument["value"] for argument in arguments}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[2]} of {len(call[1])} bytes")
 def test_what_the_node_s_contracts_are_given_and_return(called, call):
     to, data, name, arguments, returned = call
@@ -117,6 +118,7 @@ def test_what_the_node_s_contracts_are_given_and_return(called, call):
     assert name in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("to", "data"), UNREAD)
 def test_nothing_is_said_of_what_a_contract_refuses(called, to, data):
     trace, _ = called[to, data]
