@@ -82,6 +82,7 @@ setup(
         "flask==3.1.3",  # routing and request parsing
         "werkzeug==3.1.9",  # Flask's own requests and responses; its exceptions made JSON
         "jinja2==3.1.6",  # the pages' templates; Flask's own
+        "itsdangerous==2.2.0",  # signs sessions of a private explorer; Flask's own
         "markupsafe==3.0.4",  # coloured sources, escaped once; Jinja's own
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY

@@ -63,10 +63,8 @@ def unmined_transaction(key: bytes) -> Mapping[str, Any] | None:
     except (UpstreamFailed, Unavailable) as error:
         if error.status == HTTPStatus.TOO_MANY_REQUESTS:  # by the client's own haste
             raise
-        raise NotFound(
-            "This transaction is not indexed, and whether it is pending is not known:"
-            f" {error.message}"
-        ) from None
+        what = "This transaction is not indexed, and whether it is pending is not known:"
+        raise reader().not_indexed(f"{what} {error.message}") from None
     if known is None:
         return None
     if known.sent is not None:

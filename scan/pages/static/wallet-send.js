@@ -79,7 +79,8 @@ const walletSend = (() => {
   async function follow(url, progress, looks) {
     if (!looks || !progress.isConnected) return;
     try {
-      if (!document.hidden && (await fetch(url, {method: "HEAD"})).ok) {
+      const response = document.hidden ? null : await fetch(url);
+      if (response?.ok && (await response.json()).status !== null) {
         progress.textContent = " In a block.";
         return;
       }
