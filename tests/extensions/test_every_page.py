@@ -32,6 +32,7 @@ OTHER = {  # answers of the pages' interface that are no pages
     ),
     "/nft/pictures/<digest>/<address>/<token_id>",
     "/nft/<address>/<token_id>/picture",
+    "/blob/<versioned_hash>",  # test_blobs.py
     "/nft/<address>",  # of a form, which leads to an item
     "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
     "/server/repo-ui/<chain_id>/<address>",
@@ -67,7 +68,7 @@ def sites(explorer, explorer_url, hostile, over_http, scenario, bundled):
     sent = f"/tx/{newest['transactions'][0]['hash']}"
     person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
     daily = ["/", "/txs", sent, f"/address/{person}", contract, "/nothing"]
-    paths = [*paths_of(explorer, hostile), *(f"{sent}?tab={tab}" for tab in TABS), *daily]
+    paths = [*paths_of(explorer, hostile), *(f"{sent}?tab={tab}" for tab in TABS), *LISTS, *daily]
     return [
         Site(explorer_url, [*dict.fromkeys([*paths, *ERRORS])], daily),
         Site(over_http, paths_with_trades(scenario), is_followed=True),
@@ -75,6 +76,7 @@ def sites(explorer, explorer_url, hostile, over_http, scenario, bundled):
     ]
 
 
+LISTS = ("/blobs", "/execution-requests", "/messages-to-l1")
 TABS = ("events", "calls", "state", "gas")
 TABS_OF_CONTRACT = ("contract", "events", "bytecode", "same-code")
 
