@@ -12,7 +12,6 @@ libraries are linked, only the compiler says; a search takes all operands of PUS
 addresses, and what it finds is compared with the compiler's places.
 """
 
-import ast
 import hashlib
 import math
 import re
@@ -146,12 +145,13 @@ def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
 
 
 _VARIABLE = re.compile(rb"(?!(?:raise|return|pass|break|continue)\b)[A-Za-z_]\w*")
-_VYPER_STRING = rb'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*+"|\x27(?:\\.|[^\x27\\\n])*+\x27'
+# What is not ended is taken up to the end of its line, or of the file: no search begins anew.
+_VYPER_STRING = rb'"""[\s\S]*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*+"?|\x27(?:\\.|[^\x27\\\n])*+\x27?'
 _VYPER_TOKEN = re.compile(
     rb"(?P<string>%s)|(?P<comment>#[^\n]*+)|(?P<open>[(\[{])|(?P<close>[)\]}])"
     rb"|(?P<end>\n|\Z)|(?P<refusal>\b(?P<word>assert|raise)\b)" % _VYPER_STRING
 )
-_VYPER_LITERAL = re.compile(rb'(?<=["\x27])(?:\\.|[^"\x27\\\n])*+(?=["\x27])|#[^\n]*+')
+_VYPER_LITERAL = re.compile(rb"(?P<string>%s)|#[^\n]*+" % _VYPER_STRING)
 _ANNOTATION = re.compile(rb"^\s*+\w++:[^=\n]*+=")
 _BLOCK = re.compile(rb"\s*+(if|elif|else|for)\b")
 _NAME = re.compile(rb"(?<!\.)\b[A-Za-z_]\w*+")
@@ -226,7 +226,7 @@ class SourceText:
                 case "close":
                     depth -= 1
                 case "end" if start >= 0 and depth <= 0:
-                    if _vyper_text(words) == text:
+                    if words.strip(b"\"'").decode("latin-1") == text:
                         found.append(Span(start, token.start() - start, -1))
                     start = -1
         return found
@@ -240,7 +240,8 @@ class SourceText:
         end = self._encoded.find(b"\n", span.start + (0 if is_block else span.length))
         if is_block and is_block[1] == b"for":
             return False
-        code = _VYPER_LITERAL.sub(b"", self._encoded[start : end if end >= 0 else None])
+        code = self._encoded[start : end if end >= 0 else None]
+        code = _VYPER_LITERAL.sub(lambda found: b'""' if found["string"] else b"", code)
         if b'""' in code:  # of a refusal with a text the condition alone
             code = re.sub(rb"\b(?:assert|raise)\b", b"", code)
         return _MAY_FAIL.search(_ANNOTATION.sub(b"", code)) is not None
@@ -280,14 +281,6 @@ class SourceText:
             ],
             function=function.name if function else None,
         )
-
-
-def _vyper_text(literal: bytes) -> str | None:
-    try:
-        text = ast.literal_eval(literal.decode("latin-1"))
-    except (SyntaxError, ValueError):
-        return None
-    return text if isinstance(text, str) else None
 
 
 def _changes(functions: Sequence[SourceFunction]) -> tuple[list[int], list[SourceFunction | None]]:

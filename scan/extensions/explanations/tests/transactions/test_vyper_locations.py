@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from eth_abi.abi import encode
 
+from scan.extensions.explanations.transactions.compiler_findings import SourceText, Span
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
 from tests.support.vyper import NEWEST, SOURCES
@@ -213,3 +214,32 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     assert {words.strip('"#') for words in without} == {*unknown.split()}
     told = located.keys() - without
     assert {w: located[w] for w in told} == {w: expected[w] for w in told}
+
+
+REFUSING = '''"""
+assert n != 0, "zero"
+"""
+@external
+def f(n: uint256):
+    # raise "zero"
+    x: String[9] = "zero"
+    assert (
+        n != 0  # "other"
+    ), "zero"
+    if n == 1: raise "one"
+'''
+
+
+def test_a_text_is_looked_for_in_statements_that_refuse():
+    """Not in comments, nor in the text of the documentation."""
+    text = SourceText(REFUSING, is_vyper=True)
+    lines = {of: [*map(text.line_number, text.refusals_of(of))] for of in ("zero", "one", "other")}
+    assert lines == {"zero": [8], "one": [11], "other": []}
+
+
+@pytest.mark.parametrize("repeated", ['\\"', '"""x', "'", "assert(\n", "[", "a:", "if "])
+def test_a_hostile_source_of_vyper_is_searched_once(repeated):
+    """Of 1 MiB; a search that begins anew at each mark does not end."""
+    text = SourceText('"' + repeated * (2**20 // len(repeated)), is_vyper=True)
+    assert text.refusals_of("zero") == []
+    assert text.may_refuse(Span(0, text.size, 0)) in (True, False)
