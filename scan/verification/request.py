@@ -264,7 +264,7 @@ def _interfaces(interfaces: object, language: solidity.Language) -> dict[str, st
     for path, interface in interfaces.items():
         abi = interface.get("abi") if isinstance(interface, dict) else interface
         if isinstance(abi, list) and path.endswith(INTERFACE_SUFFIX):
-            contents[path] = json.dumps(abi)
+            contents[path] = json.dumps({"abi": abi})  # of which the compiler takes the hash
         else:
             contents[path] = _content(path, interface)
     return contents

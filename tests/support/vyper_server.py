@@ -4,11 +4,15 @@ the named pipe of the reply. It does as scan/verification/languages/vyper_script
 """
 
 import os
+import runpy
 import signal
 import sys
 import warnings
 from importlib import metadata
 from pathlib import Path
+
+LANGUAGES = Path(__file__).resolve().parents[2] / "scan" / "verification" / "languages"
+SCRIPT = LANGUAGES / "vyper_script.py"
 
 
 def main(packages):
@@ -17,6 +21,7 @@ def main(packages):
     [distribution] = metadata.distributions(name="vyper", path=[packages])
     [entry_point] = distribution.entry_points.select(group="console_scripts", name="vyper")
     compiler = entry_point.load()
+    runpy.run_path(str(SCRIPT))["accept_equal_names"]()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         if os.fork() == 0:

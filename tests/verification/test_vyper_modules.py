@@ -163,3 +163,45 @@ def test_other_forms_verify_it(explorer, deployed, running_jobs, send):
     wait_until(lambda: explorer.client.get(path).json["isJobCompleted"])
     job = explorer.client.get(path).json
     assert job["contract"]["match"] == "exact_match", job
+
+
+ABI = [{"type": "function", "name": "value", "inputs": [], "outputs": [{"type": "uint256"}]}]
+ABI[0]["stateMutability"] = "view"
+NAMESAKES = {
+    "src/Vault.vy": """import lib.Vault as other
+import IThing
+initializes: other
+exports: other.total
+@deploy
+def __init__():
+    other.__init__()
+@external
+@view
+def value(of: address) -> uint256:
+    return staticcall IThing(of).value()
+""",
+    "src/lib/Vault.vy": "total: public(uint256)\n@deploy\ndef __init__():\n    self.total = 1\n",
+    "src/IThing.json": json.dumps(ABI, indent=1),
+}
+PARTS = {
+    "none": {},
+    "stem": {"contractName": "Vault"},
+    "path": {"contractName": "src/Vault.vy:Vault"},
+}
+
+
+@pytest.mark.parametrize("named", PARTS)
+def test_a_module_may_have_the_contract_s_name_and_an_interface_its_own_spaces(
+    explorer, vyper, named
+):
+    """As on the command line, which takes both, and hashes the text of the interface's file."""
+    vyper.install(NEWEST)
+    sources = {path: {"content": text} for path, text in NAMESAKES.items()}
+    interface = {"src/IThing.json": sources.pop("src/IThing.json")}
+    given = {"search_paths": [".", "src"], "outputSelection": {"src/Vault.vy": ["*"]}}
+    standard = {"language": "Vyper", "sources": sources, "interfaces": interface, "settings": given}
+    address = explorer.deploy(vyper.creation(NEWEST, "src/Vault.vy", standard))
+    standard["settings"] = {"search_paths": [".", "src"]}
+    answer = explorer.verify(address, standard, NEWEST, **PARTS[named])
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert answer.json["contractName"] == "Vault"

@@ -32,6 +32,7 @@ from scan.verification.languages import solidity
 from scan.verification.settings_search import SolcVersion, dotted
 
 TIMEOUT_S = 240.0
+JUMP, PUSH0, PUSH32 = 0x56, 0x5F, 0x7F
 
 _DIGESTS = Path(__file__).with_name("vyper_digests.json")
 _DEPENDENCIES = Path(__file__).with_name("vyper_dependencies.txt")
@@ -208,15 +209,21 @@ def _take(
         "language": "Vyper",
         "sources": {path: {"content": text} for path, text in files.items()},
         "interfaces": {
-            path: {"content": text}
-            if _is_code(path)
-            else {"abi": orjson.loads(text.removeprefix(BYTE_ORDER_MARK))}
+            path: {"content": text} if _is_code(path) else _interface(text, version)
             for path, text in sources.items()
             if path not in files
         },
         "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
     }
     return solidity.CompilerInput(standard | layouts, seed)
+
+
+def _interface(text: str, version: SolcVersion) -> dict[str, Any]:
+    """Return an ABI, whole where its text is part of the hash of the sources."""
+    if version >= SELECTION_FROM and not text.startswith(BYTE_ORDER_MARK):
+        return {"content": text}
+    abi = orjson.loads(text.removeprefix(BYTE_ORDER_MARK))
+    return {"abi": abi["abi"] if isinstance(abi, dict) and "abi" in abi else abi}
 
 
 def _selected(sources: solidity.Sources, selection: solidity.Selection) -> list[str]:
@@ -332,10 +339,14 @@ def source_map(given: object, code_hex: str) -> str:
     if not isinstance(text, str):
         return ""
     of_bytes, code = text.split(";"), bytes.fromhex(code_hex)
-    entries, offset = [], 0
+    entries, offset, is_pushed = [], 0, False
     while offset < min(len(code), len(of_bytes)):
-        entry = of_bytes[offset]
-        entries.append(entry if entry.count(":") > 2 else f"{entry}:-")
+        place, jump = ":".join(of_bytes[offset].split(":")[:3]), of_bytes[offset].split(":")[3:]
+        is_call = jump == ["i"]
+        # A jump to the end of a function is "o" here, and what returns from there is not.
+        is_return = code[offset] == JUMP and not is_call and not is_pushed
+        is_pushed = PUSH0 <= code[offset] <= PUSH32
+        entries.append(f"{place}:{'i' if is_call else 'o' if is_return else '-'}")
         offset += 1 + bytecode_comparison.operand_size(code, offset)
     return ";".join(entries)
 

@@ -10,7 +10,8 @@ import os
 import sys
 import warnings
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 ADDR_NO_RANDOMIZE = 0x0040000  # linux/personality.h
 
@@ -27,7 +28,28 @@ def main(arguments: list[str]) -> None:
     sys.argv = ["vyper", *arguments]
     [distribution] = metadata.distributions(name="vyper", path=[packages])
     [entry_point] = distribution.entry_points.select(group="console_scripts", name="vyper")
-    entry_point.load()()
+    compiler = entry_point.load()
+    accept_equal_names()
+    compiler()
+
+
+def accept_equal_names() -> None:
+    """Let standard JSON have files of one name in several folders, such as Vault.vy and
+    lib/Vault.vy, as files on the command line may since 0.4: modules are found by their paths."""
+    from vyper.cli import vyper_json  # type: ignore[import-not-found]
+
+    if not hasattr(vyper_json, "get_inputs"):  # before 0.4
+        return
+    check = vyper_json.get_inputs
+
+    def get_inputs(given: dict[str, Any]) -> dict[PurePath, Any]:
+        inputs: dict[PurePath, Any] = {}
+        for kind in ("sources", "interfaces"):
+            for path, value in given.get(kind, {}).items():
+                inputs |= check({"sources": {}, kind: {path: value}})
+        return inputs
+
+    vyper_json.get_inputs = get_inputs
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import math
 import re
 import zlib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
@@ -143,6 +144,21 @@ def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
     return {position: number for number, position in numbered if position in wanted}
 
 
+_VARIABLE = re.compile(rb"(?!(?:raise|return|pass|break|continue)\b)[A-Za-z_]\w*")
+# What is not ended is taken up to the end of its line, or of the file: no search begins anew.
+_VYPER_STRING = rb'"""[\s\S]*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*+"?|\x27(?:\\.|[^\x27\\\n])*+\x27?'
+_VYPER_TOKEN = re.compile(
+    rb"(?P<string>%s)|(?P<comment>#[^\n]*+)|(?P<open>[(\[{])|(?P<close>[)\]}])"
+    rb"|(?P<end>\n|\Z)|(?P<refusal>\b(?P<word>assert|raise)\b)" % _VYPER_STRING
+)
+_VYPER_LITERAL = re.compile(rb"(?P<string>%s)|#[^\n]*+" % _VYPER_STRING)
+_ANNOTATION = re.compile(rb"^\s*+\w++:[^=\n]*+=")
+_BLOCK = re.compile(rb"\s*+(if|elif|else|for)\b")
+_NAME = re.compile(rb"(?<!\.)\b[A-Za-z_]\w*+")
+DECLARED_AND_USED = 2
+_MAY_FAIL = re.compile(rb"\b(?:assert|raise)\b|[\w)\]]\s*+\[|\(|[-+*/%]")
+
+
 class SourceText:
     """The text of a source file."""
 
@@ -156,6 +172,7 @@ class SourceText:
         self._functions = sorted(functions(self._encoded))
         self._changes = _changes(self._functions)
         self._is_vyper = is_vyper
+        self._names: dict[int, Counter[bytes]] = {}  # by the functions' starts
 
     @property
     def size(self) -> int:
@@ -179,6 +196,55 @@ class SourceText:
                 words = _WORDS.findall(statement[0], refusal.end()) if refusal else ()
                 return words[-1] if words else b""
         return b""
+
+    def is_shared(self, span: Span) -> bool:
+        """Return whether a span is a variable of Vyper that its function uses several times: all
+        uses have the place of one of them."""
+        end = span.start + span.length
+        if not self._is_vyper or not _VARIABLE.fullmatch(self._encoded, span.start, end):
+            return False
+        function = self.function_at(span)
+        if function is None:
+            return True
+        if function.start not in self._names:
+            text = self._encoded[function.start : function.end]
+            self._names[function.start] = Counter(_NAME.findall(text))
+        return self._names[function.start][self._encoded[span.start : end]] > DECLARED_AND_USED
+
+    def refusals_of(self, text: str) -> list[Span]:
+        """Return the statements of Vyper that refuse with a text, in no file."""
+        found, start, words = [], -1, b""
+        depth = 0
+        for token in _VYPER_TOKEN.finditer(self._encoded):
+            match token.lastgroup:
+                case "refusal" if start < 0:
+                    start, depth, words = token.end() - len(token["word"]), 0, b""
+                case "string":
+                    words = token[0]
+                case "open":
+                    depth += 1
+                case "close":
+                    depth -= 1
+                case "end" if start >= 0 and depth <= 0:
+                    if words.strip(b"\"'").decode("latin-1") == text:
+                        found.append(Span(start, token.start() - start, -1))
+                    start = -1
+        return found
+
+    def may_refuse(self, span: Span) -> bool:
+        """Return whether the lines of a span of Vyper have an operation that may fail without a
+        reason: comparisons, names and literals cannot. Of a loop the place is also that of code
+        inside."""
+        start = self._line_starts[(self.line_number(span) or 1) - 1]
+        is_block = _BLOCK.match(self._encoded, start)
+        end = self._encoded.find(b"\n", span.start + (0 if is_block else span.length))
+        if is_block and is_block[1] == b"for":
+            return False
+        code = self._encoded[start : end if end >= 0 else None]
+        code = _VYPER_LITERAL.sub(lambda found: b'""' if found["string"] else b"", code)
+        if b'""' in code:  # of a refusal with a text the condition alone
+            code = re.sub(rb"\b(?:assert|raise)\b", b"", code)
+        return _MAY_FAIL.search(_ANNOTATION.sub(b"", code)) is not None
 
     def function_at(self, span: Span) -> SourceFunction | None:
         """Return the function in which a span begins."""

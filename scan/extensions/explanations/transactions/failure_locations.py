@@ -298,9 +298,37 @@ def _located(
     if place.function is not None and (is_unproven or _is_contradicted(place, call.failure)):
         return None
     unnamed = (s.file for s in spans[index:] if s and s.file >= 0 and s.file not in mapped.files)
-    is_exact = not (place.file.path.endswith(VYPER.suffixes) and any(True for _ in unnamed))
+    is_exact = True
+    if place.file.path.endswith(VYPER.suffixes):
+        place, is_exact = _of_vyper(call.failure, mapped, place, files)
+        is_exact = is_exact and not any(True for _ in unnamed)
     is_generated = is_exact and index != len(steps) - 1 and _may_be_added(place, call.failure)
     return _location(call, mapped, place, is_exact=is_exact, is_generated=is_generated)
+
+
+def _of_vyper(
+    failure: Failure, mapped: MappedCode, place: Place, files: SourceFiles
+) -> tuple[Place, bool]:
+    """Return the statement that refuses with the reason if there is one, else the place of the map,
+    and whether that may refuse so."""
+    if failure.kind == node_errors.OUT_OF_GAS:
+        return place, True
+    if not failure.data:
+        return place, place.file.text.may_refuse(place.span)
+    if failure.data[:4].hex() != ERROR or failure.inner is not None:
+        return place, True
+    size = int.from_bytes(failure.data[36:68])
+    text = failure.data[68:][:size].decode("latin-1")
+    numbers = [n for n, path in mapped.files.items() if path.endswith(VYPER.suffixes)]
+    listed = [
+        Place(span._replace(file=number), file)
+        for number in numbers
+        if (file := files.file(mapped, number)) is not None
+        for span in file.text.refusals_of(text)
+    ]
+    mapped_to = [at for at in listed if at.has(place)]
+    agreeing = mapped_to or listed
+    return (agreeing[0], True) if len(agreeing) == 1 else (place, not listed)
 
 
 def _is_own(

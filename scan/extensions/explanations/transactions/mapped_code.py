@@ -166,9 +166,10 @@ class SourceFiles:
         self._operations: dict[int, Collection[tuple[Span, int]]] = {}
 
     def place(self, mapped: MappedCode, span: Span) -> Place | None:
-        """Return where a span is; None of what is no source, or of one file too many."""
+        """Return where a span is; None of what is no source, or of one file too many, or a
+        variable of Vyper that has the place of another use."""
         file = self.file(mapped, span.file) if span.start >= 0 else None
-        return None if file is None else Place(span, file)
+        return None if file is None or file.text.is_shared(span) else Place(span, file)
 
     def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
         """Return a file by its number in a source map; None of what is no source, or one file too

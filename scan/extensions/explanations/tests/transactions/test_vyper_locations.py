@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from eth_abi.abi import encode
 
+from scan.extensions.explanations.transactions.compiler_findings import SourceText, Span
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
 from tests.support.vyper import NEWEST, SOURCES
@@ -168,3 +169,77 @@ def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its
     in_module, own = located
     assert (own["file"], own["line"], own["function"]) == ("A.vy", 7, "_own")
     assert [in_module[key] for key in ("file", "line", "function")] == [path, line, function]
+
+
+MANY = Path(__file__).with_name("many_refusals")
+# The texts at the ends of the lines in which f(0), f(1), ... fail.
+REFUSALS = """
+    "zero" "one" #two "three" #four #five #six #seven #eight #nine "ten" "eleven" "twelve" #thirteen
+    #fourteen #fifteen #sixteen #seventeen #eighteen "nineteen" #twenty "own" #twentytwo
+    #twentythree #twentyfour #twentyfive #twentysix "twentyseven"
+""".split()
+BY_SETTINGS = {
+    "default": ({}, "eighteen"),
+    "none": ({"optimize": "none"}, "thirteen eighteen twentysix"),
+    "codesize": ({"optimize": "codesize"}, "eighteen"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", BY_SETTINGS)
+def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
+    """Where the map has the place of another use of a variable, or of a whole loop, only the
+    function is said."""
+    settings, unknown = BY_SETTINGS[name]
+    files = {str(f.relative_to(MANY)): f.read_text() for f in MANY.rglob("*.vy")}
+    sources = {path: {"content": text} for path, text in files.items()}
+    standard = {"language": "Vyper", "sources": sources, "settings": settings}
+    address = explorer.deploy(vyper.creation(NEWEST, "Main.vy", standard))
+    answered = explorer.verify(address, json.dumps(standard), NEWEST)
+    assert answered.json["match"] == "full", answered.json
+    deployed, located, expected = Deployed(explorer, address), {}, {}
+    for n, words in enumerate(REFUSALS):
+        who = WHO if n < 14 else address
+        call = calldata("f(uint256,address,int256)", n, who, -1)
+        sent = explorer.send(address, call, gas=2_000_000)
+        location = answer(deployed, sent)["error"]["location"]
+        located[words] = location["file"], location["line"]
+        [expected[words]] = [
+            (path, number)
+            for path, text in files.items()
+            for number, line in enumerate(text.split("\n"), 1)
+            if line.endswith(words)
+        ]
+    without = {words for words, (_, line) in located.items() if line is None}
+    assert {words.strip('"#') for words in without} == {*unknown.split()}
+    told = located.keys() - without
+    assert {w: located[w] for w in told} == {w: expected[w] for w in told}
+
+
+REFUSING = '''"""
+assert n != 0, "zero"
+"""
+@external
+def f(n: uint256):
+    # raise "zero"
+    x: String[9] = "zero"
+    assert (
+        n != 0  # "other"
+    ), "zero"
+    if n == 1: raise "one"
+'''
+
+
+def test_a_text_is_looked_for_in_statements_that_refuse():
+    """Not in comments, nor in the text of the documentation."""
+    text = SourceText(REFUSING, is_vyper=True)
+    lines = {of: [*map(text.line_number, text.refusals_of(of))] for of in ("zero", "one", "other")}
+    assert lines == {"zero": [8], "one": [11], "other": []}
+
+
+@pytest.mark.parametrize("repeated", ['\\"', '"""x', "'", "assert(\n", "[", "a:", "if "])
+def test_a_hostile_source_of_vyper_is_searched_once(repeated):
+    """Of 1 MiB; a search that begins anew at each mark does not end."""
+    text = SourceText('"' + repeated * (2**20 // len(repeated)), is_vyper=True)
+    assert text.refusals_of("zero") == []
+    assert text.may_refuse(Span(0, text.size, 0)) in (True, False)
