@@ -100,7 +100,8 @@ def wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]", log: Pat
 def post(url: str, method: str, *params: object) -> bytes:
     """The answer to a call of JSON-RPC."""
     call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    with urlopen(Request(url, orjson.dumps(call))) as response:
+    request = Request(url, orjson.dumps(call), {"Content-Type": "application/json"})
+    with urlopen(request) as response:
         answer: bytes = response.read()
     return answer
 

@@ -81,6 +81,13 @@ class Partitions:
         """Return whether prepare() has made all partitions that `needed` rows take."""
         return needed <= self._enough.get(table, 0)
 
+    def prepare_first(self) -> None:
+        """Make the partition of the first blocks of an empty index, which begins before those that
+        are there where a development node forks an older block than before. Raises
+        LockNotGranted."""
+        with locked(self._database) as tx:
+            tx.execute("indexer/partitions_add_first")
+
     def prepare(self, table: str, needed: int) -> None:
         """Make the partitions that a table needs to have `needed` rows.
 

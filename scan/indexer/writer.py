@@ -205,6 +205,8 @@ class Writer:
         """Make the partitions that the batch needs, and begin a transaction on top of the head,
         which others may be added to unless it is written `alone`."""
         before = head.totals if head else NO_ROWS
+        if head is None:
+            self._partitions.prepare_first()
         for table, needed in _partitioned_rows(before.plus(batch.rows), batch).items():
             self._partitions.prepare(table, needed)
         are_few = sum(batch.rows) <= FEW_ROWS

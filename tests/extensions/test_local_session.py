@@ -1,14 +1,21 @@
-"""A session of a local developer by commands alone: a fork of a chain with 300 blocks, a script of
-Foundry, and `scan run` in the project's folder, with nothing set but the node."""
+"""Sessions of a local developer by commands alone: a fork of a chain with 300 blocks, a script of
+Foundry, and `scan run` in the project's folder, with nothing set but the node. They print how long
+each change took until it was shown (`pytest -s`)."""
 
 import json
 import sys
+import time
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 import requests
 
-from tests.support import WAIT_S
-from tests.support.anvil import Anvil
+from scan.extensions.contract_details.tests import builds
+from tests.support import WAIT_S, solidity
+from tests.support import foundry as projects
+from tests.support.anvil import Anvil, encoded_call
 from tests.support.foundry import KEY
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
@@ -19,6 +26,7 @@ SCRIPT = """
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
 import "../src/Stored.sol";
+import "../src/Vault.sol";
 interface Vm { function startBroadcast() external; function stopBroadcast() external; }
 contract Deploy {
     bool public IS_SCRIPT = true;
@@ -27,37 +35,209 @@ contract Deploy {
         vm.startBroadcast();
         new Stored(5);
         new Stored(6);
+        new Vault();
         vm.stopBroadcast();
     }
 }
 """
+VAULT = """
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+import "./console.sol";
+library Rates {
+    function rate(uint256 x) internal pure returns (uint256) {
+        console.log("rate of %d", x);
+        return x;
+    }
+}
+contract Vault {
+    constructor() { console.log("made by", msg.sender); }
+    function take(uint256 x) external pure {
+        console.log("taking", Rates.rate(x), true);
+        require(x < 5, "too much");
+    }
+}
+"""
+LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
+NOBODY, RICH, CODED = (f"0x{40 * digit}" for digit in "678")
 
 
-def test_what_a_script_deploys_on_a_fork_has_its_name_and_source(foundry, tmp_path):
-    (foundry.folder / "script").mkdir()
-    (foundry.folder / "script/Deploy.s.sol").write_text(SCRIPT)
+class Session:
+    """A fork at block 250 with `scan run` beside it in a project's folder, both for as long as the
+    context lasts."""
+
+    def __init__(self, project, forked, node, run):
+        self.project = project
+        self.forked = forked
+        self.node = node
+        self.run = run
+
+    def get(self, path):
+        """What the service answers, or what stands for it while it goes over to another chain."""
+        try:
+            return requests.get(f"{self.run.url}{path}", timeout=WAIT_S)
+        except requests.ConnectionError:
+            return requests.Response()
+
+    def json(self, path):
+        response = self.get(f"/api/v1/{path}")
+        return response.json() if response.status_code == 200 else {}
+
+    def is_indexed(self, transaction):
+        """It has a block; one that waits has a record, too."""
+        record = self.json(f"transactions/{transaction}")
+        return record.get("blockNumber") is not None and record.get("state") is None
+
+    def shown(self, what, is_shown):
+        """Wait until it is, and print the seconds that it took."""
+        began = time.monotonic()
+        wait_until(is_shown, self.run.process)
+        print(f"{what}: {time.monotonic() - began:.2f} s")
+
+    def script(self):
+        """Run the script, and return the transactions that it has sent."""
+        to_node = ("--rpc-url", self.node.url, "--private-key", KEY, "--broadcast", "--slow")
+        done = self.project.forge(7, "script", "script/Deploy.s.sol:Deploy", *to_node)
+        assert done.returncode == 0, done.stdout + done.stderr
+        latest = self.project.folder / "broadcast/Deploy.s.sol/31337/run-latest.json"
+        return json.loads(latest.read_text())["transactions"]
+
+
+@contextmanager
+def session_in(project):
+    (project.folder / "script").mkdir()
+    (project.folder / "script/Deploy.s.sol").write_text(SCRIPT)
+    (project.folder / "src/Vault.sol").write_text(VAULT)
+    console = solidity.NODE / "node_modules/hardhat/console.sol"
+    (project.folder / "src/console.sol").write_text(console.read_text())
+    limits = dict.fromkeys(LIMITS, "100000/minute")
     with Anvil() as forked:
         forked.call("anvil_mine", hex(300), hex(12))
         with (
             Anvil("--fork-url", forked.url, "--fork-block-number", "250") as node,
-            scan_run((sys.executable, "-m", "scan"), foundry.folder, RPC_URL=node.url) as run,
+            scan_run(
+                (sys.executable, "-m", "scan"), project.folder, RPC_URL=node.url, **limits
+            ) as run,
         ):
             node.call("evm_setAutomine", True)
-            to_node = ("--rpc-url", node.url, "--private-key", KEY, "--broadcast", "--slow")
-            done = foundry.forge(7, "script", "script/Deploy.s.sol:Deploy", *to_node)
-            assert done.returncode == 0, done.stdout + done.stderr
-            latest = foundry.folder / "broadcast/Deploy.s.sol/31337/run-latest.json"
-            sent = json.loads(latest.read_text())["transactions"]
-            addresses = [transaction["contractAddress"] for transaction in sent]
+            session = Session(project, forked, node, run)
+            session.shown("the first start", lambda: run.ready().get("forkBlock") == 250)
+            yield session
 
-            def name_of(address):
-                path = f"{run.url}/api/v1/addresses/{address}"
-                try:
-                    return requests.get(path, timeout=WAIT_S).json().get("deployedAs")
-                except requests.ConnectionError:
-                    return None
 
-            names = ["Stored (Deploy.s.sol, run 1)", "Stored #2 (Deploy.s.sol, run 1)"]
-            wait_until(lambda: [*map(name_of, addresses)] == names, run.process)
-            assert f"Builds: {foundry.folder / 'out'}" in run.output()
-            assert run.ready()["firstBlock"] == 251
+def test_what_tools_deploy_on_a_fork_has_its_name_source_and_console_output(foundry):
+    with session_in(foundry) as session:
+        node, run = session.node, session.run
+        sent = session.script()
+        addresses = [transaction["contractAddress"] for transaction in sent]
+
+        def names():
+            return [session.json(f"addresses/{address}").get("deployedAs") for address in addresses]
+
+        run_1 = "Deploy.s.sol, run 1"
+        expected = [f"Stored ({run_1})", f"Stored #2 ({run_1})", f"Vault ({run_1})"]
+        session.shown("a script's contracts by their names", lambda: names() == expected)
+        assert f"Builds: {foundry.folder / 'out'}" in run.output()
+        assert run.ready()["firstBlock"] == 251
+
+        made = session.json(f"transactions/{sent[2]['hash']}/trace")
+        sender = node.accounts[0].lower()
+        assert [line["text"] for line in made["logs"]] == [f"made by {sender}"]
+        take = "0x" + encoded_call("take(uint256)", 7).hex()
+        failed = node.send(node.accounts[1], addresses[2], data=take)
+        session.shown("a failed transaction", lambda: session.is_indexed(failed))
+        page = session.get(f"/tx/{failed}").text
+        console = page.partition('id="console"')[2].partition('id="reason"')[0]
+        assert "rate of 7\ntaking 7 true\n</pre>" in console and "too much" in page
+
+        def reason():
+            return session.get(f"/tx/{failed}").text.partition('id="reason"')[2]
+
+        session.shown("the line of its failure", lambda: "src/Vault.sol" in reason())
+
+        data = f"0x{projects.built(7).creation.removeprefix('0x')}{5:064x}"
+        created = node.send(sender, None, data=data, gas=3_000_000)
+        address = node.receipt_of(created)["contractAddress"]
+        write_journal(foundry.folder, created, address)
+
+        def ignitions():
+            return session.json(f"addresses/{address}").get("deployedAs") == "Stored (Vaults#Same1)"
+
+        session.shown("a contract of Ignition by its name", ignitions)
+
+
+def write_journal(folder, transaction, address):
+    """What Ignition wrote of a contract, as of another contract at another address."""
+    recorded = Path(builds.__path__[0], "recorded/journal.jsonl").read_text()
+    lines = [
+        line
+        for line in recorded.splitlines(keepends=True)
+        if "Vaults#Same1" in line or "chainId" in line
+    ]
+    entries = [json.loads(line) for line in lines]
+    [confirmed] = [e for e in entries if e["type"] == "TRANSACTION_CONFIRM"]
+    text = "".join(lines)
+    for old, new in (
+        (confirmed["hash"], transaction),
+        (confirmed["receipt"]["contractAddress"], address),
+        ('"Same1"', '"Stored"'),
+    ):
+        text = text.replace(old, new)
+    journal = folder / "ignition/deployments/chain-31337/journal.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_text(text)
+
+
+def test_what_cheat_calls_change_is_shown(foundry):
+    with session_in(foundry) as session:
+        node, one = session.node, session.node.accounts[0]
+        stored = session.script()[0]["contractAddress"]
+
+        def balance(address):
+            return session.json(f"addresses/{address}").get("balance")
+
+        def values():
+            record = session.json(f"contracts/{stored}/values")
+            return [value.get("result") for value in record.get("values", ())]
+
+        session.shown("a script's contract", lambda: {"5", "7"} <= set(map(str, values())))
+        node.call("anvil_setBalance", RICH, hex(123))
+        session.shown("anvil_setBalance", lambda: balance(RICH) == "123")
+        assert '<data value="123">' in session.get(f"/address/{RICH}").text
+        node.call("anvil_setCode", CODED, "0x6001600055")
+        session.shown("anvil_setCode", lambda: session.json(f"addresses/{CODED}")["isContract"])
+        node.call("anvil_setStorageAt", stored, "0x0", f"0x{99:064x}")
+        session.shown("anvil_setStorageAt", lambda: "99" in map(str, values()))
+
+        node.impersonate(RICH)
+        sent = node.send(RICH, NOBODY, value=5)
+        session.shown("anvil_impersonateAccount", lambda: session.is_indexed(sent))
+        record = session.json(f"transactions/{sent}")
+        assert record["fromAddress"] == RICH and "fromAddress" in record["unproven"]
+        node.call("anvil_setNonce", RICH, hex(40))
+        sent = node.send(RICH, NOBODY, value=5)
+        session.shown("anvil_setNonce", lambda: session.is_indexed(sent))
+        assert session.json(f"transactions/{sent}")["nonce"] == 40
+
+        snapshot, head = node.snapshot(), node.head()
+        undone = node.send(one, NOBODY, value=5)
+        session.shown("a transaction after evm_snapshot", lambda: session.is_indexed(undone))
+        assert balance(NOBODY) == "15"
+        node.revert(snapshot)
+        session.shown("evm_revert", lambda: not session.is_indexed(undone))
+        session.shown("the balance before", lambda: balance(NOBODY) == "10")
+        assert node.head() == head
+
+        node.call("anvil_removeBlockTimestampInterval")
+        node.call("anvil_mine", hex(5), hex(3600))
+        last = f"blocks/{head + 5}"
+        session.shown("anvil_mine of five blocks", lambda: session.json(last))
+        times = [session.json(f"blocks/{number}")["timestamp"] for number in (head + 4, head + 5)]
+        before, after = map(datetime.fromisoformat, times)
+        assert (after - before).total_seconds() == 3600
+
+        forking = {"jsonRpcUrl": session.forked.url, "blockNumber": 200}
+        node.call("anvil_reset", {"forking": forking})
+        sent = node.send(one, NOBODY, value=5)
+        session.shown("a transaction after anvil_reset", lambda: session.is_indexed(sent))
+        assert session.run.ready()["firstBlock"] == 201 and balance(NOBODY) == "5"

@@ -49,8 +49,10 @@ def test_the_index_begins_after_the_forked_block(forked, database_url):
 
 
 def test_a_reset_to_another_fork_begins_anew_after_that(forked, database_url):
+    """Whole blocks, too, whose partitions begin with the first block."""
     with fork(forked) as node, Indexing(database_url, node.url) as indexing:
         for block in (200, 280, FORKED_AT):
+            node.send(node.accounts[0], node.accounts[1], value=5)
             node.mine(3)
             indexing.wait_for(node.head())
             node.call("anvil_reset", {"forking": {"jsonRpcUrl": forked.url, "blockNumber": block}})

@@ -2,7 +2,8 @@
 
 A call's selector is that of one of Hardhat's and Foundry's functions; older versions of both wrote
 `uint` and `int` into signatures. The text is what Hardhat prints: all values are texts, the first
-is the format of Node's `util.format`.
+is the format of Node's `util.format`. Both call it by STATICCALL: what carries value, or delegates,
+is shown as the call that it is.
 """
 
 import re
@@ -14,15 +15,19 @@ from typing import NamedTuple
 import orjson
 
 from scan.contracts.abi import AbiError, AbiType, decode, elementary, selector
-from scan.extensions.traces.transaction_traces import TraceFrame
+from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTrace
 from scan.hex import to_hex
 
 ADDRESS = b"console.log".rjust(20, b"\0")
 MAX_CHARACTERS = 4_000  # of a text
+MAX_ALL_CHARACTERS = 100_000  # of a transaction's texts
 MAX_BYTES = 64 * 1024  # of a call's decoded values
 _MIXED = ("uint256", "string", "bool", "address")
 _MOST_MIXED = 4
-_ALONE = ("int256", "bytes", *(f"bytes{size}" for size in range(1, 33)))
+_OTHERS = (
+    *((alone,) for alone in ("int256", "bytes", *(f"bytes{size}" for size in range(1, 33)))),
+    ("string", "int256"),  # Foundry's
+)
 # %d and %i after an even number of %: Hardhat has them as %s, as numbers may be large.
 _NUMBERS = re.compile(r"((?<!%)(?:%%)*)%[di]")
 _SPECIFIERS = re.compile(r"%[sfjoOc%]")
@@ -43,22 +48,40 @@ def _functions() -> Mapping[bytes, Sequence[AbiType]]:
     """Return the types of the arguments by selector."""
     mixed = [types for n in range(_MOST_MIXED + 1) for types in product(_MIXED, repeat=n)]
     functions: dict[bytes, Sequence[AbiType]] = {}
-    for types in [*mixed, *((alone,) for alone in _ALONE)]:
+    for types in [*mixed, *_OTHERS]:
         parsed = [*map(elementary, types)]
         for names in (",".join(types), re.sub(r"int256", "int", ",".join(types))):
             functions[selector(f"log({names})")] = parsed
     return functions
 
 
-def lines(frames: Sequence[TraceFrame]) -> list[Line]:
-    """Return what a transaction's calls say, in their order."""
-    texts = ((frame.trace_address, text_of(frame)) for frame in frames)
-    return [Line(trace_address, text) for trace_address, text in texts if text is not None]
+class Printed(NamedTuple):
+    """What a transaction's calls of `console.log` say, in their order; `is_truncated` if lines may
+    be left out after these."""
+
+    lines: Sequence[Line] = ()
+    is_truncated: bool = False
+
+
+def printed(trace: TransactionTrace) -> Printed:
+    """Return what the calls of a trace say, up to MAX_ALL_CHARACTERS."""
+    lines: list[Line] = []
+    left = MAX_ALL_CHARACTERS
+    for frame in trace.frames:
+        if (text := text_of(frame)) is not None:
+            left -= len(text)
+            if left < 0:
+                return Printed(lines, True)
+            lines.append(Line(frame.trace_address, text))
+    return Printed(lines, trace.is_truncated)
 
 
 def text_of(frame: TraceFrame) -> str | None:
     """Return what a call says; None of another call, and of one that does not decode."""
-    if frame.to_address != ADDRESS or (types := _functions().get(frame.input[:4])) is None:
+    is_plain = frame.type in ("CALL", "STATICCALL") and not frame.value
+    if frame.to_address != ADDRESS or not is_plain:
+        return None
+    if (types := _functions().get(frame.input[:4])) is None:
         return None
     try:
         values = decode(types, frame.input[4:], most_bytes=MAX_BYTES)

@@ -53,7 +53,7 @@ def head(transaction: Record, details: TransactionDetails) -> Shown:
         "sentence": summary.parts,
         "failure": failure,
         "is_told": failure is not None and queries.tells_reason(failure),
-        "console": queries.console_lines(reader(), transaction) if failure else (),
+        "console": queries.console_output(reader(), transaction) if failure else None,
     }
     return Shown(values, addresses)
 

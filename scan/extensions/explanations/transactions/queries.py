@@ -3,7 +3,7 @@ failed, its calls and its changes of the state.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -118,13 +118,13 @@ def _locations(
     return locations
 
 
-def console_lines(reader: Reader, record: Mapping[str, Any]) -> Sequence[console_logs.Line]:
+def console_output(reader: Reader, record: Mapping[str, Any]) -> console_logs.Printed:
     """Return what a transaction's calls of console.log say; nothing where the node is none for
     development, whose contracts have such calls, or has no trace now."""
     if not reader.is_development:
-        return ()
+        return console_logs.Printed()
     trace = _trace_now(reader, record)
-    return () if trace is None else console_logs.lines(trace.frames)
+    return console_logs.Printed() if trace is None else console_logs.printed(trace)
 
 
 def _trace_now(reader: Reader, record: Mapping[str, Any]) -> TransactionTrace | None:

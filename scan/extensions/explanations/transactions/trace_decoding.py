@@ -24,7 +24,8 @@ LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 class DecodedFrame(NamedTuple):
     """A decoded call of a trace. `result` is None where the function's outputs are unknown, and
     `location` the line in which it failed; `contradiction` says in a sentence that it was passed on
-    to another contract than the implementation that is stated."""
+    to another contract than the implementation that is stated; `console_text` is what a call of
+    console.log says."""
 
     frame: transaction_traces.TraceFrame
     function: abi_decoding.Decoded | None
@@ -33,11 +34,7 @@ class DecodedFrame(NamedTuple):
     logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
     location: Location | None = None
     contradiction: str | None = None
-
-    @property
-    def console_text(self) -> str | None:
-        """What a call of console.log says."""
-        return console_logs.text_of(self.frame)
+    console_text: str | None = None
 
     def record(self) -> dict[str, Any]:
         fields = recorded("frame", self)
@@ -81,6 +78,7 @@ def decode_trace(
     own = {e.address: contract for e, contract in abis.contracts(emitters, budget).items()}
     codes = transaction_traces.codes_in(trace.frames)
     others = [abi for contract in own.values() for abi in contract.abis]
+    said = dict(console_logs.printed(trace).lines)
     frames = [
         _decoded(
             frame,
@@ -89,7 +87,7 @@ def decode_trace(
             others,
             imported,
             budget,
-        )
+        )._replace(console_text=said.get(frame.trace_address))
         for frame in trace.frames
     ]
     if not implementations:

@@ -42,12 +42,14 @@ blueprint = Blueprint("explanations", __name__)
 def get_trace(transaction_hash: str) -> Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(reader(), record)
+    printed = console_logs.printed(trace)
     trace_record = {
         "frames": [frame.record() for frame in frames],
         "frameCount": trace.frame_count,
-        "logs": [line.record() for line in console_logs.lines(trace.frames)],
+        "logs": [line.record() for line in printed.lines],
     }
-    return of_trace(record, trace_record, is_truncated=trace.is_truncated)
+    is_truncated = trace.is_truncated or printed.is_truncated
+    return of_trace(record, trace_record, is_truncated=is_truncated)
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")

@@ -8,7 +8,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.explanations.transactions import console_logs
-from scan.extensions.traces.transaction_traces import TraceFrame
+from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTrace
 from tests.support import solidity
 from tests.support.anvil import Anvil, encoded_call
 from tests.support.explorer import compiled, standard_input
@@ -31,6 +31,13 @@ contract Vault {
     constructor() {
         console.log("made by", msg.sender);
     }
+    function pass(address to, uint256 value, uint256 times, bytes calldata data) external payable {
+        for (uint256 n = 0; n < times; n++) {
+            (bool done, ) = to.call{value: value}(data);
+            require(done);
+        }
+        require(value > 0, "enough");
+    }
     function take(uint256 x) external pure {
         console.log("taking", Rates.rate(x), true);
         console.log("<b>\\u0000", x);
@@ -42,7 +49,8 @@ contract Vault {
 
 def frame_of(data, **fields):
     """A call of console.log with this data."""
-    call = {"to_address": console_logs.ADDRESS, "input": data, "input_size": len(data), **fields}
+    call = {"to_address": console_logs.ADDRESS, "input": data, "input_size": len(data)}
+    call |= {"type": "STATICCALL", "value": 0, **fields}
     return TraceFrame(**{**dict.fromkeys(TraceFrame._fields), "trace_address": (), **call})
 
 
@@ -94,6 +102,7 @@ def test_selectors_of_older_versions_are_known():
     values = encoded_call("log(string,uint256)", "five %d", 5)[4:]
     assert texts_of([keccak(text="log(string,uint)")[:4] + values]) == ["five 5"]
     assert texts_of([keccak(text="log(int)")[:4] + encode(["int256"], [-5])]) == ["-5"]
+    assert texts_of([encoded_call("log(string,int256)", "of Foundry", -5)]) == ["of Foundry -5"]
 
 
 @pytest.mark.check
@@ -104,10 +113,36 @@ def test_selectors_of_older_versions_are_known():
         b"\1\2\3\4",
         encoded_call("log(string)", "x")[:40],
         encoded_call("log(string)", "x")[:4] + b"\xff" * 64,
+        encoded_call("log(string)", "x")[:4] + encode(["uint256"] * 3, [32, 2**255, 0]),
+        encoded_call("log(bool)", True)[:4] + encode(["uint256"], [2]),
     ],
 )
 def test_data_that_is_no_text_says_nothing(data):
     assert texts_of([data]) == [None]
+
+
+@pytest.mark.check
+def test_text_that_is_not_utf_8_is_read_and_formats_without_values_stay():
+    malformed = encoded_call("log(bytes)", b"\xff\xed\xa0\x80 ok")
+    as_text = encoded_call("log(string)", "")[:4] + malformed[4:]
+    assert texts_of([as_text]) == ["\ufffd\ufffd\ufffd\ufffd ok"]
+    assert texts_of([encoded_call("log(string)", "%s %o %%")]) == ["%s %o %%"]
+    assert texts_of([encoded_call("log(string,string)", "%d %s", "%s<b>")]) == ["%s<b> %s"]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("fields", [{"type": "DELEGATECALL"}, {"type": "CALL", "value": 1}])
+def test_a_call_that_does_more_than_to_say_something_is_none(fields):
+    assert console_logs.text_of(frame_of(encoded_call("log(string)", "x"), **fields)) is None
+
+
+@pytest.mark.check
+def test_the_texts_of_a_transaction_are_bounded_together():
+    count = console_logs.MAX_ALL_CHARACTERS // 1_000
+    frames = [frame_of(encoded_call("log(string)", "x" * 1_000))] * (count + 1)
+    assert not console_logs.printed(TransactionTrace(frames[1:], count, False, None)).is_truncated
+    lines, is_truncated = console_logs.printed(TransactionTrace(frames, count + 1, False, None))
+    assert (len(lines), is_truncated) == (count, True)
 
 
 @pytest.mark.check
@@ -146,3 +181,39 @@ def test_a_transaction_says_what_it_logged(database_url):
         assert [line["text"] for line in made_trace["logs"]] == [f"made by {one.lower()}"]
         plain = indexing.client()  # of a chain that is none for development
         assert "taking 7 true" not in plain.get(f"/tx/{failed}").text
+
+
+def test_thousands_of_lines_are_bounded_and_what_else_is_called_is_shown(database_url):
+    """10,000 lines, 30 lines before a failure, a line of several, and a call that sends value."""
+    sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}
+    code = compiled(VERSION, standard_input(sources), "Vault.sol", "Vault").creation
+    console = "0x" + console_logs.ADDRESS.hex()
+    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
+        one = anvil.accounts[0]
+        made = anvil.send(one, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
+        vault = anvil.receipt_of(made)["contractAddress"]
+
+        def send(times, text, value=0):
+            data = encoded_call("log(string)", text)
+            call = encoded_call("pass(address,uint256,uint256,bytes)", console, value, times, data)
+            return anvil.send(one, vault, data=f"0x{call.hex()}", value=value, gas=28_000_000)
+
+        thousands = send(10_000, "again")
+        anvil.mine()
+        some, several = send(30, "line"), send(1, "\u202eone\r\ntwo\x1b<i>")
+        sending = send(1, "nothing to see", 10**18)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        client = indexing.client(development_node="auto")
+
+        trace = client.get(f"/api/v1/transactions/{thousands}/trace").json
+        assert (len(trace["logs"]), trace["frameCount"], trace["truncated"]) == (999, 10_001, True)
+        page = client.get(f"/tx/{thousands}").text
+        assert page.count("again") == 20 and "More lines may follow" in page
+        page = client.get(f"/tx/{some}").text
+        before = f'10 lines <a href="/api/v1/transactions/{some}/trace">before these</a>'
+        assert page.count("line\n") == 20 and before in page
+        assert "[U+202E]one\ntwo[U+001B]&lt;i&gt;\n</pre>" in client.get(f"/tx/{several}").text
+        assert client.get(f"/api/v1/transactions/{sending}/trace").json["logs"] == []
+        tree = client.get(f"/tx/{sending}?tab=calls").text.partition('class="tree"')[2]
+        assert "nothing to see" not in tree and tree.count("<span>1 <bdi>ETH</bdi></span>") == 2
