@@ -340,11 +340,13 @@ def _source(way: Method, fields: Mapping[str, Any]) -> object:
         return text
     interfaces = _files("interfaces") if way.language is VYPER else {}
     abis = {path: text for path, text in interfaces.items() if path.endswith(INTERFACE_SUFFIX)}
+    for text in abis.values():
+        _parsed(text, "interfaces")
     sources = files | {path: text for path, text in interfaces.items() if path not in abis}
     standard = {
         "language": way.language.name,
         "sources": {path: {"content": text} for path, text in sources.items()},
-        "interfaces": {path: {"abi": _parsed(text, "interfaces")} for path, text in abis.items()},
+        "interfaces": {path: {"content": text} for path, text in abis.items()},
     }
     return json.dumps(standard)
 

@@ -79,7 +79,7 @@ def test_a_standard_json_input_is_verified(explorer):
 A, B, LIBRARIES = "contract A {}", "contract B {}", {"L": "0x" + 40 * "1"}
 FILES = standard_input({"A.sol": A, "B.sol": B}, optimizer={"enabled": True, "runs": 77})
 VYPER_FILES = {"language": "Vyper", "sources": {"A.vy": {"content": "x: uint256"}}}
-WITH_INTERFACE = json.dumps({**VYPER_FILES, "interfaces": {"I.json": {"abi": []}}})
+WITH_INTERFACE = json.dumps({**VYPER_FILES, "interfaces": {"I.json": {"content": "[]"}}})
 FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that says the same
     ("flattened-code",
      {"source_code": A, "license_type": "3", "evm_version": "default", "constructor_args": SEVEN,
