@@ -10,6 +10,8 @@ from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.serving import gunicorn
 
+pytestmark = pytest.mark.thorough
+
 HANDSHAKE = (
     "GET /socket/v2/websocket?vsn=2.0.0 HTTP/1.1\r\nHost: scan\r\nX-API-Key: {key}\r\n"
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -17,7 +19,6 @@ HANDSHAKE = (
 )
 
 
-@pytest.mark.thorough
 def test_a_socket_ends_with_its_key(own_index):
     """Before it would as a silent one, after 90 s."""
     url = own_index.settings.database_url
