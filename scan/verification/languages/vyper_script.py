@@ -6,6 +6,7 @@ addresses of objects where the kernel allows that.
 """
 
 import ctypes
+import importlib
 import os
 import sys
 import warnings
@@ -36,8 +37,7 @@ def main(arguments: list[str]) -> None:
 def accept_equal_names() -> None:
     """Let standard JSON have files of one name in several folders, such as Vault.vy and
     lib/Vault.vy, as files on the command line may since 0.4: modules are found by their paths."""
-    from vyper.cli import vyper_json  # type: ignore[import-not-found]
-
+    vyper_json: Any = importlib.import_module("vyper.cli.vyper_json")
     if not hasattr(vyper_json, "get_inputs"):  # before 0.4
         return
     check = vyper_json.get_inputs
