@@ -4,6 +4,7 @@ import hmac
 import ssl
 import time
 from base64 import b64encode
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -56,7 +57,8 @@ def signature_header(secret: str, body: bytes) -> str:
 class ReceiverConnection:
     """Sends one webhook's deliveries during a lease.
 
-    A connection is reused only if the response had no body: bodies are not read.
+    A connection is reused only if the response had no body: bodies are not read, but for the
+    beginning of a 429's without Retry-After.
     """
 
     def __init__(self, outbound: Outbound, url: str, secret: str, *, is_healthy: bool) -> None:
@@ -122,7 +124,9 @@ class ReceiverConnection:
         response = connection.getresponse()
         retry_after = response.headers.get("Retry-After")
         if response.status == TOO_MANY_REQUESTS and retry_after is None:
-            retry_after = _retry_after_in(response.read(MAX_REFUSAL_BYTES))
+            with suppress(*FAULTS):  # the response counts whatever becomes of its body
+                refusal = response.read(MAX_REFUSAL_BYTES, decode_content=False)
+                retry_after = _retry_after_in(refusal)
         if connection.sock is not None and response.length_remaining == 0:
             response.read()
         else:

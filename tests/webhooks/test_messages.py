@@ -10,6 +10,7 @@ from scan.webhooks.messages import FORMATS, Unit, amount, plain
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
+from tests.support.webhooks import QUICK
 from tests.webhooks.test_limits import CLIENT, create
 
 OWNER, SHOP = address("owner"), address("shop")
@@ -126,3 +127,16 @@ def test_items_and_failures_have_their_words(webhooks, receiver):
     assert "which failed" in failed
     assert "created" in created
     assert request.event["allowed_mentions"] == {"parse": []}
+
+
+def test_a_refusal_counts_whatever_becomes_of_its_body(webhooks, receiver):
+    def break_off(handler, _):
+        handler.wfile.write(b"HTTP/1.1 429 Slow down\r\nContent-Length: 900\r\n\r\n{")
+
+    receiver.behaviour = break_off
+    hook = webhooks.register(OWNER, receiver.url("/"))
+    webhooks.chain.append([Move(OWNER, SHOP)])
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(3600.0,))):
+        wait_until(lambda: webhooks.deliveries(hook)[0]["attempts"] == 1)
+    [delivery] = webhooks.deliveries(hook)
+    assert (delivery["responseCode"], delivery["error"]) == (429, None)
