@@ -334,13 +334,15 @@ _STORAGES = "a storage that can count, such as memory:// or redis://host:6379"
 https_url = Kind("https URL", "an https URL without user, query and fragment", _https_url)
 
 
-def _origin(text: str) -> str:
-    origin = text.removesuffix("/")
-    require(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", origin))
-    return origin
+def site_url(text: str) -> str:
+    """Return a URL such as `https://explorer.example.org`, without a slash at its end."""
+    url = text.removesuffix("/")
+    reason = "must be an http(s) URL without a path; SCAN_BASE_PATH is the path"
+    require(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", url), reason)
+    return url
 
 
-origin = Kind("origin", "an http:// or https:// URL without a path", _origin)
+origin = Kind("origin", "an http:// or https:// URL without a path", site_url)
 base_path = Kind("base path", "a path such as /bsc", _base_path)
 primary_url = Kind("primary", "a postgresql:// URL", _primary_url, absolute_parameters)
 replica_url = Kind("replica", "a postgresql:// URL", _replica_url, absolute_parameters)

@@ -105,8 +105,8 @@ class Gate:
     def _identify(self, state: RequestState) -> Identifying:
         given, interface = self._given(state), state.interface
         if not given.keys and state.has_body and interface and interface.api_key_parameter:
-            if (refusal := (yield from self._charge(state))) is not None:
-                return refusal
+            if (refused := (yield from self.rate_limit.charge_ceiling(state))) is not None:
+                return refused.refusal
             yield Wait.THREAD
             body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
             if (key_text := key_in_form(body)) is not None:
@@ -148,19 +148,13 @@ class Gate:
         cached = self.key_lookup.find_cached(given)
         if cached is not None:
             return cached.key
-        if (refusal := (yield from self._charge(state))) is not None:
-            return refusal
+        if (refused := (yield from self.rate_limit.charge_ceiling(state))) is not None:
+            return refused.refusal
         yield Wait.THREAD
         try:
             return self.key_lookup.find(given)
         except Unavailable as error:
             return error
-
-    def _charge(self, state: RequestState) -> Identifying:
-        if state.has_ceiling_charged:
-            return None
-        state.has_ceiling_charged = True
-        return (yield from self.rate_limit.charge_ceiling(state))
 
     def _given(self, state: RequestState) -> Given:
         environ, interface = state.environ, state.interface

@@ -123,8 +123,8 @@ def over_limit(result: RateLimitResult, what: str, advice: str = "") -> RateLimi
 
 
 KEYS = f"{interfaces.API}/keys"
-# A caller with its key, None for an unknown one, and whether its address's ceiling was charged.
-Identified = tuple[Caller, ApiKey | None, bool]
+# A caller with its key, None for an unknown one.
+Identified = tuple[Caller, ApiKey | None]
 
 
 @dataclass(eq=False)
@@ -145,12 +145,12 @@ class RateLimit:
         if state.is_open:
             return (yield from self.peek(state))
         parameter, client, limiter = interface.api_key_parameter, state.client, self.limiter
-        caller, key, is_admitted = caller_of(state.environ, parameter), None, False
+        caller, key = caller_of(state.environ, parameter), None
         if caller.api_key is not None or (parameter is not None and state.has_body):
             identified = yield from self._identify(state, interface, caller)
             if isinstance(identified, Charged):
                 return identified
-            caller, key, is_admitted = identified
+            caller, key = identified
         elif state.session_key is not None and not self.is_one_of_several:
             key = state.session_key
         counted_by = None if state.page == KEYS and state.method == "POST" else key
@@ -164,7 +164,7 @@ class RateLimit:
             charged = yield from self._count(state, interface, anonymous, advice=GET_A_KEY)
         else:
             windows = limiter.key_windows(counted_by.id, counted_by.requests_per_minute, client)
-            windows = windows[:1] if is_admitted or state.has_ceiling_charged else windows
+            windows = windows[:1] if state.has_ceiling_charged else windows
             charged = yield from self._count(state, interface, windows, counted_by)
         if charged.refusal is not None:
             return charged
@@ -177,11 +177,18 @@ class RateLimit:
         unknown = InvalidApiKey("The API key is unknown or inactive.")
         return charged if caller.is_lenient else charged._replace(refusal=unknown)
 
-    def charge_ceiling(self, state: RequestState) -> Generator[WaitsFor, None, ScanError | None]:
-        """Charge the limit of a client's address over all keys; return the refusal."""
+    def charge_ceiling(
+        self, state: RequestState, *, advice: str = ""
+    ) -> Generator[WaitsFor, None, Charged | None]:
+        """Charge the limit of a client's address over all keys, once a request. Return what refuses
+        it, else None."""
+        if state.has_ceiling_charged:
+            return None
+        state.has_ceiling_charged = True
         ceiling = [Window(self.limiter.address_rate, state.client)]
-        charged = yield from self._count(state, state.interface or interfaces.UNKNOWN, ceiling)
-        return charged.refusal
+        interface = state.interface or interfaces.UNKNOWN
+        charged = yield from self._count(state, interface, ceiling, advice=advice)
+        return None if charged.refusal is None else charged
 
     def peek(self, state: RequestState) -> ChargeSteps:
         """Read what the client's address has left, and charge nothing."""
@@ -203,15 +210,13 @@ class RateLimit:
         if caller.api_key is not None:
             chooses_instance = interface.calls_api and self.is_one_of_several
             if interface.has_address_limit or (interface.has_page_limit and not chooses_instance):
-                return caller, None, False
+                return caller, None
             cached = self.key_lookup.find_cached(caller.api_key)
             if cached is not None:
-                return caller, cached.key, False
-        if not state.has_ceiling_charged:
-            ceiling = Window(self.limiter.address_rate, state.client)
-            admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
-            if admission.refusal is not None:
-                return admission
+                return caller, cached.key
+        refused = yield from self.charge_ceiling(state, advice=GET_A_KEY)
+        if refused is not None:
+            return refused
         yield Wait.THREAD
         if caller.api_key is None:
             body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
@@ -221,7 +226,7 @@ class RateLimit:
             key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
             return Charged(self._nothing_left(None), refusal=unavailable)
-        return caller, key, True
+        return caller, key
 
     def _count(
         self,

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 
 from scan.database.connection import Database
+from scan.hex import to_hex
 
 MAX_NAME = 24  # characters
 MAX_DIGITS = 40  # of a number; a message of MAX_JOINED lines is below Discord's 2,000 characters
@@ -53,13 +54,10 @@ class Form(NamedTuple):
         rows = database.rows(
             "webhooks/token_units_list", tokens=[bytes.fromhex(t[2:]) for t in tokens]
         )
-        units = {
-            None if address is None else f"0x{bytes(address).hex()}": Unit(
-                plain(symbol or "") or (short(f"0x{bytes(address).hex()}") if address else ""),
-                decimals,
-            )
-            for address, symbol, decimals in rows
-        }
+        units: dict[str | None, Unit] = {}
+        for address, symbol, decimals in rows:
+            token = None if address is None else to_hex(address)
+            units[token] = Unit(plain(symbol or "") or short(token or ""), decimals)
         lines = []
         for event in events:
             line = sentence(event, units)

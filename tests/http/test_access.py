@@ -201,8 +201,8 @@ def test_wallets_make_no_keys_unless_allowed(ask, key, own_index):
     assert (refused.status_code, refused.json["code"]) == (403, "wallet_keys_off")
     allowed = own_index.client(access="keys+wallets", **LIMITS)
     assert allowed.post("/api/v1/keys", json={}).status_code == 401
-    asked = allowed.post("/api/v1/keys", json={}, headers={"X-API-Key": key.text})
-    assert asked.status_code == 400
+    answer = allowed.post("/api/v1/keys", json={}, headers={"X-API-Key": key.text})
+    assert answer.status_code == 400
 
 
 # People

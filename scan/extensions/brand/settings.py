@@ -15,7 +15,7 @@ from typing import Any
 
 from scan.outbound.picture_types import SVG, picture_type
 from scan.registry import FOLDER
-from scan.setting_kinds import Kind, absolute_path, https_url, one_of, setting, short_text
+from scan.setting_kinds import Kind, absolute_path, https_url, one_of, setting, short_text, site_url
 from scan.settings import UNBRANDED, Brand, Logo, OwnSettings, Palette
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
@@ -76,7 +76,7 @@ def brand_file(text: str) -> Brand:
     folder = Path(text).parent
     readers: dict[str, tuple[type, Callable[[Any], Any]]] = {
         "name": (str, short_text(30)),
-        "url": (str, _site_url),
+        "url": (str, site_url),
         "logo": (str, partial(_logo, folder)),
         "colors": (dict, _colors),
         "stylesheet": (str, partial(_stylesheet, folder)),
@@ -134,14 +134,6 @@ def _logo(folder: Path, text: str) -> Logo:
     if name is None:
         raise ValueError("must be an SVG, PNG or WebP file")
     return Logo(name, content)
-
-
-def _site_url(text: str) -> str:
-    """Read `https://explorer.example.org`."""
-    url = text.removesuffix("/")
-    if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}", url):
-        raise ValueError("must be an http(s) URL without a path; SCAN_BASE_PATH is the path")
-    return url
 
 
 def public_url(text: str) -> str:
