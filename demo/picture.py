@@ -50,7 +50,7 @@ def pictures(url: str) -> Iterator[tuple[str, int, str]]:
     yield "token", 800, f"/token/{token['address']}"
     failed = answer("/transactions?status=false&limit=100")["transactions"]
     hashes = [row["hash"] for row in failed]
-    reasons = {each: answer(f"/transactions/{each}")["error"]["reason"] for each in hashes}
+    reasons = {hash_: answer(f"/transactions/{hash_}")["error"]["reason"] for hash_ in hashes}
     deposit = next(each for each in hashes if "InsufficientDeposit" in reasons[each])
     yield "failure", 700, f"/tx/{deposit}"
     trades = answer("/dex-trades?limit=20")["trades"]

@@ -292,14 +292,16 @@ def main(arguments=None):
             return known[str(mutant)]
         folder = free.get()
         try:
-            found, why = tried(mutant, folder, given.tests.split(), Times(given.bound, given.hangs))
+            outcome, why = tried(
+                mutant, folder, given.tests.split(), Times(given.bound, given.hangs)
+            )
         finally:
             free.put(folder)
-        print(f"{found}: {mutant}\n    {why}", flush=True)
+        print(f"{outcome}: {mutant}\n    {why}", flush=True)
         if given.results:
             with given.results.open("a") as file:
-                file.write(json.dumps([str(mutant), found, why]) + "\n")
-        return found
+                file.write(json.dumps([str(mutant), outcome, why]) + "\n")
+        return outcome
 
     with (
         tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary,

@@ -37,7 +37,7 @@ class Commands(Part, module="command_options"):
     """Options by the command that has them, and what it does with them."""
 
 
-class FoundForRun(NamedTuple):
+class RunVariables(NamedTuple):
     """Variables that `scan run` sets for the processes it starts, and the line that says why."""
 
     environment: Mapping[str, str]
@@ -47,7 +47,7 @@ class FoundForRun(NamedTuple):
 class RunSettings(Part, module="run_settings"):
     """What `scan run` finds by itself beside a node of the operator's."""
 
-    find: Callable[[Settings], FoundForRun]
+    find: Callable[[Settings], RunVariables]
     """Returns what a setting that is not given is to be."""
 
 

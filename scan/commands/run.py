@@ -148,11 +148,11 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None, node: str = "
     what the start says of the node, by default where it is."""
     environment: dict[str, str] = {}
     if own_node is None:
-        found = [part.find(settings) for part in registry.parts(RunSettings)]
+        settled = [part.find(settings) for part in registry.parts(RunSettings)]
         node = node or node_origins(",".join(settings.rpc_urls))
-        lines = (of_part.line for of_part in found)
+        lines = (variables.line for variables in settled)
         print_lines(f"Page:   {settings.base_url}", f"Node:   {node}", *lines)
-        environment = {name: text for f in found for name, text in f.environment.items()}
+        environment = {name: text for v in settled for name, text in v.environment.items()}
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     startup.on_stop_signals(stop.set)

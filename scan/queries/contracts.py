@@ -298,7 +298,7 @@ def declared(reader: Reader, text: str, size: int, most: int) -> list[Declared]:
     hashes, signatures, addresses = reader.row(
         "queries/signatures_find", size=size, text=text, hash=hash_, most=most
     )
-    found: dict[tuple[bytes, str], bytes | None] = {
+    contracts: dict[tuple[bytes, str], bytes | None] = {
         (bytes(key), signature): bytes(address)
         for key, signature, address in zip(hashes, signatures, addresses, strict=True)
     }
@@ -307,9 +307,9 @@ def declared(reader: Reader, text: str, size: int, most: int) -> list[Declared]:
         for signature in (entry.signature for entry in entries):
             names = (signature.lower(), signature.lower().partition("(")[0])
             if key == hash_ or text.lower() in names:
-                found.setdefault((key, signature), None)
-    in_order = sorted(found, key=lambda pair: (pair[1].lower(), pair))
-    return [Declared(*pair, found[pair]) for pair in in_order[:most]]
+                contracts.setdefault((key, signature), None)
+    in_order = sorted(contracts, key=lambda pair: (pair[1].lower(), pair))
+    return [Declared(*pair, contracts[pair]) for pair in in_order[:most]]
 
 
 def selectors(reader: Reader, text: str) -> list[bytes]:

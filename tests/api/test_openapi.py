@@ -165,23 +165,23 @@ PLURALS = {
 def kinds(schema):
     schema = resolved(schema) if "$ref" in schema else schema
     declared = schema.get("type", ())
-    found = {declared} if isinstance(declared, str) else {*declared}
+    names = {declared} if isinstance(declared, str) else {*declared}
     for form in ("anyOf", "oneOf", "allOf"):
-        found |= {kind for part in schema.get(form, ()) for kind in kinds(part)}
-    return found - {"null"}
+        names |= {kind for part in schema.get(form, ()) for kind in kinds(part)}
+    return names - {"null"}
 
 
 @pytest.fixture(scope="module")
 def kinds_by_name():
     """The sets of JSON types that fields of a name have in answers."""
-    found = {}
+    by_name = {}
     for _, node in nodes(DOCUMENT):
         properties = node.get("properties")
         is_record = isinstance(properties, dict) and {"type", "allOf", "required"} & node.keys()
         if is_record and node.get("additionalProperties") is not False:
             for name, schema in properties.items():
-                found.setdefault(name, set()).add(frozenset(kinds(schema)))
-    return {name: of_name - {frozenset()} for name, of_name in found.items()}
+                by_name.setdefault(name, set()).add(frozenset(kinds(schema)))
+    return {name: of_name - {frozenset()} for name, of_name in by_name.items()}
 
 
 @pytest.mark.check

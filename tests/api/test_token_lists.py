@@ -61,9 +61,9 @@ def test_tokens_are_listed_in_each_order_at_any_depth(client, every, order, dire
 def test_tokens_of_one_standard_are_listed_in_each_order(client, every, order):
     for given, token_type in (("ERC-721", "BEP721"), ("erc20", "BEP20"), ("BEP6909", "BEP6909")):
         listed = Listed("/tokens", "tokens", is_counted=False)
-        found = by_links(client, listed, 3, sort=order, orderBy="asc", tokenType=given)
+        rows = by_links(client, listed, 3, sort=order, orderBy="asc", tokenType=given)
         own = [token for token in every if token["type"] == token_type]
-        assert found == in_order(own, order, "asc")
+        assert rows == in_order(own, order, "asc")
 
 
 def found_by(client, text, **more):
@@ -88,8 +88,8 @@ def test_a_text_finds_names_symbols_and_addresses_in_each_order(client, every):
     assert len(some) > 5
     for order in tokens.ORDERS:
         for direction in ("asc", "desc"):
-            found = found_by(client, "a", sort=order, orderBy=direction)
-            assert found == in_order(some, order, direction)
+            rows = found_by(client, "a", sort=order, orderBy=direction)
+            assert rows == in_order(some, order, direction)
     of_type = found_by(client, "a", tokenType="BEP721", sort="name")
     assert of_type == in_order([t for t in some if t["type"] == "BEP721"], "name", "asc")
     assert found_by(client, "no token is called like this") == []

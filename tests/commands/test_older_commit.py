@@ -110,8 +110,8 @@ class Source:
     def verify(self, url, address):
         body = {"address": address, "sourceCode": self.text, "contractName": self.name}
         body |= {"compilerVersion": self.version, "language": self.language}
-        asked = requests.post(f"{url}/api/v1/verify", json=body, timeout=COMPILE_S)
-        assert asked.status_code == 200, (self.name, asked.text)
+        answer = requests.post(f"{url}/api/v1/verify", json=body, timeout=COMPILE_S)
+        assert answer.status_code == 200, (self.name, answer.text)
 
 
 def solidity(version, sources, path, name, library=None, **settings):
@@ -257,10 +257,10 @@ def test_the_commands_of_docs_keep_what_people_gave_to_an_older_commit(
     machine.command(restore)
     with machine.running("var-new") as newer:
         newer.wait_for_block(anvil.head())
-        asked = requests.get(
+        answer = requests.get(
             f"{newer.url}/api/v1/stats", headers={"X-API-Key": key}, timeout=WAIT_S
         )
-        assert asked.status_code == 200 and asked.headers["X-RateLimit-Limit"] == "100"
+        assert answer.status_code == 200 and answer.headers["X-RateLimit-Limit"] == "100"
         anvil.send(watched, watched)
         anvil.mine(1)
         received = receiver.wait_for(3)
@@ -298,5 +298,5 @@ def test_the_demo_chain_of_an_older_commit_says_how_its_keys_come_along(folder):
         for command in commands:
             machine.command(command)
         headers = {"X-API-Key": key}
-        asked = requests.get(f"{newer.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
-        assert (asked.status_code, asked.headers["X-RateLimit-Limit"]) == (200, "100")
+        answer = requests.get(f"{newer.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
+        assert (answer.status_code, answer.headers["X-RateLimit-Limit"]) == (200, "100")

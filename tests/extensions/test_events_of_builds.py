@@ -123,11 +123,11 @@ class Deployed:
             )
         ]
         by_place = {(int(log["blockNumber"], 16), int(log["logIndex"], 16)): log for log in logs}
-        asked = [
+        named = [
             {"event": log["name"], **by_place[log["blockNumber"], log["logIndex"]]}
             for log in listed
         ]
-        return node_script("decode_events.cjs", stdin={"abi": self.abis[name], "logs": asked})
+        return node_script("decode_events.cjs", stdin={"abi": self.abis[name], "logs": named})
 
 
 def test_each_event_of_a_foundry_project_has_a_view_within_seconds(deployed):

@@ -174,11 +174,11 @@ def test_every_argument_has_a_parameter_of_its_own(client):
     assert "arg.limit" in refused.json["error"]
 
 
-@pytest.mark.parametrize(("filters", "found"), [(FILTERS, 1), (OTHERS, 0)])
-def test_arguments_of_every_type_filter(client, filters, found):
+@pytest.mark.parametrize(("filters", "count"), [(FILTERS, 1), (OTHERS, 0)])
+def test_arguments_of_every_type_filter(client, filters, count):
     for text in filters:
         listed = client.get(f"{PATH}/Typed?{text}")
-        assert (listed.status_code, len(listed.json.get("events", ()))) == (200, found), text
+        assert (listed.status_code, len(listed.json.get("events", ()))) == (200, count), text
 
 
 @pytest.mark.parametrize("text", REFUSED)

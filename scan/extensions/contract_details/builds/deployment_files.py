@@ -42,16 +42,16 @@ log = logging.getLogger(__name__)
 class Deployment(NamedTuple):
     """A contract that a deployment says it created. `transaction` is the hash of the creation's,
     None where it is not said; `contract` the contract's name, None where only its code tells it.
-    `place` is its number among those of this name in the run, `origin` names the run."""
+    `number` is its own among those of this name in the run, `origin` names the run."""
 
     address: bytes
     transaction: bytes | None
     contract: str | None
-    place: int
+    number: int
     origin: str
 
     def name(self, contract: str) -> str:
-        number = f" #{self.place}" if self.place > 1 else ""
+        number = f" #{self.number}" if self.number > 1 else ""
         return f"{contract}{number} ({self.origin})"
 
 
@@ -111,7 +111,7 @@ def deployments_of(
     files: Mapping[Path, build_folders.FileState], chain_id: int
 ) -> list[Deployment]:
     """Return what the newest files say was created on this chain, the newest first."""
-    found: list[Deployment] = []
+    deployments: list[Deployment] = []
     left = MAX_BYTES
     runs = _numbers(files)
     of_chain = [file for file in files if _form(file, chain_id)]
@@ -121,14 +121,15 @@ def deployments_of(
         if left < 0:
             break
         try:
-            found += islice(_of_file(file, chain_id, runs), MAX_DEPLOYMENTS - len(found))
+            most = MAX_DEPLOYMENTS - len(deployments)
+            deployments += islice(_of_file(file, chain_id, runs), most)
         except (OSError, *MALFORMED) as error:
             log.debug("%s is no deployment: %s", file, error)
-    return found
+    return deployments
 
 
 def _form(file: Path, chain_id: int) -> str:
-    """Return what a file has by its place, "" where that is nothing of this chain."""
+    """Return what a file has by its path, "" where that is nothing of this chain."""
     *_, outer, above, folder, name = ("", "", "", *file.parts)
     if (outer, above) == IGNITION.parts:
         by_addresses = name == ADDRESSES and folder == f"chain-{chain_id}"

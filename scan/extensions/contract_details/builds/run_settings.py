@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePath
 
-from scan.commands.hooks import FoundForRun, RunSettings
+from scan.commands.hooks import RunSettings, RunVariables
 from scan.extensions.contract_details.builds.settings import OFF, VARIABLE, Settings
 from scan.setting_kinds import is_loopback
 from scan.settings import Settings as CoreSettings
@@ -25,32 +25,32 @@ INSIDE = tuple(
 )
 
 
-def find(settings: CoreSettings) -> FoundForRun:
+def find(settings: CoreSettings) -> RunVariables:
     """Return the setting that names the folders, and the line that says where they are."""
     folders = settings.of(Settings).artifacts
     if folders is not None:
         text = ", ".join(map(str, folders)) or f"none, by {VARIABLE}={OFF}"
-        return FoundForRun({}, f"Builds: {text}")
-    found: list[Path] = []
+        return RunVariables({}, f"Builds: {text}")
+    of_project: list[Path] = []
     if is_loopback(settings.host) and settings.trusted_proxies == 0:
-        found = [folder for folder in build_folders(Path.cwd()) if "," not in str(folder)]
-    if not found:
-        return FoundForRun({}, f"Builds: none; {VARIABLE}=FOLDER names them")
-    text = ",".join(map(str, found))
-    said = [f"{folder}{'' if folder.is_dir() else ' (not there yet)'}" for folder in found]
+        of_project = [folder for folder in build_folders(Path.cwd()) if "," not in str(folder)]
+    if not of_project:
+        return RunVariables({}, f"Builds: none; {VARIABLE}=FOLDER names them")
+    text = ",".join(map(str, of_project))
+    said = [f"{folder}{'' if folder.is_dir() else ' (not there yet)'}" for folder in of_project]
     line = f"Builds: {', '.join(said)} (found; {VARIABLE}={OFF} leaves them out)"
-    return FoundForRun({VARIABLE: text}, line)
+    return RunVariables({VARIABLE: text}, line)
 
 
 def build_folders(start: Path) -> list[Path]:
     """Return the build folders of the project that a folder is in; else of those in it at usual
     places; else of the one project beside it, if there is just one."""
     for folder in (start, *start.parents[:MAX_PARENTS]):
-        if found := _of_project(folder):
-            return found
-    if found := [folder for inner in INSIDE for folder in _of_project(start / inner)]:
-        return found
-    beside = [of_project for sibling in _siblings(start) if (of_project := _of_project(sibling))]
+        if folders := _of_project(folder):
+            return folders
+    if folders := [folder for inner in INSIDE for folder in _of_project(start / inner)]:
+        return folders
+    beside = [folders for sibling in _siblings(start) if (folders := _of_project(sibling))]
     return beside[0] if len(beside) == 1 else []
 
 

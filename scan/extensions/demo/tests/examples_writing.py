@@ -79,9 +79,9 @@ def shortened(value):
     if isinstance(value, str) and len(value) > MOST_OF_TEXT:
         return value[:66] if value.startswith("0x") else f"{value[:MOST_OF_TEXT]}…"
     if isinstance(value, list):
-        return [shortened(each) for each in value[:1]]
+        return [shortened(element) for element in value[:1]]
     if isinstance(value, dict):
-        return {key: shortened(each) for key, each in value.items()}
+        return {key: shortened(member) for key, member in value.items()}
     return value
 
 
@@ -98,7 +98,7 @@ def main(url):
         elif name in ("query", "decode", "encode", "callContract", "encodeCall"):
             answer = requests.post(url + where, json=body, timeout=WAIT_S)
         else:
-            without.append((name, "not asked"))
+            without.append((name, "not requested"))
             continue
         is_json = answer.headers["Content-Type"].startswith("application/json")
         text = json.dumps(shortened(answer.json())) if is_json else ""
@@ -108,11 +108,11 @@ def main(url):
         if is_described(operation):
             check(operation["responses"]["200"]["content"]["application/json"]["schema"],
                   json.loads(text), name)  # fmt: skip
-        asked = {"request": f"{method.upper()} {where}", **({"body": body} if body else {})}
-        examples[name] = {**asked, "answer": json.loads(text)}
+        request = {"request": f"{method.upper()} {where}", **({"body": body} if body else {})}
+        examples[name] = {**request, "answer": json.loads(text)}
     EXAMPLES.write_text(json.dumps(examples, indent=1) + "\n", encoding="utf-8")
-    for each in without:
-        print(*each)
+    for reasons in without:
+        print(*reasons)
     print(len(examples), "of", len(OPERATIONS))
 
 

@@ -213,7 +213,7 @@ class SourceText:
 
     def refusals_of(self, text: str) -> list[Span]:
         """Return the statements of Vyper that refuse with a text, in no file."""
-        found, start, words = [], -1, b""
+        statements, start, words = [], -1, b""
         depth = 0
         for token in _VYPER_TOKEN.finditer(self._encoded):
             match token.lastgroup:
@@ -227,9 +227,9 @@ class SourceText:
                     depth -= 1
                 case "end" if start >= 0 and depth <= 0:
                     if words.strip(b"\"'").decode("latin-1") == text:
-                        found.append(Span(start, token.start() - start, -1))
+                        statements.append(Span(start, token.start() - start, -1))
                     start = -1
-        return found
+        return statements
 
     def may_refuse(self, span: Span) -> bool:
         """Return whether the lines of a span of Vyper have an operation that may fail without a
@@ -241,7 +241,7 @@ class SourceText:
         if is_block and is_block[1] == b"for":
             return False
         code = self._encoded[start : end if end >= 0 else None]
-        code = _VYPER_LITERAL.sub(lambda found: b'""' if found["string"] else b"", code)
+        code = _VYPER_LITERAL.sub(lambda literal: b'""' if literal["string"] else b"", code)
         if b'""' in code:  # of a refusal with a text the condition alone
             code = re.sub(rb"\b(?:assert|raise)\b", b"", code)
         return _MAY_FAIL.search(_ANNOTATION.sub(b"", code)) is not None

@@ -35,7 +35,7 @@ class _Precompile(NamedTuple):
 
 
 def decode(frame: TraceFrame) -> tuple[Decoded | None, Arguments | None]:
-    """Return what a precompiled contract was asked, and what it returned; None and None of another
+    """Return what a precompiled contract was given, and what it returned; None and None of another
     call, and of one that does not fit the contract."""
     precompile = PRECOMPILES.get(int.from_bytes(frame.to_address or b"\xff" * 20, "big"))
     if precompile is None or is_creation(frame.type):
@@ -78,8 +78,8 @@ def _words(*names: str) -> Reader:
             return None
         padded = content.ljust(WORD * len(names), b"\0")
         return [
-            _number(name, padded[WORD * place : WORD * (place + 1)])
-            for place, name in enumerate(names)
+            _number(name, padded[WORD * index : WORD * (index + 1)])
+            for index, name in enumerate(names)
         ]
 
     return read
@@ -92,11 +92,11 @@ def _fields(*sizes: tuple[str, int]) -> Reader:
     def read(content: bytes, size: int) -> Arguments | None:
         if size != whole or len(content) < whole:
             return None
-        start, found = 0, []
+        start, arguments = 0, []
         for name, length in sizes:
-            found.append(_bytes(name, content[start : start + length]))
+            arguments.append(_bytes(name, content[start : start + length]))
             start += length
-        return found
+        return arguments
 
     return read
 
@@ -156,16 +156,16 @@ def _powers(content: bytes, size: int) -> Arguments | None:
         return None
     padded = content.ljust(3 * WORD, b"\0")
     sizes = [int.from_bytes(padded[start : start + WORD], "big") for start in (0, 32, 64)]
-    found = [
+    arguments = [
         _count(f"{name}Length", length)
         for name, length in zip(("base", "exponent", "modulus"), sizes, strict=True)
     ]
     start = 3 * WORD
     for name, length in zip(("base", "exponent", "modulus"), sizes, strict=True):
         if length <= MAX_VALUE_BYTES and len(content) >= min(size, start + length):
-            found.append(_number(name, content[start : start + length].ljust(length, b"\0")))
+            arguments.append(_number(name, content[start : start + length].ljust(length, b"\0")))
         start += length
-    return found
+    return arguments
 
 
 def _power(content: bytes, size: int) -> Arguments:

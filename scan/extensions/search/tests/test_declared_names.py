@@ -13,7 +13,7 @@ contract Harbor {
     event HarborOpened(address indexed by, uint256 berths);
     event HarborOpened(address indexed by);
     event HarborClosed();
-    error HarborFull(uint256 berths, address asked);
+    error HarborFull(uint256 berths, address by);
     function open() external { emit HarborOpened(msg.sender, 1); emit HarborOpened(msg.sender); }
     function close() external { emit HarborClosed(); revert HarborFull(1, msg.sender); }
 }"""
@@ -29,24 +29,27 @@ def harbor(explorer):
     return address
 
 
-def found(explorer, text):
+def results(explorer, text):
     results = get(explorer.client, "/search", q=text)["results"]
     return [(r["type"], r["name"], r["match"]) for r in results if r["type"] in ("event", "error")]
 
 
 def test_events_and_errors_are_found_by_name_signature_topic_and_selector(explorer, harbor):
     one = "HarborOpened(address)"
-    assert found(explorer, "HarborOpened") == [("event", one, "exact"), ("event", OPENED, "exact")]
-    assert found(explorer, "harboropened(address,u") == [("event", OPENED, "prefix")]
-    assert found(explorer, OPENED) == [("event", OPENED, "exact")]
+    assert results(explorer, "HarborOpened") == [
+        ("event", one, "exact"),
+        ("event", OPENED, "exact"),
+    ]
+    assert results(explorer, "harboropened(address,u") == [("event", OPENED, "prefix")]
+    assert results(explorer, OPENED) == [("event", OPENED, "exact")]
     topic = f"0x{keccak256(OPENED.encode()).hex()}"
-    assert found(explorer, topic) == found(explorer, topic.upper().replace("X", "x"))
-    assert found(explorer, topic) == [("event", OPENED, "exact")]
+    assert results(explorer, topic) == results(explorer, topic.upper().replace("X", "x"))
+    assert results(explorer, topic) == [("event", OPENED, "exact")]
     selector = f"0x{keccak256(FULL.encode())[:4].hex()}"
     for text, match in ((FULL, "exact"), (selector, "exact"), ("HarborF", "prefix")):
-        assert found(explorer, text) == [("error", FULL, match)]
+        assert results(explorer, text) == [("error", FULL, match)]
     # Of standards without a verified contract.
-    assert ("event", "Transfer(address,address,uint256)", "exact") in found(explorer, "Transfer")
+    assert ("event", "Transfer(address,address,uint256)", "exact") in results(explorer, "Transfer")
     for text in (
         "Ha",
         "HarborOpened(address,uint256) ",
@@ -54,9 +57,12 @@ def test_events_and_errors_are_found_by_name_signature_topic_and_selector(explor
         "Harbor_pened",
         "0x" + "ab" * 32,
     ):
-        assert found(explorer, text.strip()) == found(explorer, text)
+        assert results(explorer, text.strip()) == results(explorer, text)
     assert (
-        found(explorer, "Ha") == found(explorer, "%arbor") == found(explorer, "Harbor_pened") == []
+        results(explorer, "Ha")
+        == results(explorer, "%arbor")
+        == results(explorer, "Harbor_pened")
+        == []
     )
 
 

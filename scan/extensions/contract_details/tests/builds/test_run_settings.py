@@ -37,15 +37,15 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("place", "found"), PLACES.values(), ids=PLACES)
-def test_a_project_is_found_where_the_service_starts(place, found, tmp_path):
+@pytest.mark.parametrize(("path", "folders"), PLACES.values(), ids=PLACES)
+def test_a_project_is_found_where_the_service_starts(path, folders, tmp_path):
     start = tmp_path / "root" / "here"
     start.mkdir(parents=True)
-    project = tmp_path / "root" / place
+    project = tmp_path / "root" / path
     project.mkdir(parents=True, exist_ok=True)
-    name = "hardhat.config.ts" if "hardhat" in place else "foundry.toml"
+    name = "hardhat.config.ts" if "hardhat" in path else "foundry.toml"
     (project / name).touch()
-    assert build_folders(start) == [tmp_path / "root" / folder for folder in found]
+    assert build_folders(start) == [tmp_path / "root" / folder for folder in folders]
 
 
 def test_of_two_projects_beside_none_is_taken(tmp_path):
@@ -62,13 +62,13 @@ def test_they_are_read_on_a_developer_s_own_machine_unless_a_setting_says_otherw
     monkeypatch.chdir(tmp_path)
     (tmp_path / "foundry.toml").touch()
     core = CoreSettings()
-    found = find(core)
-    assert found.environment == {"SCAN_ARTIFACTS": str(tmp_path / "out")}
-    assert found.line.startswith(f"Builds: {tmp_path / 'out'} (not there yet)")
+    variables = find(core)
+    assert variables.environment == {"SCAN_ARTIFACTS": str(tmp_path / "out")}
+    assert variables.line.startswith(f"Builds: {tmp_path / 'out'} (not there yet)")
     assert find(replace(core, host="0.0.0.0")).environment == {}
     assert find(replace(core, trusted_proxies=1)).environment == {}
     for text, line in (("none", "none, by"), ("own", str(tmp_path / "own"))):
         own = Settings(**read_variables(Settings, {"SCAN_ARTIFACTS": text}))
-        found = find(replace(core, of_extensions={Settings: own}))
-        assert found.environment == {}
-        assert found.line.startswith(f"Builds: {line}")
+        variables = find(replace(core, of_extensions={Settings: own}))
+        assert variables.environment == {}
+        assert variables.line.startswith(f"Builds: {line}")
