@@ -129,11 +129,11 @@ def _error(*statuses: int) -> Json:
     fields = {"code": {"description": "The error code.", "enum": codes}} | {
         name: field(value) for name, value in further.items()
     }
-    schema = {"allOf": [ref("Error"), {"properties": fields}]}
+    error, problem = ({"allOf": [ref(n), {"properties": fields}]} for n in ("Error", "Problem"))
     response = _response(
-        " ".join(described), schema, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
+        " ".join(described), error, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
     )
-    response["content"][PROBLEM_TYPE] = {"schema": schema}  # and what RFC 9457 adds
+    response["content"][PROBLEM_TYPE] = {"schema": problem}
     return response
 
 
