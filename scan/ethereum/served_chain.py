@@ -45,6 +45,11 @@ class ChainIdentity(NamedTuple):
         """The id of the chain by whose rules blocks are read: a fork has its node's."""
         return ANVIL if self.is_fork else self.chain_id
 
+    @property
+    def is_development(self) -> bool:
+        """Whether it is a chain of a node that one developer has for himself."""
+        return self.rules_id in DEVELOPMENT_CHAINS
+
 
 class _Check(NamedTuple):
     """When a URL was checked, and why it is refused, "" where it is not."""

@@ -38,6 +38,8 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 0.4
+# A developer sends a transaction and looks at its page at once.
+DEVELOPMENT_POLL_S = 0.1
 TAKE_OVER_S = 1.0
 CHECK_CHAIN_EVERY_S = 60.0  # in sessions; Node compares the chain of each new connection
 COMMIT_TRANSACTIONS = 1_000_000
@@ -128,7 +130,7 @@ class ChainIndexer:
         ends: it may know contracts that the database does not have."""
         self._node_head = None
         try:
-            return HEAD_POLL_S if self._advance() else 0.0
+            return self._poll_s() if self._advance() else 0.0
         except writer.HeadChanged:
             log.info("the database's head is not the one written last; beginning anew")
             self._session = self._chain = None
@@ -147,6 +149,10 @@ class ChainIndexer:
             if self._status.is_new(repr(error)):
                 log.exception("unexpected")
             return self._recover(error, f"unexpected {type(error).__name__}: {error}"[:500])
+
+    def _poll_s(self) -> float:
+        chain = self._chain
+        return DEVELOPMENT_POLL_S if chain and chain.identity.is_development else HEAD_POLL_S
 
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""

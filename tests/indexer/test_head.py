@@ -137,6 +137,18 @@ def test_blocks_that_the_database_lost_are_indexed_again(
         assert digest(database_url) == fresh_digest(postgres, template, node)
 
 
+@pytest.mark.parametrize(("chain_id", "seconds"), [("31337", 0.1), ("5", 0.4)])
+def test_blocks_of_a_developers_own_node_are_looked_for_more_often(
+    database, database_url, chain_id, seconds
+):
+    with Anvil("--chain-id", chain_id) as node:
+        settings = settings_for(database_url, node.url)
+        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
+        while not (wait := indexer.step()):
+            pass
+        assert wait == seconds
+
+
 def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
     database, database_url
 ):
