@@ -104,6 +104,27 @@ def test_a_run_of_a_script_names_what_it_created(deployed):
     assert theirs["name"] == "Factory (Deploy.s.sol, run 2)"
 
 
+def test_a_search_finds_deployed_contracts_by_name(deployed):
+    store, halves = deployed.deploy(creation_of("Halves")), deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(("Halves", store))
+    deployed.broadcast(("Halves", halves))
+    assert deployed.name_of(halves) == "Halves (Deploy.s.sol, run 2)"
+    client = deployed.explorer.client
+
+    def results(text):
+        records = client.get("/api/v1/search", query_string={"q": text}).json["results"]
+        return [(r["value"], r["match"]) for r in records if r["type"] == "address"]
+
+    assert results("halves") == [(store[0], "prefix"), (halves[0], "prefix")]
+    assert results("run 2") == [(halves[0], "similar")]
+    assert results("halves (deploy.s.sol, run 1)") == [(store[0], "exact")]
+    assert results("halves%") == []
+    page = client.get("/search?q=Halves (Deploy.s.sol, run 1)")
+    assert (page.status_code, page.location) == (302, f"/address/{store[0]}")
+    deployed.explorer.execute("UPDATE deployment_names SET code_hash = sha256('other')")
+    assert results("Halves") == []
+
+
 def test_contracts_of_one_code_have_the_names_of_their_deployments(running, tmp_path):
     sources = {"src/Same.sol": "\n".join(SAME.format(name) for name in ("First", "Second"))}
     settings = {**SETTINGS, "metadata": {"appendCBOR": False, "bytecodeHash": "none"}}
