@@ -131,10 +131,10 @@ def test_compose_accepts_its_files(name):
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_every_comparison_of_the_benchmark_runs(tmp_path):
+def test_every_comparison_of_the_benchmark_runs(open_folder):
     program("wrk")
     environment = os.environ | {
-        "BENCH_DIR": str(tmp_path),
+        "BENCH_DIR": str(open_folder),
         "BENCH_TRANSACTIONS": "15000",
         "BENCH_INGEST_BLOCKS": "40",
         "BENCH_HEAD_BLOCKS": "20",
@@ -143,7 +143,7 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
     }
     run = completed([sys.executable, "-m", "bench"], timeout=None, cwd=ROOT, env=environment)
     assert run.returncode == 0, run.stderr[-3000:]
-    results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    results = json.loads((open_folder / "results.json").read_text(encoding="utf-8"))
     columns = {
         (case["name"], case["place"], name): column
         for case in results["requests"]

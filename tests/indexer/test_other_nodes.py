@@ -7,7 +7,8 @@ import rlp
 from eth_utils import keccak
 
 from tests.indexer.test_node_faults import status
-from tests.support import database, table_digest
+from tests.support import database, serving, table_digest
+from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
 from tests.support.indexing import Indexing
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
@@ -159,3 +160,31 @@ def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
         indexing.wait_for(41)
         assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
         assert run(indexing.settings) == EXACT
+
+
+FORKED_AT = 250
+
+
+def test_a_fork_of_hardhat_begins_after_its_block(database_url):
+    """And is reset to another one, and its state changes without a block."""
+    with Anvil("--chain-id", "4242") as forked:
+        forked.call("anvil_mine", hex(300), hex(12))
+        forking = {"url": forked.url, "blockNumber": FORKED_AT}
+        with Hardhat(forking) as node, Indexing(database_url, node.url) as indexing:
+            me = node.accounts[0]
+            sent = node.send(me, STRANGERS[0], value=7)
+            indexing.wait_for(FORKED_AT + 1)
+            client = indexing.client(development_node="auto")
+            numbers = database.execute(database_url, "SELECT number FROM blocks")
+            assert numbers == [(FORKED_AT + 1,)]
+            record = client.get(f"/api/v1/transactions/{sent['transactionHash']}").json
+            assert (record["value"], record["status"]) == ("7", 1)
+            status = client.get("/readyz").json
+            assert (status["firstBlock"], status["forkBlock"]) == (FORKED_AT + 1, FORKED_AT)
+            node.call("hardhat_setBalance", STRANGERS[1], hex(123))
+            path = f"/api/v1/addresses/{STRANGERS[1]}"
+            assert client.get(path).json["balance"] == "123"
+            other = {"jsonRpcUrl": forked.url, "blockNumber": 280}
+            node.call("hardhat_reset", {"forking": other})
+            node.send(me, STRANGERS[0], value=7)
+            serving.wait_until(lambda: client.get("/readyz").json["firstBlock"] == 281)

@@ -3,6 +3,7 @@
 They take 560 MB, so they have a folder of their own, tests/support/nodes.
 """
 
+import json
 import os
 import re
 import shutil
@@ -119,12 +120,22 @@ class OtherNode(anvil.Node):
 
 
 class Hardhat(OtherNode):
+    """With `forking`, as its configuration has it, the fork of another node's chain."""
+
     evm_version = "cancun"
+
+    def __init__(self, forking=None):
+        self._network = {"hardfork": "prague"}
+        if forking is None:
+            self._network["initialDate"] = "2023-11-14T22:13:20Z"
+        else:
+            self._network["forking"] = forking
+        super().__init__()
 
     def command(self, port):
         config = self.folder / "hardhat.config.js"
-        network = '{hardhat: {hardfork: "prague", initialDate: "2023-11-14T22:13:20Z"}}'
-        config.write_text(f'module.exports = {{solidity: "0.8.28", networks: {network}}};')
+        configuration = {"solidity": "0.8.28", "networks": {"hardhat": self._network}}
+        config.write_text(f"module.exports = {json.dumps(configuration)};")
         program = "node_modules/.bin/hardhat"
         serve = ("node", "--hostname", "127.0.0.1", "--port", str(port))
         return ["node", program, "--config", str(config), *serve]
