@@ -220,7 +220,7 @@ def _take(
 
 def _interface(text: str, version: SolcVersion) -> dict[str, Any]:
     """Return an ABI, whole where its text is part of the hash of the sources."""
-    if version >= SELECTION_FROM and not text.startswith(BYTE_ORDER_MARK):
+    if version >= METADATA_FROM and not text.startswith(BYTE_ORDER_MARK):
         return {"content": text}
     abi = orjson.loads(text.removeprefix(BYTE_ORDER_MARK))
     return {"abi": abi["abi"] if isinstance(abi, dict) and "abi" in abi else abi}
