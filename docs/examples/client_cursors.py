@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from scan_client import Client
-from scan_client.api.chain import list_transfers_of_token
+from scan_client.api.tokens import list_transfers_of_token
 from scan_client.models import QueryOrder
 from scan_client.types import UNSET
 

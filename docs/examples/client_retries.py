@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from scan_client import Client
-from scan_client.api.chain import get_stats
+from scan_client.api.statistics import get_stats
 
 PASSING = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
 LONGEST_WAIT_S = 120.0

@@ -3,6 +3,7 @@ examples of the docs are run."""
 
 import json
 import os
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,8 +13,6 @@ import requests
 
 from tests.support import WAIT_S, openapi_document
 from tests.support.serving import ROOT, completed, gunicorn
-
-pytestmark = pytest.mark.thorough
 
 BIN = Path(sys.executable).parent
 SUPPORT = ROOT / "tests" / "support"
@@ -37,6 +36,25 @@ def document(tmp_path_factory):
     return path
 
 
+@pytest.mark.check
+def test_examples_import_operations_by_the_groups_of_the_document():
+    """As generators of clients name modules and functions."""
+    words = re.compile(r"(?<!^)(?=[A-Z])")
+    operations = {
+        (
+            words.sub("_", operation["tags"][0]).lower(),
+            words.sub("_", operation["operationId"]).lower(),
+        )
+        for of_path in openapi_document.DOCUMENT["paths"].values()
+        for operation in of_path.values()
+        if "operationId" in operation
+    }
+    texts = "".join(path.read_text(encoding="utf-8") for path in EXAMPLES.glob("*.py"))
+    imported = re.findall(rf"^from {PACKAGE}\.api\.(\w+) import (\w+)$", texts, re.M)
+    assert len(imported) == 2 and {*imported} <= operations
+
+
+@pytest.mark.thorough
 def test_the_linter_has_nothing_to_say(document):
     run(LINTER, "lint", document, "--config", SUPPORT / "redocly.yaml", **QUIET)
 
@@ -80,22 +98,22 @@ def call(module, client, *path, **arguments):
 @pytest.mark.long
 def test_a_generated_client_reads_asks_and_understands_refusals(generated, over_http):
     client = generated.Client(base_url=over_http, raise_on_unexpected_status=True)
-    stats = call("chain.get_stats", client)
+    stats = call("statistics.get_stats", client)
     assert stats.latest_block > 0 and int(stats.avg_gas_price) > 0
-    blocks = call("chain.list_blocks", client, page=2, limit=3)
+    blocks = call("blocks.list_blocks", client, page=2, limit=3)
     assert blocks.total == stats.latest_block + 1
     assert blocks.blocks[0].number == stats.latest_block - 3
-    block = call("chain.get_block", client, blocks.blocks[0].hash_)
+    block = call("blocks.get_block", client, blocks.blocks[0].hash_)
     assert block.to_dict().items() >= blocks.blocks[0].to_dict().items()
-    newest = call("chain.list_transactions", client, limit=1).transactions[0]
-    address = call("chain.get_address", client, newest.from_address)
+    newest = call("transactions.list_transactions", client, limit=1).transactions[0]
+    address = call("addresses.get_address", client, newest.from_address)
     assert address.recent_txs[0].hash_ == newest.hash_
     body = {"entity": "blocks", "filter": {"blockTo": 2}, "orderBy": "asc", "limit": 2}
     model = import_module(f"{PACKAGE}.models").BlocksQuery
-    found = call("chain.query", client, body=model.from_dict(body))
+    found = call("queries.query", client, body=model.from_dict(body))
     assert (found.entity, found.count) == ("blocks", 2)
-    assert call("chain.get_block", client, "999999999").to_dict()["code"] == "not_found"
-    wrong = call("chain.list_blocks", client, limit=101)
+    assert call("blocks.get_block", client, "999999999").to_dict()["code"] == "not_found"
+    wrong = call("blocks.list_blocks", client, limit=101)
     assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")
 
 
