@@ -93,11 +93,10 @@ def _whole_number(value: object) -> int | None:
 
 
 def _boolean(_: AbiType, value: object, where: str) -> bool:
-    if isinstance(value, str):
-        value = _BOOLEANS.get(value)
-    if not isinstance(value, bool):
+    boolean = _BOOLEANS.get(value) if isinstance(value, str) else value
+    if not isinstance(boolean, bool):
         raise _wrong(where, "true or false", value)
-    return value
+    return boolean
 
 
 def _address(_: AbiType, value: object, where: str) -> bytes:

@@ -40,6 +40,7 @@ _TABLE = tomllib.loads(Path(__file__).with_name("reasons.toml").read_text(encodi
 _SENTENCES: Mapping[str, str] = _TABLE["sentences"]
 _PANICS: Mapping[str, str] = _TABLE["panics"]
 _REVERTED = "The call reverted: "  # the contract's own words follow
+_EMPTY_TEXT = "The call reverted with an empty text."
 _ERROR_SELECTOR = bytes.fromhex("08c379a0")
 _BUILT_IN_KINDS = {"Error(string)": ERROR, "Panic(uint256)": PANICKED}
 _BYTES = re.compile(r"\bbytes\b")  # in the names of types
@@ -108,6 +109,7 @@ def decode_reason(
     kind, decoded = _decoded(failure.data, abis, imported, budget)
     if decoded is not None:
         decoded = with_inner_errors(decoded, [*abis, *others], imported, budget)
+        decoded = _with_error_in_text(failure.data, decoded, [*abis, *others], imported, budget)
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:
@@ -118,6 +120,41 @@ def decode_reason(
         sentence = f"{_REVERTED}{text}"[: MAX_SENTENCE - len(size) - 2]
         kind, sentence = ERROR, f"{sentence.removesuffix('…')}… {size}"
     return Reason(kind, sentence, decoded, failure.data, failure.data_size)
+
+
+def _text_of(returned: bytes) -> bytes:
+    """Return the text of an Error(string); none of other errors."""
+    if returned[:4] != _ERROR_SELECTOR:
+        return b""
+    return returned[68 : 68 + int.from_bytes(returned[36:68])]
+
+
+def may_be_error_in_text(returned: bytes) -> bool:
+    """Return whether a text may be the error of a call inside, as of require(ok, string(data))."""
+    return len(text := _text_of(returned)) % 32 == 4 and b"\0" in text
+
+
+def _with_error_in_text(
+    returned: bytes,
+    decoded: abi_decoding.Decoded,
+    abis: Sequence[abi_decoding.AbiIndex],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: abi_decoding.DecodingBudget,
+) -> abi_decoding.Decoded:
+    """Return an error, where its text is exactly the encoding of another one with that in it."""
+    texts = [returned]
+    while len(texts) <= MAX_INNER_DEPTH and may_be_error_in_text(texts[-1]):
+        texts.append(_text_of(texts[-1]))
+    error: abi_decoding.Decoded | None = None
+    for text in reversed(texts[1:]):
+        _, outer = _decoded(text, abis, imported, budget, strict=True)
+        error = _around(outer, error) if outer and error else outer
+    return _around(decoded, error) if error else decoded
+
+
+def _around(decoded: abi_decoding.Decoded, inner: abi_decoding.Decoded) -> abi_decoding.Decoded:
+    [message] = decoded.arguments
+    return decoded._replace(arguments=[message._replace(errors=[("", inner)])])
 
 
 def _cut_text(returned: bytes) -> str | None:
@@ -167,13 +204,19 @@ def inner_errors(
 
 
 def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
-    """Return whether an argument may be an error of which no ABI is known yet."""
-    return any(
-        any(may_pass_on(error) for _, error in argument.errors)
-        or (argument.type == "bytes" and not argument.errors and [*_bytes_in(argument)] != [])
-        for argument in decoded.arguments
-        if not argument.hashed
-    )
+    """Return whether an argument, also in arrays and tuples, may be an error of which no ABI is
+    known yet."""
+
+    def has_unknown(argument: abi_decoding.Argument) -> bool:
+        if argument.hashed or not _BYTES.search(argument.type):
+            return False
+        known = {place for place, _ in argument.errors}
+        listed = islice(_bytes_in(argument), MAX_INNER)
+        return any(place not in known for place, _ in listed) or any(
+            may_pass_on(error) for _, error in argument.errors
+        )
+
+    return any(map(has_unknown, decoded.arguments))
 
 
 def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
@@ -223,9 +266,13 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
     if decoded is None:
         return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
-        text = str(decoded.arguments[0].value)
+        [message] = decoded.arguments
+        if message.errors:
+            [(_, inner)] = message.errors
+            return _sentence(_BUILT_IN_KINDS.get(inner.signature, CUSTOM), inner)
+        text = str(message.value)
         if not text.strip():
-            return "The call reverted with an empty text."
+            return _EMPTY_TEXT
         return f"{_REVERTED}{text}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
@@ -240,7 +287,8 @@ def _labelled(argument: abi_decoding.Argument) -> str:
     if argument.errors and not argument.errors[0][0]:  # it is one
         inner = argument.errors[0][1]
         kind = _BUILT_IN_KINDS.get(inner.signature, CUSTOM)
-        value = _sentence(kind, inner).removeprefix(_REVERTED)
+        sentence = _sentence(kind, inner)
+        value = "an empty text" if sentence == _EMPTY_TEXT else sentence.removeprefix(_REVERTED)
     elif not isinstance(value, str):
         value = orjson.dumps(value).decode()
     value = value if len(value) <= MAX_ARGUMENT else f"{value[:MAX_ARGUMENT]}…"

@@ -20,6 +20,7 @@ from scan.ethereum.rlp_and_tries import keccak256
 CborValue = bytes | str | int | bool
 
 INTEGRITY = "integrity"  # Vyper's hash of the sources
+RUNTIME_SIZE = "runtimeSize"
 IMMUTABLE_SIZE = "immutableSize"
 VYPER = "vyper"
 _UNMEASURED_BYTES = 11  # of a version of three numbers below 24
@@ -83,7 +84,7 @@ def _values_of_array(item: Any) -> dict[str, CborValue] | None:
     ):
         return None
     hashes = dict(zip((INTEGRITY,), integrity, strict=False))
-    return {**hashes, IMMUTABLE_SIZE: immutable_size, **version}
+    return {**hashes, RUNTIME_SIZE: runtime_size, IMMUTABLE_SIZE: immutable_size, **version}
 
 
 def _version(numbers: Any) -> str | None:

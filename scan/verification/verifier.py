@@ -83,7 +83,8 @@ NOT_COMPARED = (
     "The creation bytecode was not compared, since it is not known: the constructor or initial"
     " values may differ."
 )
-OTHER_COMMIT = "The compiler is {}, not of the submitted commit {}."
+IS_OF_OTHER_COMMIT = "not of the submitted commit"
+OTHER_COMMIT = f"The compiler is {{}}, {IS_OF_OTHER_COMMIT} {{}}."
 WRONG_ARGUMENTS = (
     "These are not the correct constructor arguments. Those of the creating transaction are {}."
 )
@@ -138,8 +139,9 @@ def verify(
     """Verify a submission and store the result. `outputs` are shared with other submissions.
 
     A `client` may have only one compiler running or waiting, and store a bounded number of bytes a
-    day. Other constructor arguments than those of the creation are refused. Raises NotFound,
-    VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such compiler).
+    day. Other constructor arguments than those of the creation are refused, and another commit of
+    the compiler than a full match proves. Raises NotFound, VerificationFailed, Unavailable,
+    RateLimited, InvalidParameter (no such compiler).
     """
     verifier.stored_bytes.check(client)
     contract, creation, code = _deployed(verifier, submission)
@@ -147,6 +149,9 @@ def verify(
     submitted, arguments = submission.constructor_arguments, match.creation.constructor_arguments
     if submitted is not None and arguments not in (None, submitted):
         raise VerificationFailed(WRONG_ARGUMENTS.format(to_hex(arguments or b"")))
+    version = _compiler_version(submission, orjson.loads(match.metadata))
+    if match.level == FULL and (other := _other_commit(version, submission)):
+        raise VerificationFailed(other)  # the metadata, whose hash the code has, names the compiler
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
@@ -252,7 +257,7 @@ def _store(
     settings = {n: v for n, v in settings.items() if metadata or n in submission.language.settings}
     target_file = settings.pop("compilationTarget", {match.contract.path: match.contract.name})
     [(file_path, contract_name)] = target_file.items()
-    version = str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
+    version = _compiler_version(submission, metadata)
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = bytecode_comparison.pattern_of(contract.code, match.contract.runtime)
@@ -346,16 +351,26 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def message(verified: Verified) -> str:
-    creation, commit = verified.creation, verified.submission.commit
-    own = verified.compiler_version.partition(COMMIT)[2].partition(".")[0]
+def _compiler_version(submission: Submission, metadata: Mapping[str, Any]) -> str:
+    return str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
+
+
+def _other_commit(version: str, submission: Submission) -> str | None:
+    """Return a sentence where a compiler is not of the submitted commit; None where none was, or
+    where its own is unknown."""
+    commit, own = submission.commit, version.partition(COMMIT)[2].partition(".")[0]
     is_other = own and commit and own[: len(commit)] != commit[: len(own)]
+    return OTHER_COMMIT.format(version, commit) if is_other else None
+
+
+def message(verified: Verified) -> str:
+    creation = verified.creation
     sentences = (
         MESSAGES[verified.match],
         verified.fitted,
         NOT_COMPARED if creation.is_same is None else None,
         None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
-        OTHER_COMMIT.format(verified.compiler_version, commit) if is_other else None,
+        _other_commit(verified.compiler_version, verified.submission),
         verified.left_out,
         None if verified.stored else KEPT,
     )

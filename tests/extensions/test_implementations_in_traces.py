@@ -272,6 +272,20 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     assert "is a proxy (eip2535)" in page
 
 
+def test_a_list_names_calls_of_a_router_that_names_no_facets_by_their_traces(explorer, versions):
+    first, second, _ = versions
+    router = f"0 CALLDATALOAD 224 SHR SLOAD {FORWARD}"  # slots of its own, and no list of them
+    proxy = explorer.place(assembled(router).hex())
+    slot = f"0x{act(1)[2:10]:0>64}"
+    sent = []
+    for facet in (first, second):
+        explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(facet))
+        sent.append(explorer.send(proxy, act(1)))
+    path = f"/api?module=account&action=txlist&address={proxy}"
+    names = {row["hash"]: row["functionName"] for row in explorer.client.get(path).json["result"]}
+    assert [names[hash_] for hash_ in sent] == ["act(uint256 first)", "act(uint256 second)"]
+
+
 @pytest.mark.thorough
 def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementation(
     explorer, versions

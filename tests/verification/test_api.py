@@ -185,14 +185,21 @@ def test_settings_that_the_compiler_refuses_are_told(explorer, many):
         assert error in answer.json["error"]
 
 
-def test_the_commit_of_another_compiler_is_told(explorer):
-    source = "pragma solidity ^0.8.0; contract Committed { uint256 public x = 79; }"
+@pytest.mark.parametrize("is_full", [True, False])
+def test_the_commit_of_another_compiler_is_refused_or_told(explorer, is_full):
+    """Refused where the hash of the metadata, which names the compiler, proves the commit."""
+    source = f"pragma solidity ^0.8.0; contract Committed {{ uint256 public x = 79{is_full:d}; }}"
     address = deploy(explorer, source, "Committed")
-    for commit, is_told in (("deadbeef", True), ("7893614a", False), ("7893614a31", False)):
-        answer = explorer.verify(address, source, f"v{VERSION}+commit.{commit}").json
+    submitted = source if is_full else f"{source} // other metadata"
+    told = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit deadbeef."
+    answer = explorer.verify(address, submitted, f"v{VERSION}+commit.deadbeef")
+    assert answer.status_code == (422 if is_full else 200)
+    assert told in answer.json["error" if is_full else "message"]
+    assert explorer.contract(address).status_code == (404 if is_full else 200)
+    for commit in ("7893614a", "7893614a31"):
+        answer = explorer.verify(address, submitted, f"v{VERSION}+commit.{commit}").json
         assert answer["compilerVersion"] == f"{VERSION}+commit.7893614a"
-        told = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit {commit}."
-        assert (told in answer["message"]) is is_told
+        assert "not of the submitted commit" not in answer["message"]
 
 
 def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many):

@@ -17,6 +17,7 @@ import orjson
 
 from scan.cached_values import SizedCache
 from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
+from scan.contracts.abi_decoding import standard_abis
 from scan.errors import Unavailable
 from scan.extensions.decoding.contract_abis import ContractAbis
 from scan.hex import data
@@ -84,12 +85,14 @@ class FunctionInference:
 
 
 def get(reader: Reader, code: bytes, code_hash: bytes) -> Sequence[InferredFunction]:
-    """Return the inferred functions of a code with the signatures that operators imported and
-    verified contracts have. Raises Unavailable."""
+    """Return the inferred functions of a code with the signatures that verified contracts,
+    standards and the lists that operators imported have. Raises Unavailable."""
     functions = reader.sources.get(FunctionInference).functions(reader.client, code, code_hash)
     abis = reader.sources.get(ContractAbis)
     selectors = [data(function.selector) for function in functions]
-    known = (abis.of_verified_contracts(selectors), abis.imported(selectors))
+    standards = standard_abis().functions
+    of_standards = {s: [of.signature for of in standards.get(s, ())] for s in selectors}
+    known = (abis.of_verified_contracts(selectors), of_standards, abis.imported(selectors))
     return [
         function._replace(
             candidates=[*dict.fromkeys(text for of in known for text in of.get(selector, ()))]

@@ -58,8 +58,8 @@ class Contract(NamedTuple):
 
     Only the node knows to which implementation its `delegation` passed calls on at a block, where
     the code alone has none; `is_of_now`: it knew only the newest one. `readings` are contracts of
-    which it was one where its implementation changed in the block. `has_code` is as
-    ContractAbis.code_at() has it.
+    which it was one where its implementation changed in the block; `may_have_changed`: it may have
+    been another one in it, or is not known. `has_code` is as ContractAbis.code_at() has it.
     """
 
     abis: tuple[AbiIndex, ...] = ()
@@ -273,7 +273,7 @@ class ContractAbis:
         disturbed = self._disturbed([e for e in of_state if e not in changed])
         contracts |= {
             e: lent_to(e, targets[e])._replace(
-                readings=readings.get(e, ()), may_have_changed=e in disturbed
+                readings=readings.get(e, ()), may_have_changed=e in disturbed or not targets[e]
             )
             for e in targets
         }

@@ -109,8 +109,10 @@ class RanCode(NamedTuple):
 
 
 NO_TRACE = RanCode((), {}, ())
-# Names of arguments of events by which contracts pass on why a call inside failed.
-_REASONS = re.compile(r"reason|revert|error|return|result|fail", re.IGNORECASE)
+# Names of events, and of their arguments, by which contracts pass on why a call inside failed.
+_REASONS = re.compile(
+    r"reason|cause|revert|err|ret|result|fail|exception|caught|inner|low.?level|data", re.IGNORECASE
+)
 
 
 class TracedCode:
@@ -275,7 +277,8 @@ def _traced(
 
 def _passes_on(event: Decoded) -> bool:
     """Return whether an event may have the error of a contract that emitted nothing."""
-    return may_pass_on(event) and any(_REASONS.search(a.name) for a in event.arguments)
+    names = (event.name, *(argument.name for argument in event.arguments))
+    return may_pass_on(event) and any(map(_REASONS.search, names))
 
 
 def _unproven(

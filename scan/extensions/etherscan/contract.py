@@ -21,6 +21,7 @@ from scan.queries import blocks, contracts
 from scan.queries.list_pages import Window
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
+from scan.verification.verifier import IS_OF_OTHER_COMMIT
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -217,7 +218,8 @@ def verification_status(parameters: Parameters) -> Reply:
         raise Failure(PENDING)
     if job.status == "failed" or job.match == RUNTIME:
         return _refused(parameters, job.message)
-    return Reply(VERIFIED)
+    is_of_other = IS_OF_OTHER_COMMIT in (job.message or "")
+    return Reply(VERIFIED, details=job.message if is_of_other else None)
 
 
 def _refused(parameters: Parameters, details: str | None) -> Reply:

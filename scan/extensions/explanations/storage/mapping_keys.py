@@ -218,7 +218,7 @@ def _encoded(type_: StorageType, text: str) -> bytes:
     if slots.is_fixed_bytes(label) or text.startswith("0x"):
         raw = data(text if len(text) % 2 == 0 or text[:2] != "0x" else f"0x0{text[2:]}")
         size = int(label.removeprefix("bytes")) if slots.is_fixed_bytes(label) else WORD
-        if len(raw) > size:
+        if len(raw) > size or (slots.is_fixed_bytes(label) and len(raw) < size):
             raise ValueError
         word = raw.ljust(WORD, b"\0") if slots.is_fixed_bytes(label) else raw.rjust(WORD, b"\0")
     elif label == "bool":

@@ -246,6 +246,7 @@ _OF_INNER_CALL = re.compile(
 def _is_of_inner_call(reason: Reason) -> bool:
     """Return whether a trace may tell why a call inside failed, which the reason does not."""
     may_pass_on = reason.decoded is not None and revert_reasons.may_pass_on(reason.decoded)
+    may_pass_on = may_pass_on or revert_reasons.may_be_error_in_text(reason.data)
     return may_pass_on or _OF_INNER_CALL.search(reason.phrase) is not None
 
 

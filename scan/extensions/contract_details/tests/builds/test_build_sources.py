@@ -115,6 +115,20 @@ from ..... import outside
     assert json.loads(body["sourceCode"])["settings"]["search_paths"] == [".", "src"]
 
 
+def test_of_several_files_of_vyper_that_a_build_may_be_of_none_is_read(tmp_path):
+    """A path is as it was in the folder that the compiler was run in, which the build lacks."""
+    project = tmp_path / "project"
+    for folder in ("one", "two"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / "Main.vy").write_text(f"# {folder}")
+    built = combined(project, "Main.vy")
+    with pytest.raises(NoBuild, match="the project has no file"):
+        build_sources.verification_request(built, ADDRESS)
+    (project / "two/Main.vy").unlink()
+    body = build_sources.verification_request(built, ADDRESS)
+    assert parse(body).sources == {"one/Main.vy": "# one"}
+
+
 def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
     built = combined(tmp_path / "a/b/c/d/e/f/project", "../../../../../../../secret.vy")
     (tmp_path / "secret.vy").write_text("secret")
@@ -131,19 +145,20 @@ UNREAD = ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
 @pytest.mark.parametrize("path", UNREAD)
 def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
     """Whether a build lists the file by its hash or without one."""
-    built = combined(tmp_path, "y.vy")._replace(path=path)
+    project = tmp_path / "project"
+    built = combined(project, "y.vy")._replace(path=path)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
-    for file in (secrets / "a.vy", tmp_path / ".env", tmp_path / "secrets.yml"):
+    for file in (secrets / "a.vy", project / ".env", project / "secrets.yml"):
         file.write_text(SECRET)
-    (tmp_path / "a.vy").symlink_to("secrets/a.vy")
-    (tmp_path / "build/linked").symlink_to(secrets)
-    os.mkfifo(tmp_path / "pipe.vy")
+    (project / "a.vy").symlink_to("../secrets/a.vy")
+    (project / "build/linked").symlink_to(secrets)
+    os.mkfifo(project / "pipe.vy")
     sources = {path: {"keccak256": to_hex(keccak(SECRET.encode()))}}
-    (tmp_path / "listed.json").write_text(
+    (project / "listed.json").write_text(
         json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": sources})})
     )
-    [listed] = contracts_of(tmp_path / "listed.json")
+    [listed] = contracts_of(project / "listed.json")
     for one in (built, listed):
         with pytest.raises(NoBuild, match=r"the project has no file|no source matches"):
             build_sources.verification_request(one, ADDRESS)

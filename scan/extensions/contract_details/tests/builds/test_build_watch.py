@@ -362,19 +362,27 @@ def test_a_vyper_build_verifies(running, vyper, tmp_path):
     assert match_of(running, address) == ("full", "Box")
 
 
-def test_a_vyper_build_with_imports_verifies(running, vyper, tmp_path):
+COMMANDS = [  # where the compiler is run, and how its command line ends
+    (".", "-p src", "src/Vault.vy"),
+    pytest.param("src", "", "Vault.vy", marks=pytest.mark.thorough),
+    pytest.param("out", "-p ../src", "../src/Vault.vy", marks=pytest.mark.thorough),
+]
+
+
+@pytest.mark.parametrize(("folder", "search_path", "path"), COMMANDS)
+def test_a_vyper_build_with_imports_verifies(running, vyper, tmp_path, folder, search_path, path):
     """By `vyper -p src --enable-decimals -f combined_json src/Vault.vy` in the project."""
     shutil.copytree(VYPER_SOURCES / "vault", tmp_path / "src")
     vyper.install(NEWEST)
     (tmp_path / "out").mkdir()
     compiler = vyper.store.directory / f"vyper-{NEWEST}" / f"vyper-{NEWEST}"
-    options = ["-p", "src", "--enable-decimals", "-f", "combined_json", "src/Vault.vy"]
+    options = [*search_path.split(), "--enable-decimals", "-f", "combined_json", path]
     done = subprocess.run(
-        [compiler, *options], cwd=tmp_path, capture_output=True, timeout=WAIT_S, check=False
+        [compiler, *options], cwd=tmp_path / folder, capture_output=True, timeout=WAIT_S
     )
     assert done.returncode == 0, done.stderr
     (tmp_path / "out/combined.json").write_bytes(done.stdout)
-    creation = json.loads(done.stdout)["src/Vault.vy"]["bytecode"]
+    creation = json.loads(done.stdout)[path]["bytecode"]
     address = running.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())
     Watched(running, tmp_path / "out").step()
     assert match_of(running, address) == ("full", "Vault")

@@ -95,7 +95,7 @@ def test_the_state_of_an_older_block(filled):
 BAD_PATHS = """
     balances[0x12] balances[ balances.owner balances[-1] packed.absent packed[0] few[5] many[-1]
     many[99999999999999999999] total.x total.length many[0:32] holders[4].note[0:32].x byStep[256]
-    bySelector[0x0102030405]
+    bySelector[0x0102030405] bySelector[0x010203]
 """.split()
 BAD_PATHS += ["byName[\ud800]", "x" * 501, "total" + "[0]" * 165]
 

@@ -12,7 +12,9 @@ contract Wrapper {
     struct Result { bool success; bytes returnData; }
     error Failed(uint256 index, bytes reason);
     error Outer(bytes inner);
+    error Several(Result[] results);
     event Failure(address indexed target, bytes reason);
+    event HookFailed(bytes lowLevelData);
     function wrapped(address to, bytes calldata data) public {
         (bool success, bytes memory reason) = to.call(data);
         if (!success) revert Failed(1, reason);
@@ -28,6 +30,19 @@ contract Wrapper {
         results = new Result[](calls.length);
         for (uint256 i; i < calls.length; i++)
             (results[i].success, results[i].returnData) = to.call(calls[i]);
+    }
+    function several(address to, bytes calldata data) external {
+        Result[] memory results = new Result[](2);
+        (results[1].success, results[1].returnData) = to.call(data);
+        revert Several(results);
+    }
+    function asText(address to, bytes calldata data) external {
+        (bool success, bytes memory reason) = to.call(data);
+        require(success, string(reason));
+    }
+    function hooked(address to, bytes calldata data) external {
+        (, bytes memory reason) = to.call(data);
+        emit HookFailed(reason);
     }
     function aggregate(address to, bytes calldata data) external {
         (bool success, ) = to.call(data);

@@ -35,8 +35,12 @@ def wrapping(explorer):
     return Wrapping(explorer, *verified)
 
 
+def calldata_of(signature, *arguments):
+    return bytes.fromhex(calldata(signature, *arguments)[2:])
+
+
 def pay(amount):
-    return bytes.fromhex(calldata("pay(uint256)", amount)[2:])
+    return calldata_of("pay(uint256)", amount)
 
 
 def test_an_error_in_the_bytes_of_another_is_decoded(wrapping):
@@ -72,6 +76,28 @@ def test_errors_that_were_passed_on_twice(wrapping, function, arguments, words):
     [outer] = record["error"]["arguments"][0]["errors"]
     [inner] = outer["arguments"][1]["errors"]
     assert (outer["name"], inner["source"]) == ("Failed", "standard")
+
+
+def test_errors_in_lists_of_errors_and_in_texts_are_decoded(wrapping):
+    record, _ = wrapping.call("several(address,bytes)", wrapping.target, pay(2))
+    [results] = record["error"]["arguments"]
+    [inner] = results["errors"]
+    assert (inner["place"], inner["name"]) == ("[1].returnData", "TooLow")
+    own = wrapping.wrapper.lower()
+    expected = {pay(2): f"TooLow(least=5, who={own})", calldata_of("say()"): "not now"}
+    for data, words in expected.items():
+        record, _ = wrapping.call("asText(address,bytes)", wrapping.target, data)
+        assert (record["error"]["name"], record["error"]["kind"]) == ("Error", "error")
+        assert record["error"]["reason"] == f"The call reverted: {words}"
+    nested = calldata_of("asText(address,bytes)", wrapping.target, pay(2))
+    record, _ = wrapping.call("asText(address,bytes)", own, nested)
+    assert record["error"]["reason"] == f"The call reverted: TooLow(least=5, who={own})"
+
+
+def test_an_event_whose_name_alone_speaks_of_a_failure_has_the_error(wrapping):
+    record, _ = wrapping.call("hooked(address,bytes)", wrapping.target, pay(1))
+    [reason] = record["logs"][0]["event"]["arguments"]
+    assert [error["name"] for error in reason["errors"]] == ["TooLow"]
 
 
 def test_bytes_that_are_no_known_error_stay_bytes(wrapping):
