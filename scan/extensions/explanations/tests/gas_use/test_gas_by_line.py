@@ -44,8 +44,7 @@ TRANSACTIONS = [
     Transaction("invalid", 0, gas=50_000),
 ]
 SETTINGS = {
-    # Without metadata, whose bytes are no line's, lines go on to the end of the code.
-    "plain": {"optimizer": {"enabled": False}, "metadata": {"appendCBOR": False}},
+    "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
 }
 
@@ -133,6 +132,24 @@ def test_lines_have_what_they_cost(deployed):
     looped = deployed.lines(sent)
     assert gas_of(looped, "loops") > 0.75 * int(looped["linesGas"])
     assert added(looped) == int(deployed.receipt(sent)["gasUsed"], 16)
+
+
+SHORT = """pragma solidity ^0.8.20;
+contract Short {
+    fallback() external { assembly { sstore(0, 1) } }
+}
+"""
+
+
+def test_lines_go_on_to_the_end_of_code_without_metadata(explorer):
+    standard = standard_input({PATH: SHORT}, metadata={"appendCBOR": False}, evmVersion="cancun")
+    creation = compiled(VERSION, standard, PATH, "Short").creation
+    address = explorer.verified(standard, VERSION, f"{PATH}:Short", "", creation)
+    sent = explorer.send(address, "0x", gas=100_000)
+    gas = lists.get(explorer.client, f"/transactions/{sent}/gas/lines")
+    [line] = [line for line in gas["lines"] if line["line"] == 3]
+    assert int(line["gas"]) > 20_000
+    assert added(gas) == int(explorer.anvil.receipt_of(sent)["gasUsed"], 16)
 
 
 @pytest.mark.thorough
