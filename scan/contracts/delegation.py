@@ -766,7 +766,7 @@ _INSTRUCTIONS: dict[int, tuple[int, Any]] = {
     0x47: _unknown("a balance"),
     0x48: _fixed("the block's base fee"),
     0x49: _fixed("the transaction's blobs", 1),
-    0x4A: _fixed("the block's base fee"),
+    0x4A: _fixed("the block's blob base fee"),
     0x50: (1, lambda run, state, value: None),
     0x51: (1, Run.load),
     0x52: (2, Run.store),

@@ -223,7 +223,12 @@ def _differences(first: Way, other: Way, values: Values) -> list[str]:
 
 
 _ASSUMPTIONS = frozenset({"answer_known", "assumed", "assumed_least"})
-_WORDS: Mapping[int | str, str] = {"input": DATA, "size": ITS_SIZE, "caller": CALLER}
+_WORDS: Mapping[int | str, str] = {
+    "input": DATA,
+    "size": ITS_SIZE,
+    "caller": CALLER,
+    "memory_size": "the size of its memory",
+}
 
 
 _ANSWERS: SizedCache[tuple[Way, ...]] = SizedCache(4 * 1024 * 1024)

@@ -30,6 +30,12 @@ NO_TRANSACTION = (
     "UPDATE {0} SET transaction_index = b.transaction_count FROM blocks b"
     " WHERE b.number = {0}.block_number AND {0}.ordinal = b.{0}_before + b.{1}_count - 1"
 )
+# Its token was there until the block before.
+TOKEN_ENDED = (
+    "UPDATE tokens k SET ended_in = x.block_number, earlier_lives = jsonb_build_array("
+    "to_jsonb(k) || jsonb_build_object('end_block', x.block_number)) FROM token_transfers x"
+    " WHERE x.ordinal = (SELECT max(ordinal) FROM token_transfers) AND x.token_address = k.address"
+)
 OLDER_ORDER = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
 # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
 WRONG = (
@@ -48,6 +54,7 @@ WRONG = (
     ("DELETE FROM token_transfers WHERE ordinal = 7", "transfers are not numbered", TRANSFERS),
     ("UPDATE token_transfers SET log_index = 999 WHERE ordinal = 7", "", TRANSFERS),
     ("UPDATE token_transfers SET token_address = '' WHERE ordinal = 7", "no token", TRANSFERS),
+    (TOKEN_ENDED, "a transfer has no token", ""),
     ("UPDATE token_transfers SET ordinal = 99999 - ordinal", "are not numbered", TRANSFERS),
     (NO_TRANSACTION.format("token_transfers", "token_transfer"), "", TRANSFERS),
     (NO_TRANSACTION.format("logs", "log"), "", LOGS),

@@ -168,6 +168,14 @@ def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
     assert digest(spoilt_url) == fresh
 
 
+def test_tables_that_are_derived_of_others_are_derived_alone(spoilt_url, fresh):
+    execute(spoilt_url, "UPDATE addresses SET transaction_count = 7")
+    execute(spoilt_url, "DELETE FROM token_holders")
+    assert rebuild(spoilt_url, "token_holders", "addresses") == 0  # ranges of blocks
+    assert digest(spoilt_url) == fresh
+    assert not execute(spoilt_url, "SELECT FROM table_rebuilds")
+
+
 @pytest.mark.thorough
 def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scenario):
     for workers, logs in enumerate(("standard", "all"), 1):

@@ -12,25 +12,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-import requests
 
 from scan.commands import database_commands, startup
 from scan.database import migrations, owners_file
 from scan.settings import Settings
 from tests.database.test_embedded import running_in
 from tests.support import (
-    WAIT_S,
     backups,
     database,
     first_release,
     folders,
     forked_python,
+    indexing,
     serving,
     table_digest,
 )
 from tests.support.scan_run import scan_run
-
-pytestmark = pytest.mark.thorough
 
 NAME = "scan_1337_00000000"
 SCAN = (sys.executable, "-m", "scan")
@@ -123,16 +120,17 @@ def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, 
         assert owners(url) == original.owners
         assert owners(url)["labels"] and owners(url)["signatures"]
         assert migrations.run(Settings(database_url=url)) == []
-        with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
-            newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=WAIT_S).json()
-            assert newest["blocks"][0]["number"] == original.head
-            assert requests.get(f"{address}/readyz", timeout=WAIT_S).status_code == 200
+        client = indexing.client_over(url)
+        newest = client.get("/api/v1/blocks?limit=1").json
+        assert newest["blocks"][0]["number"] == original.head
+        assert client.get("/readyz").status_code == 200
 
 
 def test_nobody_else_can_read_a_backup_which_holds_secrets(backup):
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
 
 
+@pytest.mark.thorough
 def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     """As docs/operation.md has it: the role owns its empty database, and nothing else."""
     database.execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
@@ -153,6 +151,7 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
 PARTS = [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parts", PARTS)
 def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts):
     whole, cut, folder = backup.read_bytes(), top / "cut.backup", top / f"cut-{len(parts)}"
@@ -169,6 +168,7 @@ def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts)
         assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
+@pytest.mark.thorough
 def test_another_file_is_refused(top, own_postgres):
     with folders.temporary_folder("scan-other-") as folder:
         own_postgres.give(folder)
@@ -182,6 +182,7 @@ def test_another_file_is_refused(top, own_postgres):
     assert "was not written by `scan backup`" in nothing.stderr
 
 
+@pytest.mark.thorough
 def test_a_database_that_is_there_is_never_overwritten(original, backup):
     done = scan("restore", backup, folder=original.folder)
     assert done.returncode == 1
@@ -193,6 +194,7 @@ def test_a_database_that_is_there_is_never_overwritten(original, backup):
         assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
+@pytest.mark.thorough
 def test_a_backup_that_fails_leaves_the_older_file(original, backup):
     before = backup.read_bytes()
     with in_use(original.folder):
@@ -206,6 +208,7 @@ def test_a_backup_that_fails_leaves_the_older_file(original, backup):
     assert "cannot write" in done.stderr and "No such file or directory" in done.stderr
 
 
+@pytest.mark.thorough
 def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres):
     url = "postgresql://scan:secret@db/scan"
     for command in ("backup", "restore"):
@@ -218,6 +221,7 @@ def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres)
     assert not (top / "mistyped").exists()
 
 
+@pytest.mark.thorough
 def test_of_several_chains_the_one_of_the_node_is_backed_up(top):
     folder, (other, chosen) = top / "several", ("scan_1_11111111", "scan_5_55555555")
     with running_in(folder) as server:

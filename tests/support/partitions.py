@@ -10,25 +10,30 @@ TABLES = ("transactions", "token_transfers", "internal_transfers", "dex_trades",
 
 
 def partition(plain, split, partitions):
-    """A copy whose long tables have so many partitions, each of the same number of ordinals."""
+    """A copy whose long tables have so many partitions, each of the same number of ordinals; whole
+    blocks are in one."""
     database = Database(split, statement_timeout_ms=0)
     database.execute_script(expected_schema().schema)
     database.close()
     with connected(plain) as source, connected(split) as target:
         for table in TABLES:
-            source.execute(f"SELECT max(ordinal) + 1 FROM {table}")  # noqa: S608
+            source.execute(f"SELECT coalesce(max(ordinal) + 1, 1) FROM {table}")  # noqa: S608
             [rows] = source.fetchone()
             step = -(-rows // partitions)
             for first in range(0, rows, step):
                 target.execute("SELECT add_partition(%s, %s, %s)", (table, first, first + step))
+        target.execute("SELECT add_partition('block_bodies', 0, %s)", (2**40,))
         source.execute(
-            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-            " AND relnamespace = 'public'::regnamespace"
+            "SELECT relname, string_agg(quote_ident(attname), ', ' ORDER BY attnum)"
+            " FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0"
+            " AND NOT attisdropped AND attgenerated = ''"
+            " WHERE relkind IN ('r', 'p') AND NOT relispartition"
+            " AND relnamespace = 'public'::regnamespace GROUP BY relname"
         )
-        for (table,) in source.fetchall():
+        for table, columns in source.fetchall():
             with tempfile.TemporaryFile() as rows:
-                copy = f"COPY (SELECT * FROM {table}) TO STDOUT (FORMAT binary)"  # noqa: S608
+                copy = f"COPY (SELECT {columns} FROM {table}) TO STDOUT (FORMAT binary)"  # noqa: S608
                 source.copy_expert(copy, rows)
                 rows.seek(0)
-                target.copy_expert(f"COPY {table} FROM STDIN (FORMAT binary)", rows)
+                target.copy_expert(f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", rows)
         target.execute("VACUUM ANALYZE")

@@ -14,7 +14,7 @@ from scan.extensions.blockscout.decoded_objects import ReasonBounds
 from scan.extensions.blockscout.tests.published import PREFIX, faults
 from scan.extensions.blockscout.tests.test_responses import Asking
 from tests.support import database, indexing
-from tests.support.anvil import Anvil
+from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import sources
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
@@ -28,6 +28,20 @@ def test_a_decoded_call_has_its_selector_alone(ask, truth):
         if (shown := ask(f"/transactions/{sent['hash']}")["decoded_input"]) is not None
     ]
     assert len(decoded) > 5 and all(own == expected for own, expected in decoded)
+
+
+def test_transfers_from_and_to_the_zero_address_make_and_burn_tokens(ask, truth):
+    kinds = {
+        (item["from"]["hash"] == ZERO, item["to"]["hash"] == ZERO): item["type"]
+        for token in truth.tokens
+        for item in ask(f"/tokens/{token['address']}/transfers")["items"]
+    }
+    assert kinds == {
+        (True, False): "token_minting",
+        (False, True): "token_burning",
+        (True, True): "token_burning",
+        (False, False): "token_transfer",
+    }
 
 
 def test_addresses_in_arguments_have_checksums():

@@ -172,6 +172,11 @@ def test_a_body_of_no_length_or_too_long_is_refused(node, header, status):
         assert status in connection.recv(65536).split(b"\r\n")[0]
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "OPTIONS"])
+def test_other_methods_than_post_are_refused(node, method):
+    assert requests.request(method, node.url, timeout=WAIT_S).status_code == 405
+
+
 PART = [
     ("scan_recording", [], {"result": {"format": 1, "first": 2, "last": 3}}),
     ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),

@@ -17,10 +17,8 @@ from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.watched_database import watched
 
-pytestmark = pytest.mark.thorough
 
-
-@pytest.mark.parametrize("most", [10_000, 9])
+@pytest.mark.parametrize("most", [10_000, pytest.param(9, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_balances_over_time_are_the_node_s(scenario, client, histories, most, busy):
     """Of the coin as the node has it at each block, of tokens as transfers say, where these add up;
@@ -99,6 +97,7 @@ def test_what_is_not_there_has_no_balances(client):
     assert (nobody["balances"], nobody["next"]) == ([], None)
 
 
+@pytest.mark.thorough
 def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made):
     """What a token's holder has at the head is read once."""
     made.chain.append([Move(YOU, ME, tokens=7)])
@@ -114,6 +113,7 @@ def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made):
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
+@pytest.mark.thorough
 def test_balances_are_of_one_address_and_one_unit(made, database_url):
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
     that is not the coin. Who produces a block has its fees, if it has any."""
@@ -159,6 +159,7 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url):
         assert page["next"] is None
 
 
+@pytest.mark.thorough
 def test_coin_balances_that_changes_contradict_are_not_given(database_url, anvil):
     me, you = anvil.accounts[0], STRANGERS[0]
 
@@ -186,6 +187,7 @@ def test_coin_balances_that_changes_contradict_are_not_given(database_url, anvil
         assert [day["value"] for day in days] == ["530"]
 
 
+@pytest.mark.thorough
 def test_coin_balances_follow_each_other(ask, scenario, truth):
     node = scenario.anvil
     assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60

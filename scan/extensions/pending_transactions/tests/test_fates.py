@@ -67,6 +67,8 @@ def asking(indexed, scenario):
 FATES = [
     ({}, 404, "dropped", "keep nonce 2"),
     ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
+    ({"eth_getTransactionCount": hex(2**64 - 1)}, 404, "nonce used", "The node reports a <a href"),
+    ({"eth_getTransactionCount": hex(2**64)}, 404, "not known", "sender&#39;s nonce"),
     ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
     ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
     ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),

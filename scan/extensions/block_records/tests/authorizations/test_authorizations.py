@@ -34,6 +34,13 @@ ALICE, BOB = key_of(1), key_of(2)  # with coin
 FRESH = new_account(1)
 TRACED = "block_records,traces"
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
+# In transactions by their block and place in it.
+DELEGATES_IN = """
+    SELECT hex(delegate_in(decode(substr(a.account, 3), 'hex'), a.block, a.index))
+    FROM unnest(%s::text[], %s::bigint[], %s::integer[]) WITH ORDINALITY
+        AS a (account, block, index, place)
+    ORDER BY a.place
+"""
 
 
 Delegations = namedtuple("Delegations", "node url client")
@@ -87,19 +94,25 @@ def rows(url):
 
 
 def assert_as_the_node_has_it(node, url):
-    """After every block each account delegates to whom its last valid authorization says."""
+    """After every block each account delegates to whom its last valid authorization says, and in a
+    transaction to whom the last one up to this says."""
     in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
     by_block = {}
     for row in rows(url):
         by_block.setdefault(row["block_number"], []).append(row)
-    expected = {}
+    expected, in_transactions = {}, {}
     for number in range(node.head() + 1):
         for row in by_block.get(number, ()):
             assert row["is_valid"] is not None
             if row["is_valid"]:
                 in_effect["0x" + row["authority"][2:]] = "0x" + row["delegate"][2:]
+            for account, delegate in in_effect.items():
+                in_transactions[account, number, row["transaction_index"]] = delegate
         expected |= {(account, number): delegate for account, delegate in in_effect.items()}
     assert dict(zip(expected, delegates_of(node, list(expected)), strict=True)) == expected
+    asked = [list(values) for values in zip(*in_transactions, strict=True)]
+    stored = execute(url, DELEGATES_IN, *asked)
+    assert [delegate or ZERO for (delegate,) in stored] == [*in_transactions.values()]
 
 
 def test_delegations_are_those_of_the_node(delegations):

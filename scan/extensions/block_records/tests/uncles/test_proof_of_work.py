@@ -8,16 +8,16 @@ import json
 from collections import namedtuple
 
 import pytest
+import rlp
 
 from scan.ethereum import blocks, units
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
-from tests.support import auditing, faulty_node, indexing, table_digest
+from tests.support import auditing, faulty_node, indexing, mined_chain, table_digest
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.kept_answers import kept_answers
-from tests.support.mined_chain import REWARD, MinedChain
 
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
 PAYER = f"0x{0xFA:040x}"  # sends all that it gets on
@@ -57,7 +57,7 @@ def mined(postgres, template, tmp_path_factory):
         postgres.cloned(template) as url,
     ):
         failed = play(anvil)
-        node.fault = chain = MinedChain(anvil, UNCLES, BLOCKS)
+        node.fault = chain = mined_chain.MinedChain(anvil, UNCLES, BLOCKS)
         yield Mined(
             node, chain, url, indexing.Indexing(url, node.url).run_until(BLOCKS).client(), failed
         )
@@ -149,14 +149,21 @@ def test_a_block_lists_its_uncles_and_rewards(mined):
         number = int(header["number"], 16)
         record = mined.client.get(f"/api/v1/blocks/{number}").json
         uncles = UNCLES.get(number, [])
-        assert int(record["miningReward"]) == REWARD + len(uncles) * REWARD // 32
+        assert (
+            int(record["miningReward"])
+            == mined_chain.REWARD + len(uncles) * mined_chain.REWARD // 32
+        )
         assert ("uncles" in record) == bool(uncles)
+        # Its size is anvil's with three more bytes of difficulty, and the uncles in place of none.
+        headers = rlp.encode([mined_chain.fields_of(uncle) for uncle in mined.chain.uncles[number]])
+        assert record["size"] == int(header["size"], 16) + 3 + len(headers) - len(rlp.encode([]))
+        assert record["unproven"] == []
         for uncle, (distance, miner), sent in zip(
             record.get("uncles", []), uncles, mined.chain.uncles[number], strict=True
         ):
             assert (uncle["number"], uncle["miner"]) == (number - distance, miner)
             assert uncle["hash"] == sent["hash"]
-            assert int(uncle["reward"]) == REWARD * (8 - distance) // 8
+            assert int(uncle["reward"]) == mined_chain.REWARD * (8 - distance) // 8
             assert uncle["hash"] in mined.client.get(f"/block/{number}").text
     assert not {"uncles", "miningReward"} & mined.client.get("/api/v1/blocks/0").json.keys()
 
@@ -174,7 +181,7 @@ def test_bulk_and_reorganisations_agree(mined, postgres, template, tmp_path):
         assert table_digest.digest(url) == table_digest.digest(mined.url)
     with postgres.cloned(template) as url, faulty_node.FaultyNode(mined.chain.node.url) as fork:
         others = {**UNCLES, 5: [(3, UNCLE_MINERS[1])]}
-        fork.fault = MinedChain(mined.chain.node, others, BLOCKS - 1)
+        fork.fault = mined_chain.MinedChain(mined.chain.node, others, BLOCKS - 1)
         indexing.Indexing(url, fork.url).run_until(BLOCKS - 1)
         fork.fault = mined.chain
         indexing.Indexing(url, fork.url).run_until(BLOCKS)

@@ -15,8 +15,6 @@ from scan.extensions.traces.transaction_traces import TraceFrame
 from tests.support import anvil, faulty_node, lists, solidity
 from tests.support.explorer import behind, compiled, linked, standard_input
 
-pytestmark = pytest.mark.thorough
-
 VERSION, PATH = "0.8.28", "src/Costly.sol"
 SOURCE = Path(__file__).with_name("Spending.sol").read_text()
 
@@ -100,6 +98,7 @@ def added(gas):
     return sum(int(gas[part]) for part in parts) - int(gas["refundedGas"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("transaction", TRANSACTIONS, ids=lambda t: f"{t.function} {t.argument}")
 def test_the_parts_are_the_gas_of_the_receipt(deployed, transaction):
     if transaction.refund:  # there is a value to clear
@@ -129,10 +128,31 @@ def test_lines_have_what_they_cost(deployed):
     assert (first["line"], first["function"]) == (line_of("writes"), "write")
     assert (first["address"], first["file"]) == (deployed.costly, PATH)
     assert 5_000 <= int(first["gas"]) < 5_200  # a cold slot that is not zero
-    looped = deployed.lines(deployed.send(Transaction("loop", 300)))
+    sent = deployed.send(Transaction("loop", 300))
+    looped = deployed.lines(sent)
     assert gas_of(looped, "loops") > 0.75 * int(looped["linesGas"])
+    assert added(looped) == int(deployed.receipt(sent)["gasUsed"], 16)
 
 
+SHORT = """pragma solidity ^0.8.20;
+contract Short {
+    fallback() external { assembly { sstore(0, 1) } }
+}
+"""
+
+
+def test_lines_go_on_to_the_end_of_code_without_metadata(explorer):
+    standard = standard_input({PATH: SHORT}, metadata={"appendCBOR": False}, evmVersion="cancun")
+    creation = compiled(VERSION, standard, PATH, "Short").creation
+    address = explorer.verified(standard, VERSION, f"{PATH}:Short", "", creation)
+    sent = explorer.send(address, "0x", gas=100_000)
+    gas = lists.get(explorer.client, f"/transactions/{sent}/gas/lines")
+    [line] = [line for line in gas["lines"] if line["line"] == 3]
+    assert int(line["gas"]) > 20_000
+    assert added(gas) == int(explorer.anvil.receipt_of(sent)["gasUsed"], 16)
+
+
+@pytest.mark.thorough
 def test_lines_of_calls_are_apart(deployed):
     deployed.send(Transaction("write", 1))  # a slot that is zero would cost more
     gas = deployed.lines(deployed.send(Transaction("itself", 77)))
@@ -149,6 +169,7 @@ def test_lines_of_calls_are_apart(deployed):
     assert 19_000 < gas_of(wasted, "burns") <= 20_000
 
 
+@pytest.mark.thorough
 def test_lines_of_creations(deployed):
     gas = deployed.lines(deployed.send(Transaction("create", 5)))
     assert gas_of(gas, "child") > 20_000
@@ -162,12 +183,14 @@ def test_lines_of_creations(deployed):
     assert int(whole["refundedGas"]) == 0
 
 
+@pytest.mark.thorough
 def test_a_transaction_that_runs_no_code(deployed):
     sent = deployed.explorer.send(f"0x{'00' * 18}abcd", "0x", gas=21_000, value="0x1")
     gas = deployed.lines(sent)
     assert (gas["lines"], gas["intrinsicGas"], gas["linesGas"]) == ([], None, "0")
 
 
+@pytest.mark.thorough
 def test_the_tab_shows_lines_where_they_are_requested(deployed):
     sent = deployed.send(Transaction("write", 12))
     path = f"/tx/{sent}?tab=gas"
@@ -182,6 +205,7 @@ def test_the_tab_shows_lines_where_they_are_requested(deployed):
 STEPS = Path(__file__).with_name("steps.js").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "transaction",
     [t for t in TRANSACTIONS if t.function in ("write", "loop", "delegate", "itself", "waste")],
@@ -206,6 +230,7 @@ def asks_for_steps(call):
     return STRUCT_LOGS in call["params"]
 
 
+@pytest.mark.thorough
 def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     sent = deployed.send(Transaction("itself", 78))
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
@@ -217,6 +242,7 @@ def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     assert read.call_count == 1
 
 
+@pytest.mark.thorough
 def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
     sent = deployed.send(Transaction("delegate", 0))
     monkeypatch.setattr(gas_of_steps, "MAX_CONTRACTS", 1)
@@ -265,6 +291,7 @@ HARMLESS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*LIES, *HARMLESS])
 def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
     sent, lie = deployed.send(Transaction("write", 3)), (LIES | HARMLESS)[name]
