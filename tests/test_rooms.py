@@ -47,7 +47,7 @@ PLACES = {
     # Of the extras scan[parquet] and scan[bulk].
     "pyarrow": ("scan.extensions.exports", "scan.extensions.backfill"),
     "numpy": ("scan.extensions.exports", "scan.extensions.backfill"),
-    "duckdb": ("scan.extensions.backfill",),
+    "duckdb": ("scan.extensions.backfill", "scan.extensions.contract_details.parquet_export"),
     "pebble": ("scan.extensions.backfill",),
     "cramjam": ("scan.extensions.backfill",),
     "distributed": ("scan.extensions.backfill",),
@@ -57,6 +57,7 @@ PLACES = {
         "scan.indexer",
         "scan.extensions.contract_details.builds",
         "scan.extensions.contract_details.contract_import",
+        "scan.extensions.contract_details.parquet_export",
         "scan.extensions.contract_details.signatures",
         "scan.extensions.exports",
         "scan.extensions.token_lists",

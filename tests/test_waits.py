@@ -170,6 +170,7 @@ def test_compilers_run_in_places_alone():
     }
     details = "scan.extensions.contract_details"
     threads = {"scan.extensions.verification_jobs.jobs", f"{details}.builds.build_watch"}
+    threads |= {f"{details}.contract_import.exported_sources"}
     command = {f"{details}.contract_import.importer"}
     assert verifying - held <= threads | command  # have one of their own
     holding = ("scan.api.contracts", "scan.extensions.contract_details.pages")

@@ -82,6 +82,13 @@ def read_statement(name: str, folder: Path = FOLDER) -> Statement:
     return Statement(name, body, types, literal_names)
 
 
+def duckdb_text(name: str, **texts: str) -> str:
+    """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
+    loaded = read_statement(name)
+    names: Mapping[str, str] = {param: f"${param}" for param in loaded.types} | texts
+    return loaded.text % names if "%" in loaded.text else loaded.text
+
+
 @functools.cache
 def texts(folder: Path = FOLDER) -> Mapping[str, Callable[[], str]]:
     """Return what reads the text of each statement, with its header, by file name. Raises

@@ -10,10 +10,12 @@ from typing import Any
 
 import orjson
 
+from scan import registry
 from scan.database import connection, errors
 from scan.errors import ScanError, Unavailable
 from scan.ethereum import node_errors, request_node
 from scan.hex import BadHex, quantity
+from scan.http import hooks
 from scan.http.services import Services
 from scan.queries import network
 from scan.queries.reader import Reader
@@ -161,7 +163,8 @@ RESTORED_EVERY_S = 5.0
 
 
 def restored_sources_threads(core: Services) -> Iterable[WorkerThread]:
-    compiling = RestoredSources(core.writes, core.verifier)
+    queues = [part.queue(core) for part in registry.parts(hooks.UnverifiedSources)]
+    compiling = RestoredSources(core.writes, core.verifier, queues=queues)
     failure = "restored sources are not compiled"
     return (
         WorkerThread("restored-sources", compiling.step, RESTORED_EVERY_S, core.writes, failure),

@@ -11,6 +11,7 @@ from scan.http.services import Services
 from scan.queries.list_pages import Page, Window
 from scan.registry import Part
 from scan.settings import Settings
+from scan.verification.restored_sources import SourceQueue
 
 Kind = TypeVar("Kind")
 
@@ -52,6 +53,13 @@ class Service(Part, Generic[Kind], module="api", chapter="views"):
     base: type[Kind] | None = None
     """The class that the core or another extension has for such a service, by which it is known
     there: its own methods are what there is without the extension."""
+
+
+class UnverifiedSources(Part, module="api", chapter="views"):
+    """Sources of contracts that are not verified, which are compiled beside serving."""
+
+    queue: Callable[[Services], SourceQueue]
+    """Makes the queue of a process."""
 
 
 class Startable(Protocol):

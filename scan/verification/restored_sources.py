@@ -10,13 +10,17 @@ the reason, and the file still has the sources.
 Contracts that an older version of Scan verified lack what is read of a compiler's output since.
 They are compiled again in the same way, one in all processes, those of the newest transactions
 first, and keep what they have where their sources no longer give their code: read_findings.
+
+Sources that extensions have of contracts that are not verified are compiled in the same way, each
+by its SourceQueue: those that were asked for before the older contracts, the others last.
 """
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Protocol
 
 from scan.database.connection import Database
 from scan.database.transaction import Row
@@ -35,6 +39,28 @@ QUICK_ATTEMPTS = 10
 log = logging.getLogger(__name__)
 
 
+class SourceQueue(Protocol):
+    """Sources of contracts that are not verified."""
+
+    @property
+    def postponed(self) -> str:
+        """The statement that has a contract compiled later, as restored_sources_postpone does."""
+        ...
+
+    def take(self, now: datetime, *, is_requested: bool) -> Row | None:
+        """Return the next contract, as restored_sources_claim does, of those that somebody asked
+        for or of all; None where there is none now."""
+        ...
+
+    def compile(self, verifier: Verifier, submission: Submission) -> object:
+        """Verify a contract, and end with it."""
+        ...
+
+    def refuse(self, key: dict[str, bytes], error: ScanError) -> None:
+        """End with a contract whose sources never verify it."""
+        ...
+
+
 class RestoredSources:
     """Compiles the restored sources of one database; several processes share them."""
 
@@ -43,10 +69,12 @@ class RestoredSources:
         database: Database,
         verifier: Verifier,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        queues: Sequence[SourceQueue] = (),
     ) -> None:
         self._database = database
         self._verifier = verifier
         self._now = now
+        self._queues = queues
         self._version = hooks.version_read()
         self._after: Row | None = (b"", b"")  # the last contract that was looked at; None: all were
 
@@ -58,6 +86,21 @@ class RestoredSources:
         if row is not None:
             self._compile(row, verify_again, "verification/restored_sources_postpone", self._remove)
             return True
+        return (
+            self._compile_queued(is_requested=True)
+            or self._compile_older()
+            or self._compile_queued(is_requested=False)
+        )
+
+    def _compile_queued(self, *, is_requested: bool) -> bool:
+        for queue in self._queues:
+            row = queue.take(self._now(), is_requested=is_requested)
+            if row is not None:
+                self._compile(row, queue.compile, queue.postponed, queue.refuse)
+                return True
+        return False
+
+    def _compile_older(self) -> bool:
         if self._version == 0:
             return False
         while self._after is not None:  # once in the life of a process

@@ -65,7 +65,8 @@ NOT_COMPARED = set(
     " verification_jobs.* signatures.* imported_signatures.* creation_comparisons.*"
     " stored_verifications.* listed_tokens.* logos.* source_maps.* creation_maps.*"
     " storage_layouts.* built_abis.* deployment_names.* replaced_codes.* interfaces.*"
-    " read_findings.* restored_sources.*".split()
+    " read_findings.* restored_sources.* exported_contracts.* exported_compilations.*"
+    " exported_files.* exported_sources.* read_export_files.*".split()
 )
 # What a row is found by: another one there is a row that is missing, and one too many.
 KEYS = {

@@ -195,7 +195,7 @@ def numbered(statement):
 # DuckDB's, what PostgreSQL does not prepare, and statements that need a temporary table, an
 # extension of PostgreSQL, names for columns or a value of several types.
 NOT_PREPARED = re.compile(
-    r"bulk/|exports/\w+_get_range|audit/(copies_create|list_checkpoints_expect)$"
+    r"bulk/|parquet_export/|contract_import/exported_(contracts|files)_(begin|put)$|exports/\w+_get_range|audit/(copies_create|list_checkpoints_expect)$"
     r"|commands/signatures_\w+|database/(indexes_attach|schema_version_put)$"
     r"|indexer/(planner_discard_plans|retention_create_index)$"
     r"|queries/search_list_similar$|verification/verified_contracts_insert$"

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow
 from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
-from scan.database.statements import read_statement, render
+from scan.database.statements import duckdb_text, render
 from scan.extensions.exports import parquet
 from scan.settings import ROOT
 
@@ -112,7 +112,7 @@ class Warehouse:
         self._connection.close()
 
     def run(self, statement: str, **params: object) -> None:
-        self._connection.execute(_text(statement), params or None)
+        self._connection.execute(duckdb_text(statement), params or None)
 
     def rows(self, statement: str, **params: object) -> list[tuple[Any, ...]]:
         self.run(statement, **params)
@@ -120,7 +120,7 @@ class Warehouse:
         return rows
 
     def arrow(self, statement: str, **params: object) -> pyarrow.Table:
-        return self._connection.sql(_text(statement), params=params).to_arrow_table()
+        return self._connection.sql(duckdb_text(statement), params=params).to_arrow_table()
 
     def has_table(self, name: str) -> bool:
         with suppress(duckdb.CatalogException):
@@ -137,7 +137,7 @@ class Warehouse:
             for bucket in range(buckets):
                 first, end = (KEY_HASHES * number // buckets for number in (bucket, bucket + 1))
                 self.run("bulk/bucket_set", first=first, last=end - 1)
-                rows = self._connection.sql(_text(statement), params=params or None)
+                rows = self._connection.sql(duckdb_text(statement), params=params or None)
                 if bucket == 0:
                     rows.create(name)
                 else:
@@ -170,8 +170,8 @@ class Warehouse:
         fails, the file ends early, and the end of the `with` block raises WarehouseError.
         """
         expressions = ", ".join(map(_copied, columns, columns.values()))
-        rows = self._connection.sql(_text(statement, table=table, columns=expressions))
-        lines = rows.query("copied", _text("bulk/lines_copy"))
+        rows = self._connection.sql(duckdb_text(statement, table=table, columns=expressions))
+        lines = rows.query("copied", duckdb_text("bulk/lines_copy"))
         # DuckDB's own COPY is not used: its threads spin while their file is a full pipe.
         with lines.to_arrow_reader(BATCH_ROWS) as batches:
             file = CopyReader(memoryview(batch[0].buffers()[-1] or b"") for batch in batches)
@@ -200,13 +200,6 @@ class CopyReader:
             return b""
         start, self._piece = self._piece[:size], self._piece[size:]
         return bytes(start)
-
-
-def _text(statement: str, **texts: str) -> str:
-    """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
-    loaded = read_statement(statement)
-    names: Mapping[str, str] = {name: f"${name}" for name in loaded.types} | texts
-    return loaded.text % names if "%" in loaded.text else loaded.text
 
 
 def _copied(name: str, column: parquet.ColumnFormat) -> str:

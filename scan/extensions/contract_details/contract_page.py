@@ -5,6 +5,7 @@ page says of a proxy: where its calls go.
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -36,17 +37,46 @@ from scan.queries import contracts
 from scan.queries.addresses import Address
 from scan.queries.reader import Reader
 from scan.verification import creation_comparison
+from scan.verification.languages import standard_input
 from scan.verification.languages.vyper import VYPER
 from scan.verification.settings_search import dotted
 
 CLAIMED = "claimed"  # the outcome of what is kept as a claim
 MAX_TEXT = 300
+MAX_REQUESTED = 100
+EXPORTED = ("filePath", "settings", "sources")  # of a claim in SQL
+
+
+class RequestedClaims:
+    """Contracts whose exported sources somebody looked at: they are compiled before others."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[bytes, None] = {}
+
+    def add(self, address: bytes) -> None:
+        if len(self._addresses) < MAX_REQUESTED:
+            self._addresses[address] = None
+
+    def next(self) -> bytes | None:
+        """Return the one that was looked at first, and forget it."""
+        with suppress(StopIteration, KeyError, RuntimeError):  # another thread adds
+            address = next(iter(self._addresses))
+            del self._addresses[address]
+            return address
+        return None
 
 
 def stored_claims(reader: Reader, address: bytes) -> list[dict[str, Any]]:
-    """Return the claims about the code at an address; none where it is verified."""
+    """Return the claims about the code at an address; none where it is verified. Exported sources
+    among them are compiled next."""
     (data,) = reader.row("queries/contract_claims_list", address=address)
     claims: list[dict[str, Any]] = orjson.loads(data)
+    for claim in claims:
+        path, settings, sources = (claim.pop(name) for name in EXPORTED)
+        claim["standardInput"] = sources and standard_input(path, sources, settings)
+        if sources:
+            reader.do_not_cache()  # they are large, and soon verified
+            reader.sources.get(RequestedClaims).add(address)
     return claims
 
 
@@ -97,6 +127,11 @@ class ShownContract(NamedTuple):
         if self.verified is None or not self.verified.is_verified:
             return self.code_size > 0
         return self.verified.verifier is None and not self.verified.is_full_match
+
+    @property
+    def exported(self) -> Mapping[str, Any] | None:
+        """Return the claim that has sources."""
+        return next((claim for claim in self.claims if claim["standardInput"]), None)
 
     @property
     def implementations(self) -> Sequence[str]:
@@ -163,7 +198,12 @@ def read_contract(
         replaced=None if contract.replaced_at is None else contract.not_verified,
     )
     if view == "code":
-        files = source_files.shown_files(contract.sources, contract.path, shown)
+        sources, path = contract.sources, contract.path
+        if sources is None and (claim := shown_contract.exported):
+            standard, path = claim["standardInput"], claim["contractName"].rpartition(":")[0]
+            sources = json.dumps(standard["sources"])
+            shown_contract = shown_contract._replace(settings=standard["settings"])
+        files = source_files.shown_files(sources, path, shown)
         return shown_contract._replace(files=files)
     if shown_contract.is_blueprint:
         return shown_contract

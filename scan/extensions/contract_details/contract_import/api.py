@@ -1,11 +1,14 @@
-"""A thread keeps verified sources for chains that begin anew."""
+"""A thread keeps verified sources for chains that begin anew; what the public export claims is
+compiled beside serving."""
 
 from collections.abc import Iterator
 
+from scan.extensions.contract_details.contract_import.exported_sources import ExportedSources
 from scan.extensions.contract_details.contract_import.importer import KeptSources
+from scan.extensions.contract_details.contract_page import RequestedClaims
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.background_threads import WorkerThread
-from scan.http.hooks import Worker
+from scan.http.hooks import UnverifiedSources, Worker
 from scan.http.services import Services
 
 EVERY_S = 2.0
@@ -18,4 +21,8 @@ def keeper(core: Services) -> Iterator[WorkerThread]:
         yield WorkerThread("kept-sources", step, EVERY_S, core.writes, failure)
 
 
-HOOKS = Worker(threads=keeper)
+def exported(core: Services) -> ExportedSources:
+    return ExportedSources(core.writes, core.sources.get(RequestedClaims))
+
+
+HOOKS = (Worker(threads=keeper), UnverifiedSources(queue=exported))

@@ -16,7 +16,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from scan.commands import arguments, startup
-from scan.errors import InvalidParameter, ScanError
+from scan.errors import InvalidParameter, ScanError, install_extra
 from scan.extensions.contract_details import contract_page
 from scan.extensions.contract_details.contract_import import importer, source_client
 from scan.extensions.contract_details.contract_import.source_records import (
@@ -48,6 +48,7 @@ def _add_map(verifier: Verifier, row: tuple[object, ...]) -> str | None:
 
 NAME = "scan-contracts"
 DEFAULT_RATE = 2.0
+PARQUET = "parquet"
 REPORT_EVERY = 100
 _URL = re.compile(r"https?://[A-Za-z0-9.\-_\[\]:]+(/[A-Za-z0-9._~/-]*)?")
 
@@ -57,9 +58,16 @@ Takes verified contracts over from another explorer, or from a file of `scan con
     scan contracts import --from sourcify https://sourcify.dev/server
     scan contracts import --from etherscan https://api.etherscan.io/v2/api @KEY_FILE
     scan contracts import contracts.ndjson
+    scan contracts import --from parquet FOLDER
 Every source is compiled here, and counts only if our own comparison with the indexed code matches.
 What cannot be compiled here is kept as a claim. All indexed contracts without a verification are
-asked for, unless --addresses or --listed says which. An import that was interrupted goes on."""
+asked for, unless --addresses or --listed says which. An import that was interrupted goes on.
+
+`--from parquet` reads the public export of Sourcify's repository, tables of Parquet files, for this
+chain: https://docs.sourcify.dev/docs/repository/download-dataset. What it has is claimed at once,
+also of contracts that are not indexed yet: a claim is shown once the code that it names stands at
+its address. Beside serving, its sources are compiled here, those first that somebody looked at,
+then those used last. A newer export adds to an older one. Needs the extra `bulk`, and no node."""
 
 SOURCE_MAPS = """\
 Lines of failures need the compiler's source map, and names of variables its layout of the storage.
@@ -74,10 +82,10 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--from",
         dest="source",
-        choices=("blockscout", "sourcify", "etherscan"),
-        help="the API that the URL serves; without it, the argument is a file",
+        choices=("blockscout", "sourcify", "etherscan", PARQUET),
+        help="the API that the URL serves, or an export; without it, the argument is a file",
     )
-    load.add_argument("input", metavar="URL|FILE.ndjson")
+    load.add_argument("input", metavar="URL|FILE.ndjson|FOLDER")
     load.add_argument("key", nargs="?", default="", metavar="KEY", help="or @FILE that has it")
     load.add_argument(
         "--addresses", metavar="FILE", help="ask for these, one a line; - is standard input"
@@ -105,6 +113,8 @@ def _rate(text: str) -> float:
 
 
 def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
+    if options.source == PARQUET:
+        return _import_export(settings, options)
     settings = startup.settings_with_node(settings)
     with startup.connected(settings, NAME) as database:
         chain_id = database.value("queries/chain_get_id")
@@ -121,6 +131,25 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError("interrupted; the same command goes on") from None
         except OSError as error:
             raise ScanError(f"{error.filename}: {error.strerror}") from None
+    return 0
+
+
+def _import_export(settings: Settings, options: argparse.Namespace) -> int:
+    if options.addresses or options.listed or options.key:
+        raise InvalidParameter("--from parquet takes a folder, and of the options --again alone")
+    try:
+        from scan.extensions.contract_details.contract_import import exported_claims
+    except ImportError as error:
+        raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
+    with startup.connected(settings, NAME) as database:
+        chain_id = database.value("queries/chain_get_id")
+        if chain_id is None:
+            raise ScanError("no block is indexed yet")
+        folder = Path(options.input)
+        try:
+            exported_claims.import_folder(database, folder, int(chain_id), again=options.again)
+        except KeyboardInterrupt:
+            raise ScanError("interrupted; the same command goes on") from None
     return 0
 
 

@@ -66,7 +66,7 @@ class Answer(NamedTuple):
     record: source_records.Record | None = None
 
 
-class _Uncounted(StoredBytes):
+class Uncounted(StoredBytes):
     """No bound: an operator's import does not count for the day's bound of the
     service's clients."""
 
@@ -82,7 +82,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
     creations = CreationReader(database, gateway, TransactionContents(database), settings.traces)
     return Verifier(
-        database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
+        database, creations, CompilerStore(settings), CompilerPlaces(), Uncounted(database, 0)
     )
 
 

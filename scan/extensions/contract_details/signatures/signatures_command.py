@@ -5,9 +5,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import msgspec
 from tqdm import tqdm
@@ -16,11 +16,14 @@ from scan.cached_values import json_decoder
 from scan.commands import arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
-from scan.errors import InvalidParameter, ScanError
+from scan.errors import InvalidParameter, ScanError, install_extra
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
 from scan.settings import Settings
+
+if TYPE_CHECKING:  # it needs the extra `bulk`
+    from scan.extensions.contract_details import parquet_export
 
 NAME = "scan-signatures"
 MAX_LINE = 10_000
@@ -38,14 +41,16 @@ A text file has one signature per line, optionally after its selector or topic:
     Transfer(address,address,uint256)
 A JSON file maps selectors to signatures: {"0xa9059cbb": ["transfer(address,uint256)"]}. If a line
 is invalid, nothing is stored and the invalid lines are reported. The next response uses the
-signatures."""
+signatures. --parquet reads a folder of the public export of Sourcify's repository, file by file;
+one that was interrupted goes on. It needs the extra `bulk`."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
     text = "store signatures from a file"
     load = arguments.add_command(actions, "import", text, IMPORT, import_file)
-    load.add_argument("file", type=Path, metavar="FILE")
+    load.add_argument("file", type=Path, metavar="FILE|FOLDER")
+    load.add_argument("--parquet", action="store_true", help="a folder of the public export")
     load.add_argument(
         "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
     )
@@ -80,6 +85,8 @@ class Faults:
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
+    if options.parquet:
+        return _import_export(settings, options)
     faults = Faults()
     try:
         with (
@@ -94,18 +101,56 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             file.seek(0)
             lines = _json_lines(file) if start == "{" else _text_lines(file)
             count, added = _store(tx, _selectors(lines, faults))
-            if faults.count and not options.skip_invalid:
-                faults.report()
-                raise InvalidParameter(
-                    f"{faults.count} lines are invalid, so nothing was stored;"
-                    " --skip-invalid stores the others"
-                )
+            _check(faults, options)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     if faults.count:
         faults.report()
     print_lines(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
     return 0
+
+
+def _check(faults: Faults, options: argparse.Namespace) -> None:
+    """Raise InvalidParameter where lines are invalid, unless these are to be skipped."""
+    if faults.count and not options.skip_invalid:
+        faults.report()
+        raise InvalidParameter(
+            f"{faults.count} lines are invalid, so nothing was stored;"
+            " --skip-invalid stores the others"
+        )
+
+
+def _import_export(settings: Settings, options: argparse.Namespace) -> int:
+    """Store the signatures of an export, each file in a transaction of its own."""
+    try:
+        from scan.extensions.contract_details import parquet_export
+    except ImportError as error:
+        raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
+    faults, count, added = Faults(), 0, 0
+    with (
+        startup.connected(settings, NAME) as database,
+        parquet_export.opened(options.file, ["signatures"]) as export,
+    ):
+        files = parquet_export.unread(database, export.files["signatures"], NAME)
+        for path, state in files:
+            with database.transaction() as tx:
+                lines = _exported_lines(export, path)
+                stored = _store(tx, _selectors(lines, faults))
+                _check(faults, options)
+                parquet_export.note_read(tx, path, state)
+            count, added = count + stored[0], added + stored[1]
+            print_lines(f"{path.name}: {stored[0]} signatures, {stored[1]} of them new")
+    if faults.count:
+        faults.report()
+    print_lines(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
+    return 0
+
+
+def _exported_lines(export: "parquet_export.ParquetExport", path: Path) -> Iterator[Line]:
+    statement = "parquet_export/signatures_select"
+    rows = chain.from_iterable(export.rows(statement, BATCH_ROWS, file=str(path)))
+    for number, (digest, signature) in enumerate(rows, 1):
+        yield Line(f"{path.name}, row {number}", to_hex(bytes(digest or b"")), signature)
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:

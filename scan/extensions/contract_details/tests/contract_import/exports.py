@@ -1,0 +1,126 @@
+"""Small exports of the form of Sourcify's public one, written by its own types of columns
+(sourcifyeth/parquet-export, config.py). Nothing of Scan is imported."""
+
+import hashlib
+import json
+import uuid
+from datetime import datetime
+
+import pyarrow
+import pyarrow.parquet
+from eth_utils import keccak
+
+BYTES, TEXT, FLAG, LONG = (pyarrow.binary(), pyarrow.string(), pyarrow.bool_(), pyarrow.int64())
+MOMENT = pyarrow.timestamp("ns")
+COLUMNS = {
+    "code": {"code_hash": BYTES, "code": BYTES, "code_hash_keccak": BYTES, "created_at": MOMENT},
+    "contracts": {"id": TEXT, "creation_code_hash": BYTES, "runtime_code_hash": BYTES},
+    "contract_deployments": {
+        "id": TEXT, "chain_id": LONG, "address": BYTES, "transaction_hash": BYTES,
+        "block_number": LONG, "transaction_index": pyarrow.int32(), "deployer": BYTES,
+        "contract_id": TEXT,
+    },
+    "compiled_contracts": {
+        "id": TEXT, "compiler": TEXT, "version": TEXT, "language": TEXT, "name": TEXT,
+        "fully_qualified_name": TEXT, "compiler_settings": TEXT, "compilation_artifacts": TEXT,
+        "creation_code_hash": BYTES, "creation_code_artifacts": TEXT, "runtime_code_hash": BYTES,
+        "runtime_code_artifacts": TEXT, "additional_input": TEXT,
+    },
+    "compiled_contracts_sources": {
+        "id": TEXT, "compilation_id": TEXT, "source_hash": BYTES, "path": TEXT,
+    },
+    "sources": {"source_hash": BYTES, "source_hash_keccak": BYTES, "content": TEXT},
+    "verified_contracts": {
+        "id": LONG, "deployment_id": TEXT, "compilation_id": TEXT, "creation_match": FLAG,
+        "creation_values": TEXT, "creation_transformations": TEXT, "runtime_match": FLAG,
+        "runtime_values": TEXT, "runtime_transformations": TEXT, "runtime_metadata_match": FLAG,
+        "creation_metadata_match": FLAG,
+    },
+    "sourcify_matches": {
+        "id": LONG, "verified_contract_id": LONG, "creation_match": TEXT, "runtime_match": TEXT,
+        "created_at": MOMENT, "updated_at": MOMENT, "metadata": TEXT,
+    },
+    "signatures": {
+        "signature_hash_32": BYTES, "signature_hash_4": BYTES, "signature": TEXT,
+        "created_at": MOMENT,
+    },
+    "compiled_contracts_signatures": {
+        "id": TEXT, "compilation_id": TEXT, "signature_hash_32": BYTES, "signature_type": TEXT,
+    },
+}  # fmt: skip
+NOW = datetime(2026, 11, 29)
+
+
+class Export:
+    """Rows by table, and the folder to which write() writes them."""
+
+    def __init__(self, folder, chain_id):
+        self.folder = folder
+        self.rows = {table: [] for table in COLUMNS}
+        self._chain_id = chain_id
+
+    def add(self, address, runtime, standard, name, version, abi=(), /, *, is_full=True, **changed):
+        """Add a contract with its code and the standard JSON input that it is said to be of;
+        `changed` are columns of any table with other values."""
+        deployment, contract, compilation = (str(uuid.uuid4()) for _ in range(3))
+        code = bytes.fromhex(runtime.removeprefix("0x"))
+        row = {
+            "id": deployment,
+            "chain_id": self._chain_id,
+            "address": bytes.fromhex(address[2:]),
+            "contract_id": contract,
+        }
+        self._add("contract_deployments", row, changed)
+        hashes = {"code_hash": hashlib.sha256(code).digest(), "code_hash_keccak": keccak(code)}
+        self._add("contracts", {"id": contract, "runtime_code_hash": hashes["code_hash"]}, {})
+        self._add("code", {**hashes, "code": code, "created_at": NOW}, changed)
+        verified = {"deployment_id": deployment, "compilation_id": compilation}
+        verified |= {"runtime_match": True, "runtime_metadata_match": is_full}
+        verified |= {"creation_match": False, "creation_metadata_match": None}
+        self._add("verified_contracts", {**verified, "id": len(self.rows["code"])}, changed)
+        row = {
+            "id": compilation,
+            "compiler": "solc",
+            "version": version,
+            "language": standard["language"].lower(),
+            "name": name.rpartition(":")[2],
+            "fully_qualified_name": name,
+            "compiler_settings": json.dumps(standard["settings"]),
+            "compilation_artifacts": json.dumps({"abi": [*abi], "sources": {}}),
+        }
+        self._add("compiled_contracts", row, changed)
+        for path, source in standard["sources"].items():
+            content = source["content"]
+            source_hash = hashlib.sha256(content.encode()).digest()
+            row = {"id": str(uuid.uuid4()), "compilation_id": compilation, "path": path}
+            self._add("compiled_contracts_sources", {**row, "source_hash": source_hash}, changed)
+            row = {"source_hash": source_hash, "content": content}
+            self._add("sources", {**row, "source_hash_keccak": keccak(content.encode())}, changed)
+        return compilation
+
+    def add_signature(self, text, **changed):
+        digest = keccak(text.encode())
+        row = {"signature_hash_32": digest, "signature_hash_4": digest[:4], "signature": text}
+        self._add("signatures", {**row, "created_at": NOW}, changed)
+
+    def _add(self, table, row, changed):
+        known = COLUMNS[table].keys()
+        self.rows[table].append({**row, **{n: v for n, v in changed.items() if n in known}})
+
+    def write(self, rows_per_file=100_000, *, suffix="", flat=False, columns=None):
+        """Write the tables as files; `suffix` is _zstd in the older form, `columns` other types of
+        columns by table, None for one that is left out. Return the folder."""
+        for table, rows in self.rows.items():
+            types = {**COLUMNS[table], **(columns or {}).get(table, {})}
+            schema = pyarrow.schema([pair for pair in types.items() if pair[1] is not None])
+            folder = self.folder if flat else self.folder / table
+            folder.mkdir(parents=True, exist_ok=True)
+            for first in range(0, max(len(rows), 1), rows_per_file):
+                part = [
+                    {name: row.get(name) for name in schema.names}
+                    for row in rows[first : first + rows_per_file]
+                ]
+                name = f"{table}_{first}_{first + rows_per_file}{suffix}.parquet"
+                content = pyarrow.Table.from_pylist(part, schema)
+                pyarrow.parquet.write_table(content, folder / name, compression="zstd")
+        return self.folder

@@ -1,0 +1,394 @@
+"""`scan contracts import --from parquet`: what the public export claims is shown as a claim, and is
+verified by a compilation here."""
+
+import json
+
+import pytest
+
+from scan.errors import CompilerUnavailable, ScanError
+from scan.extensions.contract_details import parquet_export
+from scan.extensions.contract_details.contract_import.api import exported
+from scan.extensions.contract_details.contract_import.exported_claims import TABLES, import_folder
+from scan.extensions.contract_details.tests.contract_import.exports import COLUMNS, Export
+from scan.verification.restored_sources import RestoredSources
+from tests.commands.test_command import scan
+from tests.support.explorer import compiled, standard_input
+
+VERSION, COMMIT, SEVEN = "0.8.28", "0.8.28+commit.7893614a", f"{7:064x}"
+BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
+HELD = "contract Held { uint256 public immutable held; constructor(uint256 n) { held = n; } }\n"
+STANDARD = standard_input({"src/Box.sol": BOX}, optimizer={"enabled": True, "runs": 200})
+BIDI = "\u202eevil"
+
+
+@pytest.fixture
+def chain_id(explorer):
+    return int(explorer.anvil.call("eth_chainId"), 16)
+
+
+@pytest.fixture
+def export(chain_id, tmp_path, explorer):
+    yield Export(tmp_path / "export", chain_id)
+    explorer.execute(
+        "TRUNCATE exported_contracts, exported_compilations, exported_files, exported_sources,"
+        " read_export_files, verified_contracts, signatures"
+    )
+
+
+def deployed(explorer, source=BOX, name="Box", settings=STANDARD["settings"]):
+    """The address of a contract, its code as the node has it, and its standard JSON input."""
+    standard = standard_input({f"src/{name}.sol": source}, **settings)
+    creation = compiled(VERSION, standard, f"src/{name}.sol", name).creation
+    address = explorer.deploy(creation, SEVEN)
+    return address, explorer.anvil.call("eth_getCode", address, "latest"), standard
+
+
+def add(export, explorer, source=BOX, name="Box", change=("", ""), **changed):
+    """A contract of the chain in the export, with another source if `change` says so."""
+    address, code, standard = deployed(explorer, source, name)
+    path = f"src/{name}.sol"
+    standard["sources"][path]["content"] = source.replace(*change, 1 if change[0] else 0)
+    abi = compiled(VERSION, standard, path, name).abi
+    export.add(address, code, standard, f"{path}:{name}", COMMIT, abi, **changed)
+    return address
+
+
+def load(explorer, export, chain_id, *, again=False):
+    import_folder(explorer.database, export.folder, chain_id, again=again)
+
+
+def compiling(explorer):
+    services = explorer.app.extensions["scan"]
+    return RestoredSources(explorer.database, services.verifier, queues=[exported(services)])
+
+
+def claims(explorer, address):
+    return explorer.client.get(f"/api/v1/contracts/{address}/claims").json["claims"]
+
+
+def etherscan(explorer, action, address):
+    query = {"module": "contract", "action": action, "address": address}
+    return explorer.client.get("/api", query_string=query).json
+
+
+def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
+    explorer, export, chain_id
+):
+    address = add(export, explorer)
+    export.write()
+    done = scan(
+        "contracts", "import", "--from", "parquet", str(export.folder),
+        DATABASE_URL=explorer.settings.database_url,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert "1 contracts claimed, of 1 compilations and 1 sources" in done.stdout
+    [claim] = claims(explorer, address)
+    assert claim["source"] == "sourcify export" and claim["outcome"] == "claimed"
+    assert (claim["contractName"], claim["compilerVersion"]) == ("src/Box.sol:Box", COMMIT)
+    assert (claim["match"], claim["reason"]) == ("full", None)
+    assert claim["standardInput"] == STANDARD | {"settings": {**STANDARD["settings"]}}
+    assert {entry.get("name") for entry in claim["abi"]} == {None, "number"}
+    # Nowhere is it verified.
+    assert explorer.contract(address).status_code == 404
+    unverified = "Contract source code not verified"
+    assert etherscan(explorer, "getabi", address)["result"] == unverified
+    [row] = etherscan(explorer, "getsourcecode", address)["result"]
+    assert (row["SourceCode"], row["ABI"]) == ("", unverified)
+    assert explorer.client.get(f"/server/v2/contract/{chain_id}/{address}").status_code == 404
+    shown = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
+    assert "source_code" not in shown and not shown.get("is_verified")
+    assert explorer.call(address, "number()").status_code == 404
+    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    assert "Claimed, not verified." in page and "Claimed source" in page
+    assert "number</span>" in page or "uint256" in page
+    # It was looked at, so it is compiled next.
+    step = compiling(explorer)
+    assert step.step() is True
+    assert explorer.contract(address).json["match"] == "full"
+    assert claims(explorer, address) == []
+    assert "Claimed" not in explorer.client.get(f"/address/{address}?tab=contract").text
+    assert json.loads(etherscan(explorer, "getabi", address)["result"]) == claim["abi"]
+    assert [step.step() for _ in range(4)] == [False] * 4
+
+
+def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(
+    explorer, export, chain_id
+):
+    older, newer = (
+        add(export, explorer, BOX.replace("Box {", f"Box {{ uint256 constant N = {number};"))
+        for number in (1, 2)
+    )
+    unused = add(export, explorer, HELD, "Held")
+    for address in (newer, older, newer):
+        explorer.send(address, "")
+    export.write()
+    load(explorer, export, chain_id)
+    step = compiling(explorer)
+    verified = []
+    for _ in range(8):
+        step.step()
+        known = [a for a in (older, newer, unused) if explorer.contract(a).status_code == 200]
+        verified += [address for address in known if address not in verified]
+    assert verified == [newer, older, unused]
+
+
+ATTEMPTS = "SELECT attempts, due_at = 'infinity' FROM exported_contracts"
+
+
+def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, export, chain_id):
+    address = add(export, explorer, change=("public number;", "public number; uint256 public b;"))
+    export.write()
+    load(explorer, export, chain_id)
+    claims(explorer, address)
+    step = compiling(explorer)
+    assert step.step() is True
+    [claim] = claims(explorer, address)
+    assert (claim["outcome"], claim["standardInput"], claim["abi"]) == ("different", None, None)
+    assert claim["reason"].startswith("No match in ")
+    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    assert "its source gave other code" in page and "Claimed source" not in page
+    assert explorer.execute(ATTEMPTS) == [(1, True)]
+    # It is compiled again only where another import is to.
+    load(explorer, export, chain_id)
+    assert [step.step() for _ in range(4)] == [False] * 4
+    load(explorer, export, chain_id, again=True)
+    assert [(claim["outcome"], claim["reason"]) for claim in claims(explorer, address)] == [
+        ("claimed", None)
+    ]
+    assert step.step() is True
+
+
+def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_times(
+    explorer, export, chain_id, monkeypatch
+):
+    error = CompilerUnavailable("The compiler 0.8.28 is not installed.")
+
+    def compiler(*_):
+        raise error
+
+    monkeypatch.setattr("scan.verification.verifier._compiled", compiler)
+    address = add(export, explorer)
+    export.write()
+    load(explorer, export, chain_id)
+    claims(explorer, address)
+    step = compiling(explorer)
+    assert step.step() is True
+    assert explorer.execute(ATTEMPTS) == [(1, False)]
+    explorer.execute("UPDATE exported_contracts SET attempts = 23, due_at = '-infinity'")
+    claims(explorer, address)
+    assert step.step() is True
+    [claim] = claims(explorer, address)
+    assert claim["reason"] == "its compiler could not be run here in 24 attempts"
+    assert claim["outcome"] == "claimed" and claim["standardInput"]
+    assert explorer.execute(ATTEMPTS) == [(24, True)]
+
+
+def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export, chain_id):
+    address = add(export, explorer, change=("number = n", "number = n + 1"))
+    export.write()
+    load(explorer, export, chain_id)
+    claims(explorer, address)
+    assert compiling(explorer).step() is True
+    assert explorer.contract(address).json["match"] == "runtime"
+    [claim] = claims(explorer, address)
+    assert (claim["outcome"], claim["reason"][:28]) == ("claimed", "The runtime bytecode matches")
+
+
+def test_a_claim_about_other_code_is_not_shown(explorer, export, chain_id):
+    """Neither of another chain's contract at the same address, nor of code that the address does
+    not have; a contract whose code is indexed later is shown then."""
+    elsewhere = add(export, explorer, chain_id=chain_id + 1)
+    other = add(export, explorer, HELD, "Held", code_hash_keccak=bytes(32))
+    runtime = compiled(VERSION, STANDARD, "src/Box.sol", "Box").runtime
+    future = f"0x{(0xC0DE << 64) + explorer._placed + 1:040x}"
+    export.add(future, runtime, STANDARD, "src/Box.sol:Box", COMMIT)
+    export.write()
+    load(explorer, export, chain_id)
+    assert claims(explorer, elsewhere) == claims(explorer, other) == claims(explorer, future) == []
+    assert "laimed" not in explorer.client.get(f"/address/{other}?tab=contract").text
+    assert not any(compiling(explorer).step() for _ in range(4))
+    assert explorer.place(runtime) == future
+    assert [claim["contractName"] for claim in claims(explorer, future)] == ["src/Box.sol:Box"]
+
+
+def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(
+    explorer, export, chain_id, monkeypatch
+):
+    first = add(export, explorer)
+    second = add(export, explorer, HELD, "Held", is_full=False)
+    export.write(rows_per_file=1)
+    seen, rows = [], parquet_export.ParquetExport.rows
+
+    def killed(self, statement, batch_rows, **params):
+        seen.append((statement, params["file"].rpartition("/")[2]))
+        if seen[-1] == ("parquet_export/sources_list_hashes", "sources_1_2.parquet"):
+            raise MemoryError
+        return rows(self, statement, batch_rows, **params)
+
+    monkeypatch.setattr(parquet_export.ParquetExport, "rows", killed)
+    with pytest.raises(MemoryError):
+        load(explorer, export, chain_id)
+    assert [len(claims(explorer, at)) for at in (first, second)] == [1, 1]
+    assert [
+        claim["standardInput"] is None for at in (first, second) for claim in claims(explorer, at)
+    ]
+    monkeypatch.undo()
+    stored = explorer.execute("SELECT file, read_at FROM read_export_files ORDER BY 1")
+    load(explorer, export, chain_id)
+    again = explorer.execute("SELECT file, read_at FROM read_export_files ORDER BY 1")
+    assert {*stored} <= {*again} and len(again) == len(stored) + 1
+    assert all(claim["standardInput"] for at in (first, second) for claim in claims(explorer, at))
+    counts = (
+        "SELECT (SELECT count(*) FROM exported_contracts), (SELECT count(*) FROM exported_files)"
+    )
+    assert explorer.execute(counts) == [(2, 2)]
+    # A third contract has the compilation of the first; the second matches in full since.
+    address, code, _ = deployed(explorer)
+    export.add(address, code, STANDARD, "src/Box.sol:Box", COMMIT)
+    export.rows["verified_contracts"][-1]["compilation_id"] = export.rows["compiled_contracts"][0][
+        "id"
+    ]
+    export.rows["verified_contracts"].append(
+        {**export.rows["verified_contracts"][1], "id": 9, "runtime_metadata_match": True}
+    )
+    export.write(rows_per_file=1)
+    load(explorer, export, chain_id)
+    assert [c["match"] for at in (first, second, address) for c in claims(explorer, at)] == [
+        "full"
+    ] * 3
+    assert (
+        claims(explorer, address)[0]["standardInput"] == claims(explorer, first)[0]["standardInput"]
+    )
+
+
+HOSTILE = {
+    "a name to be read backwards": {"fully_qualified_name": f"src/{BIDI}.sol:{BIDI}"},
+    "an ABI that is none": {"compilation_artifacts": '{"abi": {"type": "function"}}'},
+    "an ABI of other things": {"compilation_artifacts": '{"abi": [1, "x", {"name": 5}]}'},
+    "artifacts 10,000 deep": {
+        "compilation_artifacts": '{"abi":' + "[" * 10_000 + "]" * 10_000 + "}"
+    },
+    "artifacts that are no JSON": {"compilation_artifacts": "{"},
+    "no artifacts": {"compilation_artifacts": None},
+    "a path out of its folder": {"path": "../../../etc/passwd"},
+    "another version": {"version": "0.8.28; rm -rf /\n\x1b[2J"},
+}
+LEFT_OUT = {
+    "settings 10,000 deep": {"compiler_settings": '{"a":' * 10_000 + "1" + "}" * 10_000},
+    "settings that are none": {"compiler_settings": "[]"},
+    "no name": {"fully_qualified_name": "nothing"},
+    "an address of 19 bytes": {"address": bytes(19)},
+    "no id": {"compilation_id": "1; DROP TABLE"},
+    "a hash of 3 bytes": {"code_hash_keccak": b"abc"},
+}
+
+
+@pytest.mark.parametrize("changed", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, chain_id, changed):
+    address = add(export, explorer, **changed)
+    export.write()
+    load(explorer, export, chain_id)
+    [claim] = claims(explorer, address)
+    claim["contractName"] = claim["contractName"].partition(":")[2]
+    assert (claim["abi"] is None) == ("compilation_artifacts" in changed)
+    assert all(text.isprintable() for text in (claim["contractName"], claim["compilerVersion"]))
+    page = explorer.client.get(f"/address/{address}?tab=contract")
+    assert page.status_code == 200 and "\u202e" not in page.text and "\x1b" not in page.text
+    compiling(explorer).step()
+    [(over,)] = explorer.execute("SELECT count(*) FROM exported_contracts WHERE attempts = 1")
+    assert over == 1
+
+
+@pytest.mark.parametrize("changed", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_rows_that_cannot_be_are_left_out(explorer, export, chain_id, changed):
+    address = add(export, explorer, **changed)
+    good = add(export, explorer, HELD, "Held")
+    export.write()
+    load(explorer, export, chain_id)
+    assert claims(explorer, address) == []
+    assert len(claims(explorer, good)) == 1
+
+
+def test_a_source_of_another_hash_or_of_too_many_bytes_is_not_stored(explorer, export, chain_id):
+    large = add(export, explorer, BOX + "// " + "x" * 2**20)
+    forged = add(export, explorer, HELD, "Held", content="contract Held {}")
+    export.write()
+    load(explorer, export, chain_id)
+    assert [claim["standardInput"] for at in (large, forged) for claim in claims(explorer, at)] == [
+        None
+    ] * 2
+    assert explorer.execute("SELECT count(*) FROM exported_sources") == [(0,)]
+    assert not any(compiling(explorer).step() for _ in range(4))
+
+
+def require_refused(export, *words):
+    with pytest.raises(ScanError) as refused, parquet_export.opened(export.folder, TABLES):
+        pass
+    assert all(word in refused.value.message for word in words), refused.value.message
+
+
+def test_files_of_another_form_are_refused_by_their_names(export):
+    export.write(columns={"code": {"code_hash_keccak": None}})
+    require_refused(export, "code_0_100000.parquet", "no column code_hash_keccak")
+    export.write(columns={"contract_deployments": {"address": COLUMNS["sources"]["content"]}})
+    require_refused(export, "contract_deployments_0_", "address is VARCHAR, not BLOB")
+    export.write()
+    file = export.folder / "sources" / "sources_0_100000.parquet"
+    whole = file.read_bytes()
+    for cut in (0, 3, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:cut])
+        require_refused(export, str(file))
+    file.write_bytes(whole)
+    file.rename(file.with_name("sources_100000_200000.parquet"))
+    require_refused(export, "rows 0 to 100000 are missing before sources_100000_200000.parquet")
+    file.write_bytes(whole)
+    (file.parent / "sources_0_100000_zstd.parquet").write_bytes(whole)
+    require_refused(export, "rows 0 to 100000 are in sources_0_100000")
+
+
+def test_the_older_form_and_all_files_in_one_folder_are_read(export):
+    export.write(suffix="_zstd", flat=True)
+    listed = {table: [f"{table}/{table}_0_100000_zstd.parquet"] for table in TABLES}
+    manifest = export.folder / "manifest.json"
+    manifest.write_text(json.dumps({"timestamp": 1, "files": listed}))
+    with parquet_export.opened(export.folder, TABLES) as opened:
+        assert {len(paths) for paths in opened.files.values()} == {1}
+    manifest.write_text(json.dumps({"files": {**listed, "code": ["../../etc/\u202epasswd"]}}))
+    require_refused(export, "manifest.json lists passwd", "which is not there")
+    manifest.write_text('{"files": ' + "[" * 10_000)
+    require_refused(export, "manifest.json is not the manifest")
+
+
+def test_damage_inside_of_a_file_is_an_error_that_names_it(explorer, export, chain_id):
+    add(export, explorer)
+    export.write()
+    file = export.folder / "sources" / "sources_0_100000.parquet"
+    content = file.read_bytes()
+    file.write_bytes(content[:4] + b"\xff" * 60 + content[64:])
+    with pytest.raises(ScanError, match="sources_0_100000"):
+        load(explorer, export, chain_id)
+
+
+def test_signatures_of_an_export_are_imported_once(explorer, export):
+    export.add_signature("transfer(address,uint256)")
+    export.add_signature("Transfer(address,address,uint256)")
+    export.write(rows_per_file=1)
+    url = explorer.settings.database_url
+
+    def run(*options):
+        folder = str(export.folder)
+        return scan("signatures", "import", "--parquet", folder, *options, DATABASE_URL=url)
+
+    done = run()
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.endswith("2 signatures read, 2 of them new, 0 lines skipped\n")
+    assert run().stdout == "0 signatures read, 0 of them new, 0 lines skipped\n"
+    export.add_signature("f(uint8)", signature_hash_32=bytes(32))
+    export.add_signature("g(uint7)\0")
+    export.write(rows_per_file=1)
+    done = run()
+    assert done.returncode == 1 and "signatures_2_3.parquet, row 1: 'f(uint8)'" in done.stderr
+    done = run("--skip-invalid")
+    assert done.stdout.endswith("0 signatures read, 0 of them new, 2 lines skipped\n")
+    stored = explorer.execute("SELECT signature FROM signatures ORDER BY 1")
+    assert stored == [("Transfer(address,address,uint256)",), ("transfer(address,uint256)",)]
