@@ -72,6 +72,7 @@ WAITS = {
     ("scan.extensions.verification_jobs.jobs", "_wait_until"),  # in a place
     ("scan.extensions.etherscan.contract", "verification_status"),  # VerificationJobs.wait()
     ("scan.extensions.sourcify.interface", "get_verification"),  # VerificationJobs.wait()
+    ("scan.extensions.sourcify.interface", "verify_files"),
     ("scan.http.index_version", "wait_for"),  # in a place
     ("scan.database.notifications", "wait"),  # the deliverer, and the thread of streams
     ("scan.http.middleware", "_ask_flask"),  # IndexedBlock.wait_for()

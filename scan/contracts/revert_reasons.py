@@ -283,13 +283,20 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
 
 
 def _labelled(argument: abi_decoding.Argument) -> str:
-    value = argument.value
-    if argument.errors and not argument.errors[0][0]:  # it is one
-        inner = argument.errors[0][1]
-        kind = _BUILT_IN_KINDS.get(inner.signature, CUSTOM)
-        sentence = _sentence(kind, inner)
-        value = "an empty text" if sentence == _EMPTY_TEXT else sentence.removeprefix(_REVERTED)
-    elif not isinstance(value, str):
-        value = orjson.dumps(value).decode()
+    """Return an argument with its name; of lists and structures that have errors these alone."""
+    if not argument.errors:
+        is_text = isinstance(argument.value, str)
+        value = argument.value if is_text else orjson.dumps(argument.value).decode()
+        return _named(argument.name, value)
+    shown = ((f"{argument.name}{place}", inner) for place, inner in argument.errors)
+    return ", ".join(_named(name, _inner_words(inner)) for name, inner in shown)
+
+
+def _inner_words(inner: abi_decoding.Decoded) -> str:
+    sentence = _sentence(_BUILT_IN_KINDS.get(inner.signature, CUSTOM), inner)
+    return "an empty text" if sentence == _EMPTY_TEXT else sentence.removeprefix(_REVERTED)
+
+
+def _named(name: str, value: str) -> str:
     value = value if len(value) <= MAX_ARGUMENT else f"{value[:MAX_ARGUMENT]}…"
-    return f"{argument.name}={value}" if argument.name else value
+    return f"{name}={value}" if name else value

@@ -66,7 +66,7 @@ class CompilerKind(NamedTuple):
 
     `fetch` takes a version, an empty folder and a PATH, and returns the source's name and the
     compiler's folder in that folder; it raises NotFetched, NotPublished. `known_releases` have a
-    pinned digest.
+    pinned digest. `commit_file`, in the compiler's folder, has its commit, where no output has it.
     """
 
     name: str
@@ -74,6 +74,7 @@ class CompilerKind(NamedTuple):
     parse_version: Callable[[object], SolcVersion]
     known_releases: Callable[[], Sequence[SolcVersion]]
     fetch: Callable[[SolcVersion, Path, str], tuple[str, Path]]
+    commit_file: str | None = None
 
 
 class CompilerStore:
@@ -121,6 +122,16 @@ class CompilerStore:
             return None
         self._check_digest(executable.parent)
         return Program(executable, self.path)
+
+    def commit(self, version: SolcVersion) -> str:
+        """Return the commit of an installed compiler that has a file of it; "" for others."""
+        if self.kind.commit_file is None:
+            return ""
+        folder = self.directory / f"{self.kind.name}-{dotted(version)}"
+        try:
+            return (folder / self.kind.commit_file).read_text().strip()
+        except OSError:
+            return ""
 
     def compiler(self, version: SolcVersion, wait_s: float = WAIT_IN_REQUEST_S) -> Program:
         """Return the compiler, downloaded if it is missing. Raises Unavailable where the download

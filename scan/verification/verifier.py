@@ -128,6 +128,7 @@ class Verified(NamedTuple):
     stored: bool
     fitted: str  # sentences about what was compiled in the place of what was submitted
     left_out: str  # one about what its compiler does not say
+    other_commit: str | None = None  # one about a compiler that is not of the submitted commit
 
 
 def verify(
@@ -149,9 +150,15 @@ def verify(
     submitted, arguments = submission.constructor_arguments, match.creation.constructor_arguments
     if submitted is not None and arguments not in (None, submitted):
         raise VerificationFailed(WRONG_ARGUMENTS.format(to_hex(arguments or b"")))
+    compilers = verifier.compilers.of(submission.language.kind)
     version = _compiler_version(submission, orjson.loads(match.metadata))
-    if match.level == FULL and (other := _other_commit(version, submission)):
-        raise VerificationFailed(other)  # the metadata, whose hash the code has, names the compiler
+    if COMMIT not in version and (commit := compilers.commit(submission.version)):
+        version = f"{version}{COMMIT}{commit}"
+    other_commit = _other_commit(version, submission)
+    if match.level == FULL and other_commit:
+        # Solidity's metadata, whose hash the code has, names the compiler; of Vyper a release has
+        # one build.
+        raise VerificationFailed(other_commit)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts, creation)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
@@ -159,7 +166,7 @@ def verify(
     if verified.stored:
         texts = (abi, match.metadata, layouts, *match.submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
-    return verified
+    return verified._replace(other_commit=other_commit)
 
 
 def verify_again(verifier: Verifier, submission: Submission) -> None:
@@ -370,7 +377,7 @@ def message(verified: Verified) -> str:
         verified.fitted,
         NOT_COMPARED if creation.is_same is None else None,
         None if creation.unread is None else NO_ARGUMENTS.format(len(creation.unread)),
-        _other_commit(verified.compiler_version, verified.submission),
+        verified.other_commit,
         verified.left_out,
         None if verified.stored else KEPT,
     )

@@ -20,7 +20,11 @@ def test_an_equal_file_a_changed_comment_and_a_changed_constant_are_told_apart(e
     comment = explorer.verify(address, BOX.replace("only grows", "shrinks"), NEWEST, **told)
     assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
 
-    equal = explorer.verify(address, BOX, NEWEST, **told)
+    other = explorer.verify(address, BOX, f"v{NEWEST}+commit.deadbeef", **told)
+    words = f"The compiler is {NEWEST}+commit.bff19ea2, not of the submitted commit deadbeef."
+    assert (other.status_code, other.json["error"]) == (422, words)
+    commit = f"v{NEWEST}+commit.bff19ea2f"  # by which some lists name it
+    equal = explorer.verify(address, BOX, commit, **told)
     assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
     assert equal.json["creationMatch"] == "full"
 

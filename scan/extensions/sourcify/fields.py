@@ -216,7 +216,7 @@ def refuse(error: ScanError) -> WsgiResponse:
 
 SOURCIFY = Interface(
     refuse,
-    paths=frozenset({"/server"}),
+    paths=frozenset({"/server", "/server/check-all-by-addresses"}),
     prefixes=(
         *("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/"),
         *("/server/v2/", "/server/chains/"),

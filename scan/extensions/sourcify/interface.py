@@ -1,5 +1,5 @@
-"""/v2 and /server: contracts, verification, and the list of chains, which has one entry.
-Verification requests of Sourcify's become bodies of /api/v1/verify.
+"""/v2 and /server: contracts, verification, and the list of chains, which has one entry; of
+version 1 what Hardhat 2 sends. Verification requests of Sourcify's become bodies of /api/v1/verify.
 """
 
 import json
@@ -31,6 +31,7 @@ from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.parameters import BIGINT_MAX, integer_text
 from scan.queries import contracts, network
 from scan.settings import Settings
+from scan.verification.contract_match import FULL
 from scan.verification.metadata_request import check_number, member, request_of, text_member
 
 
@@ -57,7 +58,11 @@ MOST_LISTED = 200
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
 
+MOST_ADDRESSES = 20
+STATUSES = {FULL: "perfect"}  # of version 1; of all others "partial"
+
 blueprint = Blueprint("sourcify", __name__)
+version_1 = Blueprint("sourcify_version_1", __name__, url_prefix="/server")
 
 
 @blueprint.get("/v2/contract/<chain_id>/<address>")
@@ -141,6 +146,59 @@ def list_chains() -> Response:
     return json_value([fields.chain_record(int(chain_id), name)])
 
 
+@version_1.get("/check-all-by-addresses")
+def check_addresses() -> Response:
+    """Return which of some contracts are verified on some chains."""
+    arguments = query_arguments("addresses", "chainIds")
+    texts = parameters.required(arguments, "addresses").split(",")
+    if len(texts) > MOST_ADDRESSES:
+        message = f"addresses may have at most {MOST_ADDRESSES}."
+        raise InvalidParameter(message, field="addresses")
+    listed = parameters.required(arguments, "chainIds").split(",")
+    own_chain = reader().sources.chain_id.read()
+    is_listed = own_chain in {fields.canonical_id(chain_id) for chain_id in listed}
+    records: list[dict[str, object]] = []
+    for text in texts:
+        stored = contracts.get(reader(), parameters.address(text), ())
+        if stored.has_source and is_listed:
+            on_chain = {"chainId": own_chain, "status": STATUSES.get(str(stored.match), "partial")}
+            records.append({"address": text, "chainIds": [on_chain]})
+        else:
+            records.append({"address": text, "status": "false"})
+    return json_value(records)
+
+
+@version_1.post("")
+def verify_files() -> Response:
+    """Verify by files by their names, one of which is metadata.json, and return the result."""
+    body = _body()
+    address, chain_id = text_member(body, "address"), text_member(body, "chain")
+    texts = dict(member(body, "files"))
+    try:
+        metadata = orjson.loads(str(texts.pop("metadata.json", "")))
+    except ValueError:
+        metadata = None
+    if not isinstance(metadata, dict):
+        raise InvalidParameter("files must have metadata.json, as JSON.", field="files")
+    try:
+        job_id = _started(chain_id, address, request_of(address, metadata, texts))
+    except fields.AlreadyVerified:
+        return _result(address, FULL)
+    job = services().sources.get(VerificationJobs).wait(job_id, WAIT_FOR_JOB_S)
+    if job is None or not job.is_over:
+        message = "The verification has not ended yet; look up the address later."
+        raise Unavailable(message, retry_after_s=int(WAIT_FOR_JOB_S))
+    if job.match is None:
+        return json_value({"error": job.message}, 400)
+    return _result(address, job.match)
+
+
+def _result(address: str, match: str) -> Response:
+    status = STATUSES.get(match, "partial")
+    chain_id = reader().sources.chain_id.read()
+    return json_value({"result": [{"address": address, "chainId": chain_id, "status": status}]})
+
+
 def _body() -> dict[str, object]:
     """Return the body; a creation's hash has no use, since the index has the transaction."""
     request.max_content_length = MAX_SOURCES_BYTES
@@ -159,6 +217,11 @@ def _require_own_chain(chain_id: str) -> str:
 
 
 def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
+    return json_value({"verificationId": _started(chain_id, address, submission)}, 202)
+
+
+def _started(chain_id: str, address: str, submission: Mapping[str, Any]) -> str:
+    """Submit a verification, and return the job's id."""
     _require_own_chain(chain_id)
     stored = contracts.get_or_index(reader(), parameters.address(address), ())
     if stored.verifier is None and stored.is_full_match:
@@ -167,7 +230,7 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
         raise fields.AlreadyVerified(f"{contract} is already verified with {matches}.")
     try:
         jobs = services().sources.get(VerificationJobs)
-        job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+        return jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except InvalidParameter as error:
         if error.field == "sourceCode":
             message = error.message.replace("sourceCode", "stdJsonInput")
@@ -175,7 +238,6 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
         raise
     except NotFound as error:
         raise fields.ContractNotDeployed(error.message) from None
-    return json_value({"verificationId": job_id}, 202)
 
 
 def _job_record(job: Job) -> dict[str, Any]:
@@ -203,6 +265,7 @@ def _iso(moment: datetime) -> str:
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     app.register_blueprint(blueprint, name="sourcify_server", url_prefix="/server")
+    app.register_blueprint(version_1)
     return (fields.SOURCIFY,)
 
 

@@ -94,7 +94,12 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
 
 
 VYPER_COMPILER = compiler_store.CompilerKind(
-    "vyper", "Vyper", parse_version, known_releases, _fetch
+    "vyper",
+    "Vyper",
+    parse_version,
+    known_releases,
+    _fetch,
+    "packages/vyper/vyper_git_commithash.txt",
 )
 
 

@@ -19,7 +19,7 @@ MAX_ENTRIES = 50_000  # of a folder, and folders to read: a list of millions tak
 MAX_DEPTH = 12
 MAX_FILE_BYTES = 64 * 1024 * 1024
 SUFFIXES = (".json",)
-_LEFT_OUT = ("node_modules", ".git", "cache")
+_LEFT_OUT = ("node_modules", ".git", "cache", ".venv", "venv")
 
 
 class FileState(NamedTuple):

@@ -14,6 +14,7 @@ WITHOUT = {
     *"testWebhook retryDelivery getDocument listContractEvents listEventLogs getName".split(),
     *"openStream simulate getLogo postEtherscan postEthRpc postEtherscanV2 verifyContract".split(),
     *"submitSourcifyVerification submitSourcifyMetadata getSourcifyVerification".split(),
+    *"checkSourcifyAddresses verifySourcifyFiles".split(),
 }
 
 pytestmark = pytest.mark.check

@@ -140,7 +140,7 @@ def verifying_2(served, tmp_path):
     return verify
 
 
-@pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
+@pytest.mark.parametrize("provider", ["etherscan", "blockscout", "sourcify"])
 def test_hardhat_2_is_refused_a_wrong_source_and_verifies_a_right_one(
     served, verifying_2, provider
 ):

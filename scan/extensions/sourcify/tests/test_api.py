@@ -186,6 +186,40 @@ contract Spelled {
     assert "Strings.sol" in refused.json["message"]
 
 
+def test_what_hardhat_2_sends_is_answered_as_in_version_1(explorer):
+    """A look-up, and files by their names with metadata.json, of which the result is awaited."""
+    source = SOURCE.replace("4711", "4750")
+    address = deployed(explorer, source)
+    other = source.replace("4750", "4751")
+
+    def status(chains=CHAIN, addresses=address):
+        path = "/server/check-all-by-addresses"
+        return get(explorer, path, addresses=addresses, chainIds=chains)
+
+    def verify(text, **changed):
+        given = {**STANDARD, "sources": {PATH: {"content": text}}}
+        files = {"metadata.json": compiled(VERSION, given, PATH, "Stored").metadata, PATH: text}
+        body = {"address": address, "chain": CHAIN, "files": files | changed}
+        with explorer.running_jobs():
+            return explorer.client.post("/server", json=body)
+
+    unknown = [{"address": address, "status": "false"}]
+    assert status().json == unknown
+    refused = verify(other)
+    assert (refused.status_code, "No match" in refused.json["error"]) == (400, True)
+    for changed in ({"metadata.json": "{"}, {"metadata.json": "[]"}, {PATH: "another"}):
+        assert is_error(verify(source, **changed), 400, "invalid_parameter")
+    assert status().json == unknown
+    verified_file = {"address": address, "chainId": CHAIN, "status": "perfect"}
+    assert verify(source).json == {"result": [verified_file]}
+    assert verify(source).json == {"result": [verified_file]}
+    on_chain = [{"chainId": CHAIN, "status": "perfect"}]
+    assert status(f"1,{CHAIN}").json == [{"address": address, "chainIds": on_chain}]
+    assert status("1").json == unknown
+    for addresses in ("", "0x12", ",".join([address] * 21)):
+        assert is_error(status(addresses=addresses), 400, "invalid_parameter")
+
+
 def test_proxies_are_resolved(explorer, stored):
     proxy = verified(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
     found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json

@@ -84,6 +84,8 @@ def test_errors_in_lists_of_errors_and_in_texts_are_decoded(wrapping):
     [inner] = results["errors"]
     assert (inner["place"], inner["name"]) == ("[1].returnData", "TooLow")
     own = wrapping.wrapper.lower()
+    words = f"Several(results[1].returnData=TooLow(least=5, who={own}))"
+    assert record["error"]["reason"] == f"The call reverted: {words}"
     expected = {pay(2): f"TooLow(least=5, who={own})", calldata_of("say()"): "not now"}
     for data, words in expected.items():
         record, _ = wrapping.call("asText(address,bytes)", wrapping.target, data)
