@@ -23,6 +23,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 0.5  # of 100 calls
+UNSTORED_TIMEOUT_S = 3.0  # as of a node 500 ms away with the check of its chain
 CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
@@ -55,10 +56,15 @@ class AccountStates:
         return SizedCache(CACHE_BYTES) if self._may_change() else cache
 
     def all_at(
-        self, node: NodeSession, addresses: Sequence[bytes], block: served_chain.BlockId
+        self,
+        node: NodeSession,
+        addresses: Sequence[bytes],
+        block: served_chain.BlockId,
+        *,
+        are_stored: bool = True,
     ) -> dict[bytes, AccountState]:
         """Return the states by address, read in one batch. Those are missing of which the node
-        gives no valid response within TIMEOUT_S."""
+        gives no valid response in time; unless `are_stored`, there is nothing to show instead."""
         cache = self._usable(self._cache)
         cached = {address: cache.get((address, block.hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
@@ -69,7 +75,8 @@ class AccountStates:
             for method in ("eth_getBalance", "eth_getCode")
         ]
         try:
-            results = node.within(TIMEOUT_S).results(calls)
+            timeout_s = TIMEOUT_S if are_stored else max(TIMEOUT_S, UNSTORED_TIMEOUT_S)
+            results = node.within(timeout_s).results(calls)
             pairs = zip(results[::2], results[1::2], strict=True)
             read = {
                 address: state_of(*pair)

@@ -82,7 +82,10 @@ def at_head(
     states = {}
     # A node that has failed this request once would cost each page of a file its time-out.
     if stale and not reader.has_node_failed and head is not None:
-        states = reader.sources.account_states.all_at(reader.node, stale, head)
+        are_stored = all(balance.known is not None for balance in indexed)
+        states = reader.sources.account_states.all_at(
+            reader.node, stale, head, are_stored=are_stored
+        )
         contracts = {
             a
             for a, balance_read in zip(addresses, indexed, strict=True)

@@ -108,6 +108,27 @@ def test_a_payment_that_the_node_repeats_moved_coin_once(database_url, heir, tim
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
+@faulty_node.altering
+def fail_one_entry(call, answer):
+    if call["method"] == "debug_traceBlockByHash":
+        for entry in answer["result"][:1]:
+            del entry["result"]
+            entry["error"] = "execution timeout"
+
+
+def test_a_transaction_without_a_trace_in_its_block_s_is_traced_alone(database_url, anvil):
+    stage = Stage(anvil)
+    purses(stage)
+    with (
+        faulty_node.FaultyNode(anvil.url, fail_one_entry) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        asked = {"entity": "internal_transfers", "limit": 100}
+        body = indexing.client().post("/api/v1/query", json=asked).get_json()
+    assert body["untracedBlocks"] == 0
+    assert body["data"] == read_truth(anvil).internal_transfers[:100] != []
+
+
 @pytest.mark.thorough
 def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     stage = Stage(anvil)
