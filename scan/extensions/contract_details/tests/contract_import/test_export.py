@@ -86,7 +86,7 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
     assert claim["source"] == "sourcify export" and claim["outcome"] == "claimed"
     assert (claim["contractName"], claim["compilerVersion"]) == ("src/Box.sol:Box", COMMIT)
     assert (claim["match"], claim["reason"]) == ("full", None)
-    assert claim["standardInput"] == STANDARD | {"settings": {**STANDARD["settings"]}}
+    assert claim["standardInput"] == STANDARD
     assert {entry.get("name") for entry in claim["abi"]} == {None, "number"}
     # Nowhere is it verified.
     assert explorer.contract(address).status_code == 404
@@ -152,10 +152,17 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
     load(explorer, export, chain_id)
     assert [step.step() for _ in range(4)] == [False] * 4
     load(explorer, export, chain_id, again=True)
-    assert [(claim["outcome"], claim["reason"]) for claim in claims(explorer, address)] == [
-        ("claimed", None)
-    ]
+    [claim] = claims(explorer, address)
+    assert (claim["outcome"], claim["reason"]) == ("claimed", None)
     assert step.step() is True
+    # A newer export has another compilation of it.
+    code = explorer.anvil.call("eth_getCode", address, "latest")
+    export.add(address, code, STANDARD, "src/Box.sol:Box", COMMIT)
+    export.write()
+    load(explorer, export, chain_id)
+    assert claims(explorer, address)[0]["standardInput"] == STANDARD
+    assert step.step() is True
+    assert explorer.contract(address).json["match"] == "full"
 
 
 def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_times(
@@ -270,12 +277,17 @@ HOSTILE = {
     },
     "artifacts that are no JSON": {"compilation_artifacts": "{"},
     "no artifacts": {"compilation_artifacts": None},
+    "half of a character": {"compilation_artifacts": '{"abi":[{"type":"\\ud800"}]}'},
     "a path out of its folder": {"path": "../../../etc/passwd"},
     "another version": {"version": "0.8.28; rm -rf /\n\x1b[2J"},
 }
 LEFT_OUT = {
     "settings 10,000 deep": {"compiler_settings": '{"a":' * 10_000 + "1" + "}" * 10_000},
     "settings that are none": {"compiler_settings": "[]"},
+    "settings 900 deep": {"compiler_settings": '{"a":' * 900 + "1" + "}" * 900},
+    "settings with half of a character": {"compiler_settings": '{"a":"\\ud800"}'},
+    "settings that grow": {"compiler_settings": '{"a":[' + "1E9," * 100_000 + "1]}"},
+    "settings with a number of 100 digits": {"compiler_settings": '{"a":' + "9" * 100 + "}"},
     "no name": {"fully_qualified_name": "nothing"},
     "an address of 19 bytes": {"address": bytes(19)},
     "no id": {"compilation_id": "1; DROP TABLE"},
