@@ -131,7 +131,7 @@ def _files(folder: Path, table: str) -> list[Path]:
         for path in chain(
             folder.iterdir(), *([sub.iterdir()] if (sub := folder / table).is_dir() else ())
         ):
-            if match := name.fullmatch(path.name):
+            if (match := name.fullmatch(path.name)) and path.is_file():
                 ranges.append((int(match[1]), int(match[2]), path))
     except OSError as error:
         raise ScanError(f"{folder}: {error.strerror}") from None

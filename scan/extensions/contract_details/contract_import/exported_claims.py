@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import orjson
@@ -19,8 +19,10 @@ import orjson
 from scan.cached_values import json_decoder
 from scan.database import transaction
 from scan.database.connection import Database
+from scan.errors import TooLarge
 from scan.extensions.contract_details import parquet_export
 from scan.extensions.contract_details.contract_page import clean
+from scan.json_bodies import parse_json
 from scan.observability.logs import print_lines
 from scan.verification.request import MAX_SOURCE_BYTES
 
@@ -40,7 +42,6 @@ CONTRACTS, COMPILATIONS, FILES, SOURCES = range(4)  # columns of exported_rows_c
 Pass = Callable[[str], int]
 Rows = list[transaction.Row]
 Pair = tuple[str, str]  # of statements
-T = TypeVar("T")
 
 
 class _Input(msgspec.Struct):
@@ -224,7 +225,7 @@ class ExportedClaims:
             "contract_name": clean(name),
             "file_path": path,
             "compiler_version": clean(version),
-            "settings": orjson.dumps(compiled_with).decode(),
+            "settings": compiled_with,
             "abi": _abi(artifacts),
         }
 
@@ -240,21 +241,24 @@ class ExportedClaims:
         return {"source_hash": bytes(source_hash), "content": content}
 
 
-def _json(text: str | None, type_: type[T]) -> T | None:
-    """Return a JSON text as a type; None for another, or one that is nested too deep."""
+def _json(text: str | None, type_: type[object]) -> str | None:
+    """Return a JSON text as the project writes it, within the bounds of a client's; None where it
+    is not of a type."""
     try:
-        return None if text is None else json_decoder(type_).decode(text)
-    except (msgspec.MsgspecError, RecursionError):
+        written = orjson.dumps(parse_json(text or ""))
+        json_decoder(type_).decode(written)
+    except (ValueError, RecursionError, TooLarge, orjson.JSONEncodeError, msgspec.MsgspecError):
         return None
+    return written.decode() if len(written) <= MAX_SOURCE_BYTES else None
 
 
 def _abi(artifacts: str | None) -> str | None:
     """Return the ABI among a compilation's artifacts, as JSON; None where what is there is none."""
-    read = _json(artifacts, _Artifacts)
-    text = bytes(read.abi).decode() if read else ""
-    if len(text.encode()) > MAX_SOURCE_BYTES or _json(text, list[_Entry]) is None:
+    try:
+        read = json_decoder(_Artifacts).decode(artifacts or "")
+    except (RecursionError, msgspec.MsgspecError):
         return None
-    return text
+    return _json(bytes(read.abi).decode(), list[_Entry])
 
 
 def import_folder(database: Database, folder: Path, chain_id: int, *, again: bool) -> None:

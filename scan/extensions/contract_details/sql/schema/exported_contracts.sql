@@ -77,7 +77,7 @@ LANGUAGE sql STABLE AS $$
     SELECT e.*
     FROM contract_at(at) AS now
     JOIN exported_contracts e ON e.address = at AND e.code_hash = now.code_hash
-    WHERE e.outcome = 'claimed' AND e.due_at <= moment AND is_code_indexed(at, e.code_hash)
+    WHERE e.outcome = 'claimed' AND e.due_at <= moment AND e.attempts < 25 AND is_code_indexed(at, e.code_hash)
         AND exported_sources_are_whole(e.compilation_id)
         AND NOT EXISTS (SELECT FROM verification_of(at) AS v WHERE v.match <> 'runtime')
 $$;
