@@ -11,7 +11,8 @@ from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http.current_request import block_argument, query_arguments, reader
 from scan.http.json_responses import Response, json_body, json_fragment, json_value
-from scan.http.list_responses import LISTED, list_response
+from scan.http.list_formats import Format
+from scan.http.list_responses import LISTED, file_of, list_response, time_of
 from scan.http.prerequisites import Prerequisite, requires
 from scan.queries import addresses, contracts, holdings, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
@@ -174,10 +175,17 @@ def get_holder_change(address: str) -> Response:
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    key = parameters.address(address)
+    arguments, key = query_arguments(*LISTED, "block", "timeTo"), parameters.address(address)
+    past = tokens.past(arguments.get("block"), time_of(arguments, "timeTo"))
+    if past is None:
+        return list_response(
+            "holders", arguments, lambda window: tokens.holders(reader(), key, window), address=key
+        )
+    sources, cursor = reader().sources, arguments.get("cursor")
+    listed = sources.get(tokens.PastHolders).open(reader(), key, past, cursor)
+    kind, read_for_file = "", listed.page
+    if listed.has_ids and file_of(arguments) is Format.CSV:
+        kind, read_for_file = "heldItems", listed.page_of_rows
     return list_response(
-        "holders",
-        query_arguments(*LISTED),
-        lambda window: tokens.holders(reader(), key, window),
-        address=key,
+        "holders", arguments, listed.page, kind=kind, address=key, read_for_file=read_for_file
     )

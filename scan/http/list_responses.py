@@ -123,6 +123,16 @@ def _known(entity: str, left_out: tuple[str, ...]) -> tuple[str, ...]:
     return (*(key for key in FILTER_KEYS[entity] if key not in left_out), *ORDERED)
 
 
+def file_of(arguments: Mapping[str, str]) -> Format | None:
+    """Return the format of the file that a request asks for; None for a page of JSON."""
+    if list_formats.PARAMETER not in arguments:  # it takes precedence over Accept
+        return request_state.current_request().accepted_file
+    chosen = parameters.one_of(
+        arguments[list_formats.PARAMETER], list_formats.PARAMETER, list_formats.FORMATS
+    )
+    return None if chosen == list_formats.JSON else Format(chosen)
+
+
 def list_response(
     name: str,
     arguments: Mapping[str, str],
@@ -140,12 +150,7 @@ def list_response(
     that in its path. `read_for_file` reads a file's rows where `read` cannot; with `columns` its
     records are rows of these.
     """
-    file = request_state.current_request().accepted_file
-    if list_formats.PARAMETER in arguments:  # it takes precedence over Accept
-        chosen = parameters.one_of(
-            arguments[list_formats.PARAMETER], list_formats.PARAMETER, list_formats.FORMATS
-        )
-        file = None if chosen == list_formats.JSON else Format(chosen)
+    file = file_of(arguments)
     if file is None:
         return list_body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):

@@ -48,7 +48,9 @@ class Services:
         return notifications.Listener(connect(self.settings, self.settings.database_url), CHANNEL)
 
 
-def connect(settings: Settings, url: str) -> connection.Database:
+def connect(
+    settings: Settings, url: str, *, statement_timeout_ms: int = STATEMENT_TIMEOUT_MS
+) -> connection.Database:
     lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
     session = {
         **SESSION,
@@ -58,7 +60,7 @@ def connect(settings: Settings, url: str) -> connection.Database:
         "scan.coin_symbols": network.OTHER_SYMBOLS,
     }
     return connection.Database(
-        url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-api", session=session
+        url, statement_timeout_ms=statement_timeout_ms, name="scan-api", session=session
     )
 
 

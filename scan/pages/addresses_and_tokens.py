@@ -319,6 +319,7 @@ def get_token(address: str) -> Response:
     # With a filter by address, transfers show their direction for this holder.
     holder = tab_list.filter("address").lower() if tab_list else None
     records = tab_list.records if tab_list else []
+    is_past = any(tab_list.filter(field.key) for field in FIELDS) if tab_list else False
     respond = page if tab_list is None else tab_list.response
     prices = holdings.unit_prices(reader())
     creation = contracts.creation_record(contracts.indexed(reader(), key))
@@ -335,7 +336,9 @@ def get_token(address: str) -> Response:
         first_chart=None if request.args else _first_chart(token, prices),
         shown=tab_list,
         shares=[
-            formatting.percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
+            None  # of an older block, whose supply is not known
+            if is_past
+            else formatting.percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
             for record in records
         ],
         holder=holder,
@@ -360,11 +363,19 @@ def _token_list(tab: str, token: bytes) -> FilteredList:
         left_out = ("tokenType",)
         fixed = {"tokenAddress": to_hex(token)}
         return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=fixed)
+    past_holders = reader().sources.get(tokens.PastHolders)
+
+    def read(window: Window, given: Mapping[str, str]) -> Page:
+        past = tokens.past(given.get("block"), window.time_to)
+        if past is None:
+            return tokens.holders(reader(), token, window)
+        return past_holders.open(reader(), token, past, window.cursor).page(window)
+
     return filtered_list(
         path,
         api_path,
-        (),
-        lambda window, _: tokens.holders(reader(), token, window),
+        FIELDS if past_holders.is_there else (),
+        read,
         tab=tab,
         paging=UNORDERED,
         is_by_size=True,

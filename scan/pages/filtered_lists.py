@@ -340,6 +340,7 @@ def filtered_list(
     except (
         errors.HistoryUnavailable,
         errors.InvalidParameter,
+        errors.Preparing,
         errors.Reorganised,
         errors.Unavailable,
         errors.UpstreamFailed,

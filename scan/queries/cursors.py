@@ -219,9 +219,7 @@ def require_same_chain(
     cursor = traversal.cursor
     if cursor is None or cursor.newest is None or seen == cursor.newest:
         return
-    common = newest_common_block(reader, cursor.newest)
-    if common is None:
-        common = _oldest_block(reader, cursor.newest.number)
+    common = common_block(reader, cursor.newest)
     ends = reader.row("queries/blocks_get_row_ends", **common._asdict())
     reader.do_not_cache()
     following = None
@@ -233,6 +231,12 @@ def require_same_chain(
         common,
         following,
     )
+
+
+def common_block(reader: Reader, block: BlockId) -> BlockId:
+    """Return newest_common_block(), of an unknown branch the oldest block; raises Unavailable where
+    this index may only be behind."""
+    return newest_common_block(reader, block) or _oldest_block(reader, block.number)
 
 
 def _oldest_block(reader: Reader, number: int) -> BlockId:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
 
 from scan import parameters
-from scan.errors import NotFound
+from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
@@ -230,6 +230,48 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
     end = start + len(records)
     cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
     return Page(orjson.dumps(records).decode(), len(records), total, cursor)
+
+
+class Past(NamedTuple):
+    """The block after which holders are asked for, by its number or hash, or by a time, at which it
+    is the newest."""
+
+    block: int | bytes | None
+    time_s: int | None
+
+
+def past(block: str | None, time_s: int | None) -> Past | None:
+    """Return which block is asked for, by the text of its number or hash, or by a time; None for
+    the newest."""
+    if time_s is None:
+        is_newest = block in (None, "latest")
+        return None if is_newest else Past(parameters.block_number_or_hash(str(block)), None)
+    if block is not None:
+        raise InvalidParameter("block: give a time or a block, not both.", field="block")
+    return Past(None, time_s)
+
+
+class PastHolderList(Protocol):
+    """The holders of a token after a block. Pages are of holders, or of rows: where the list
+    `has_ids`, one for each id that a holder has."""
+
+    has_ids: bool
+
+    def page(self, window: Window) -> Page: ...
+    def page_of_rows(self, window: Window) -> Page: ...
+
+
+class PastHolders:
+    """Lists of holders after older blocks, where an extension has them."""
+
+    is_there = False
+
+    def open(self, reader: Reader, token: bytes, past: Past, cursor: str | None) -> PastHolderList:
+        """Return the list, of whose pages that after the `cursor` will be read.
+
+        Raises NotFound for an unknown token or block, HistoryUnavailable where events do not tell
+        the holders then, Reorganised, and Unavailable where it is made beside serving."""
+        raise InvalidParameter("Holders are those of the newest block here.", field="block")
 
 
 def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:

@@ -126,13 +126,19 @@ def _error(*statuses: int) -> Json:
     else:
         further = declared("errors_with").get(str(statuses[0]), {})
     codes = [*dict.fromkeys(code for status in statuses for code in ERRORS[status][1])]
-    fields = {"code": {"description": "The error code.", "enum": codes}} | {
+    fields = {"code": {"description": "Its code.", "enum": codes}} | {
         name: field(value) for name, value in further.items()
     }
-    error, problem = ({"allOf": [ref(n), {"properties": fields}]} for n in ("Error", "Problem"))
+    # As in those of success, the limit's headers are in the document's description.
+    headers = RATE_HEADERS if statuses[0] >= 400 else ()
     response = _response(
-        " ".join(described), error, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
+        " ".join(described),
+        {"allOf": [ref("Error"), {"properties": fields}]},
+        *headers,
+        *(("Retry-After",) if {202, 502} & {*statuses} else ()),
     )
+    # Problem has the fields of Error.
+    problem = {"allOf": [ref("Problem"), {"properties": fields}]} if further else ref("Problem")
     response["content"][PROBLEM_TYPE] = {"schema": problem}
     return response
 

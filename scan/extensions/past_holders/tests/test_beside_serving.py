@@ -1,0 +1,181 @@
+"""Lists of holders that are made beside serving, and what many of them cost others."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from scan.database.errors import QueryTooSlow
+from scan.extensions.past_holders import holder_files, queries
+from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
+from scan.queries import tokens
+from tests.support.indexing import sources
+from tests.support.serving import wait_until
+
+THEIRS = "198.51.100.7"
+
+
+@pytest.fixture
+def made(indexed, scenario):
+    """A service that makes all lists beside serving, in chunks of few rows."""
+    client = indexed.client(rate_limit_anonymous="100000/minute", rate_limit_pages="1000/minute")
+    bounds = sources(client).get(holder_files.HolderFileBounds)
+    bounds.at_once, bounds.chunk_rows = -1, 4
+    return client
+
+
+def files(client):
+    return sources(client).get(tokens.PastHolders)._files
+
+
+@pytest.fixture
+def held(made, monkeypatch):
+    """What is made waits for this event."""
+    event, make = threading.Event(), holder_files.HolderFiles._make
+
+    def wait_first(self, database, *args):
+        assert event.wait(60)
+        return make(self, database, *args)
+
+    monkeypatch.setattr(holder_files.HolderFiles, "_make", wait_first)
+    yield event
+    event.set()
+    wait_until(lambda: not files(made)._making)
+
+
+def asked(client, path, peer="127.0.0.1"):
+    return client.get(f"/api/v1{path}", environ_base={"REMOTE_ADDR": peer}, buffered=True)
+
+
+def path_of(scenario, key, number, more=""):
+    return f"/tokens/{scenario.stage.contracts[key].address}/holders?block={number}{more}"
+
+
+@pytest.mark.parametrize("key", ["dollar", "keepers", "forge"])
+def test_the_same_request_returns_what_is_made(scenario, client, made, key):
+    number = scenario.anvil.head() - 3
+    for more in ("", "&format=ndjson", "&format=csv"):
+        path = path_of(scenario, key, number, more)
+        while (answer := asked(made, path)).status_code == 202:
+            assert answer.json["code"] == "preparing" and 0 <= answer.json["progress"] <= 1
+            assert int(answer.headers["Retry-After"]) > 0
+            wait_until(lambda: not files(made)._making)
+        assert (answer.status_code, answer.data) == (200, asked(client, path).data)
+    path = path_of(scenario, key, number)
+    assert pages(made, path, 2) == pages(client, path, 2)
+    for limit in (1, 3):
+        for page in range(1, 6):
+            of_page = f"{path}&limit={limit}&page={page}"
+            assert asked(made, of_page).json["holders"] == asked(client, of_page).json["holders"]
+
+
+def test_a_page_tells_how_far_it_is(scenario, made, held):
+    number, address = scenario.anvil.head() - 3, scenario.stage.contracts["dollar"].address
+    page = made.get(f"/token/{address}?tab=holders&block={number}")
+    assert page.status_code == 202 and "0% is done" in page.text
+    held.set()
+    wait_until(lambda: not files(made)._making)
+    page = made.get(f"/token/{address}?tab=holders&block={number}")
+    assert page.status_code == 200
+    rows = get(made, path_of(scenario, "dollar", number))["holders"]
+    assert page.text.count('id="holder-') == len(rows) > 3
+
+
+def test_a_client_has_two_at_most_and_others_have_theirs(scenario, made, held):
+    """Ten at once of one, which asks from its whole network, leave others their lists and reads."""
+    head = scenario.anvil.head()
+    paths = [path_of(scenario, "dollar", head - n) for n in range(10)]
+    peers = [f"203.0.113.{n}" for n in range(10)]
+    with ThreadPoolExecutor(10) as threads:
+        answers = [*threads.map(lambda args: asked(made, *args), zip(paths, peers, strict=True))]
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes == [202, 202] + 8 * [429]
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert "being made for you" in refused.json["error"] and refused.headers["Retry-After"]
+    assert asked(made, path_of(scenario, "forge", head), THEIRS).status_code == 202
+    assert asked(made, f"/tokens/{scenario.stage.contracts['dollar'].address}/holders").json[
+        "total"
+    ]
+    held.set()
+    wait_until(lambda: not files(made)._making)
+    assert asked(made, path_of(scenario, "forge", head), THEIRS).status_code == 200
+    statuses = {
+        asked(made, path, peer).status_code for path, peer in zip(paths, peers, strict=True)
+    }
+    assert statuses == {200, 202, 429}
+
+
+def test_all_wait_for_a_bounded_number(scenario, made, held):
+    head, most = scenario.anvil.head(), holder_files.MAX_UNFINISHED
+    statuses = [
+        asked(made, path_of(scenario, "dollar", head - n), f"10.0.{n}.1").status_code
+        for n in range(most + 1)
+    ]
+    assert statuses == most * [202] + [503]
+
+
+def test_what_nobody_asks_for_any_more_is_not_made(scenario, made, held):
+    head = scenario.anvil.head()
+    for n in range(2):
+        assert asked(made, path_of(scenario, "dollar", head - n)).status_code == 202
+    [_, waiting] = files(made)._making.values()
+    waiting.asked_at -= 2 * holder_files.FORGOTTEN_S
+    held.set()
+    wait_until(lambda: not files(made)._making)
+    assert len(files(made)._kept) == 1
+
+
+def test_a_statement_that_takes_too_long_goes_on_beside_serving(
+    scenario, client, made, monkeypatch
+):
+    sources(made).get(holder_files.HolderFileBounds).at_once = 10**6
+    make, refused = holder_files.HolderFiles._make, []
+
+    def slow(self, database, *args):
+        if database is self._short:
+            refused.append(args)
+            raise QueryTooSlow("too slow")
+        return make(self, database, *args)
+
+    monkeypatch.setattr(holder_files.HolderFiles, "_make", slow)
+    path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
+    assert asked(made, path).status_code == 202 and len(refused) == 1
+    wait_until(lambda: not files(made)._making)
+    monkeypatch.undo()
+    assert asked(made, path).data == asked(client, path).data
+
+
+def test_why_none_is_made_is_told_once(scenario, made, monkeypatch):
+    def fail(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(holder_files, "TemporaryFile", fail)
+    path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
+    assert asked(made, path).status_code == 202
+    wait_until(lambda: all(m.error for m in files(made)._making.values()))
+    answer = asked(made, path)
+    assert answer.status_code == 503 and "No space left" in answer.json["error"]
+
+
+def test_files_are_dropped_of_whoever_has_most(scenario, client, made):
+    bounds, head = sources(made).get(holder_files.HolderFileBounds), scenario.anvil.head()
+    bounds.at_once, theirs = 10**6, path_of(scenario, "forge", head)
+    expected = asked(made, theirs, THEIRS).data
+    size = sum(file.size for file, _ in files(made)._kept.values())
+    bounds.kept_bytes = 3 * size
+    for n in range(20):
+        asked(made, path_of(scenario, "dollar", head - n))
+    kept = files(made)._kept
+    assert sum(file.size for file, _ in kept.values()) <= 3 * size
+    assert "198.51.100.0/24" in {network for _, network in kept.values()}
+    assert asked(made, theirs, THEIRS).data == expected == asked(client, theirs).data
+
+
+def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, monkeypatch):
+    monkeypatch.setattr(queries, "MAX_IDS", 2)
+    path = path_of(scenario, "forge", scenario.anvil.head())
+    records, total = pages(client, path)
+    held = by_holder(records)
+    assert len(records) > len(held) == total
+    monkeypatch.undo()
+    assert by_holder(pages(client, path)[0]) == held

@@ -1,0 +1,148 @@
+"""Holders of tokens after older blocks, against what the node has of those blocks."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from scan.extensions.past_holders.tests import node_balances
+from tests.support.scenario.stage import STRANGERS
+
+MANY = [10**40 + n for n in range(9)]
+
+
+def get(client, path, status=200):
+    response = client.get(f"/api/v1{path}")
+    assert response.status_code == status, response.text
+    return response.json
+
+
+def pages(client, path, limit=3):
+    """Return the records of all pages by cursors, and the total that each page has."""
+    records, cursor, totals = [], "", set()
+    while cursor is not None:
+        page = get(client, f"{path}&limit={limit}{cursor}")
+        assert len(page["holders"]) <= limit
+        records, totals = [*records, *page["holders"]], {*totals, page["total"]}
+        cursor = page["next"] and f"&cursor={page['next']}"
+    [total] = totals
+    return records, total
+
+
+def by_holder(records):
+    """Return {holder: {id: amount}}, having checked their order and sums."""
+    order = [(int(record["balance"]), record["address"]) for record in records]
+    assert order == sorted(order, reverse=True)
+    held = {}
+    for record in records:
+        items = held.setdefault(record["address"], {})
+        ids = {int(item["tokenId"]): int(item["balance"]) for item in record["items"]}
+        assert not ids.keys() & items.keys()
+        items |= ids
+    for record in records:
+        assert int(record["balance"]) == sum(held[record["address"]].values())
+    return held
+
+
+def test_holders_are_those_of_the_block(scenario, client):
+    anvil, contracts = scenario.anvil, scenario.stage.contracts
+    head, counts = anvil.head(), set()
+    for key in ("dollar", "harbor", "gold", "weth"):
+        for number in (*range(0, head, head // 5), head):
+            expected = node_balances.balances(anvil, contracts[key], number)
+            path = f"/tokens/{contracts[key].address}/holders?block={number}"
+            records, total = pages(client, path)
+            held = {record["address"]: int(record["balance"]) for record in records}
+            assert held == expected and total == len(records) == len(expected)
+            assert [*held.items()] == sorted(held.items(), key=lambda h: (h[1], h[0]), reverse=True)
+            counts.add(total)
+    assert min(counts) == 0 < 10 < max(counts)
+
+
+def ids_of(truth, contract):
+    moved = [t for t in truth.token_transfers if t["tokenAddress"] == contract.address]
+    return sorted({int(transfer["tokenId"]) for transfer in moved})
+
+
+@pytest.mark.parametrize(("key", "read"), [("keepers", "owners"), ("forge", "amounts")])
+def test_holders_of_nfts_have_their_ids(scenario, client, key, read):
+    anvil, contract, head = scenario.anvil, scenario.stage.contracts[key], scenario.anvil.head()
+    ids, counts = ids_of(scenario.truth, contract), set()
+    for number in (*range(0, head, head // 5), head):
+        expected = getattr(node_balances, read)(anvil, contract, ids, number)
+        path = f"/tokens/{contract.address}/holders?block={number}"
+        records, total = pages(client, path)
+        assert by_holder(records) == expected and total == len(expected)
+        counts.add(total)
+        for page in (1, 2, 3):
+            of_page = get(client, f"{path}&limit=2&page={page}")["holders"]
+            assert of_page == records[2 * page - 2 : 2 * page]
+    assert min(counts) == 0 < 3 < max(counts)
+
+
+@pytest.mark.parametrize("key", ["dollar", "keepers", "forge"])
+def test_after_the_newest_block_they_are_the_present_ones(scenario, client, key):
+    address, head = scenario.stage.contracts[key].address, scenario.anvil.head()
+    block = scenario.anvil.call("eth_getBlockByNumber", hex(head), False)
+    present, total = pages(client, f"/tokens/{address}/holders?")
+    for given in (f"block={head}", f"block={block['hash']}", "timeTo=2100-01-01"):
+        records, of_block = pages(client, f"/tokens/{address}/holders?{given}")
+        bare = [{name: record[name] for name in ("address", "balance")} for record in records]
+        assert (bare, of_block) == (present, total)
+    newest = get(client, f"/tokens/{address}/holders?block=latest")
+    assert newest == get(client, f"/tokens/{address}/holders")
+
+
+def test_a_time_means_its_newest_block(scenario, client):
+    address, anvil = scenario.stage.contracts["dollar"].address, scenario.anvil
+    path, number = f"/tokens/{address}/holders", anvil.head() // 2
+    block = anvil.call("eth_getBlockByNumber", hex(number), False)
+    for time_s in (int(block["timestamp"], 16), int(block["timestamp"], 16) + 1):
+        records, total = pages(client, f"{path}?timeTo={time_s}")
+        assert (records, total) == pages(client, f"{path}?block={number}") and total > 3
+    assert get(client, f"{path}?timeTo=1", 404)["field"] == "timeTo"
+
+
+def test_what_is_no_block_or_no_token_is_refused(scenario, client):
+    address, head = scenario.stage.contracts["dollar"].address, scenario.anvil.head()
+    path = f"/tokens/{address}/holders"
+    for block in (head + 1, 10**18, "0x" + 64 * "1"):
+        assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
+    for block in ("-1", "0x1", "pending", "", "1.5", 10**19, "9" * 5000):
+        assert get(client, f"{path}?block={block}", 400)["field"] == "block"
+    for time in ("yesterday", "-1", ""):
+        assert get(client, f"{path}?timeTo={time}", 400)["field"] == "timeTo"
+    assert get(client, f"{path}?timeTo=1700000000&block=1", 400)["field"] == "block"
+    unknown = f"/tokens/{STRANGERS[0]}/holders"
+    for given in (f"block={head}", "timeTo=2100-01-01", f"block={head}&format=csv"):
+        assert get(client, f"{unknown}?{given}", 404)["code"] == "not_found"
+    cursor = get(client, f"{path}?block={head}&limit=1")["next"]
+    assert get(client, f"{path}?block={head}&limit=2&cursor={cursor}")["total"] > 1
+    for other in (f"{path}?block={head - 1}", f"{path}?", f"{path}?timeTo=2100-01-01"):
+        assert get(client, f"{other}&cursor={cursor}", 400)["field"] == "cursor"
+    beyond = get(client, f"{path}?block={head}&page=1000000000")
+    assert beyond["holders"] == [] and beyond["next"] is None and beyond["total"] > 1
+
+
+def test_files_have_the_whole_list(scenario, client):
+    contracts, head = scenario.stage.contracts, scenario.anvil.head()
+    for key in ("dollar", "forge"):
+        path = f"/tokens/{contracts[key].address}/holders?block={head // 2}"
+        records, _ = pages(client, path, 100)
+        ndjson = client.get(f"/api/v1{path}&format=ndjson", buffered=True)
+        assert [json.loads(line) for line in ndjson.text.splitlines()] == records
+        answer = client.get(f"/api/v1{path}&format=csv", buffered=True)
+        assert ndjson.headers["X-Scan-Complete"] == answer.headers["X-Scan-Complete"] == "true"
+        rows = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"), newline=""))]
+        assert len(rows) > 3
+        if key == "dollar":
+            shown = [(row["address"], row["units"]) for row in rows]
+            assert shown == [(r["address"], f"{r['balance']} units") for r in records]
+        else:
+            shown = [(row["address"], row["token_id"], row["amount"]) for row in rows]
+            assert shown == [
+                (record["address"], f"#{item['tokenId']}", item["balance"])
+                for record in records
+                for item in record["items"]
+            ]

@@ -1,0 +1,168 @@
+"""Both ways to older holders, from the beginning and back from the present ones, on chains of real
+tokens (OpenZeppelin's) with forks, an index that begins late, and one that keeps few rows."""
+
+import random
+
+import pytest
+
+from scan.extensions.past_holders import ways
+from scan.extensions.past_holders.tests import node_balances
+from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
+from tests.support.indexing import Indexing
+
+IDS = range(1, 13)
+
+
+class Tokens:
+    """A chain of one token of each standard, which random transfers move."""
+
+    def __init__(self, anvil, seed):
+        self.anvil, self.random = anvil, random.Random(seed)
+        self.owner = anvil.accounts[0]
+        self.coin = anvil.deploy(self.owner, "Coin", "Coin", "COIN", 18)
+        self.collectible = anvil.deploy(self.owner, "Collectible", "One", "ONE")
+        self.items = anvil.deploy(self.owner, "Items", "Items", "ITEM")
+        self.born = anvil.head()
+
+    def act(self, blocks):
+        """Mine blocks of mints, transfers, also of nothing and to oneself, and burns."""
+        for _ in range(blocks):
+            for _ in range(self.random.randrange(6)):
+                sender, to = self.random.choices(self.anvil.accounts[:6], k=2)
+                id_, value = self.random.choice(IDS), self.random.choice((0, 0, 1, 5, 10**30))
+                contract, function, args = self.random.choice([
+                    (self.coin, "mint", (to, value)),
+                    (self.coin, "transfer", (to, value)),
+                    (self.coin, "burn", (value,)),
+                    (self.collectible, "mint", (to, id_)),
+                    (self.collectible, "transferFrom", (sender, to, id_)),
+                    (self.collectible, "burn", (id_,)),
+                    (self.items, "mint", (to, id_, value)),
+                    (self.items, "burn", (sender, id_, value)),
+                    (self.items, "safeBatchTransferFrom", (sender, to, [id_, 1], [1, 1], b"")),
+                ])  # fmt: skip
+                self.anvil.transact(sender, contract, function, *args)
+            self.anvil.mine()
+
+    def check(self, client, numbers):
+        """Compare all holders after blocks with the node's; return how many there were at most."""
+        counts = [0]
+        for number in numbers:
+            coins = node_balances.balances(self.anvil, self.coin, number)
+            records, total = pages(client, f"/tokens/{self.coin.address}/holders?block={number}")
+            assert {r["address"]: int(r["balance"]) for r in records} == coins, number
+            for contract, expected in (
+                (self.collectible, node_balances.owners(self.anvil, self.collectible, IDS, number)),
+                (self.items, node_balances.amounts(self.anvil, self.items, IDS, number)),
+            ):
+                records, of_ids = pages(
+                    client, f"/tokens/{contract.address}/holders?block={number}"
+                )
+                assert by_holder(records) == expected, number
+                assert of_ids == len(expected)
+            assert total == len(coins)
+            counts.append(total)
+        return max(counts)
+
+
+FROM_BEGINNING, FROM_END = (False, True)
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Have one way alone be taken."""
+
+    def take(is_from_end):
+        monkeypatch.setattr(ways.Way, "rows", lambda self, number: (0, is_from_end))
+
+    return take
+
+
+@pytest.mark.parametrize("is_from_end", [FROM_BEGINNING, FROM_END])
+def test_each_way_leads_to_the_balances_of_the_node(postgres, template, anvil, only, is_from_end):
+    """Also after a fork: what was summed before it is of another block."""
+    only(is_from_end)
+    tokens = Tokens(anvil, seed=7)
+    tokens.act(24)
+    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client(rate_limit_anonymous="100000/minute")
+        assert tokens.check(client, range(tokens.born - 2, anvil.head() + 1, 3)) > 3
+        path = f"/tokens/{tokens.coin.address}/holders?block={anvil.head() - 2}&limit=1"
+        before = get(client, path)
+        anvil.reorganise(9)
+        tokens.act(6)
+        indexing.wait_for(anvil.head())
+        refused = get(client, f"{path}&cursor={before['next']}", 409)
+        assert refused["code"] == "reorganised" and refused["cursor"] is None
+        assert tokens.check(client, range(anvil.head() - 16, anvil.head() + 1, 2)) > 3
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(6))
+def test_the_shorter_way_is_right_on_any_chain(postgres, template, anvil, seed):
+    tokens = Tokens(anvil, seed)
+    tokens.act(60)
+    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client(rate_limit_anonymous="100000/minute")
+        assert tokens.check(client, range(0, anvil.head() + 1, 4)) > 3
+        anvil.reorganise(20)
+        tokens.act(10)
+        indexing.wait_for(anvil.head())
+        assert tokens.check(client, range(30, anvil.head() + 1)) > 3
+
+
+def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, template, anvil):
+    older = Tokens(anvil, seed=3)
+    older.act(6)
+    first = anvil.head() + 1
+    younger = Tokens(anvil, seed=4)
+    younger.act(16)
+    older.act(4)
+    head = anvil.head()
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, anvil.url, until=head, start_block=first) as indexing,
+    ):
+        client = indexing.client(rate_limit_anonymous="100000/minute")
+        assert younger.check(client, range(first, head + 1, 4)) > 2
+        path = f"/tokens/{younger.coin.address}/holders"
+        for number in (0, first - 1):
+            page = get(client, f"{path}?block={number}")
+            assert (page["holders"], page["total"], page["next"]) == ([], 0, None)
+        assert get(client, f"{path}?block={head + 1}", 404)["code"] == "not_found"
+        for number in (0, first - 1, first, head):
+            path = f"/tokens/{older.coin.address}/holders?block={number}"
+            refused = get(client, path, 422)
+            assert refused["code"] == "history_unavailable"
+            assert f"begins at block {first}" in refused["error"]
+
+
+def test_a_token_whose_events_are_not_its_balances_is_refused(postgres, template, anvil):
+    one, two = anvil.accounts[:2]
+    coin = anvil.deploy(one, "SilentCoin", 1000, False, True)
+    anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 100))
+    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        for given in (f"block={anvil.head()}", "timeTo=2100-01-01", "block=1&format=csv"):
+            refused = get(client, f"/tokens/{coin.address}/holders?{given}", 422)
+            assert refused["code"] == "history_unavailable"
+            assert "are not its balances" in refused["error"]
+        page = client.get(f"/token/{coin.address}?tab=holders&block={anvil.head()}")
+        assert page.status_code == 422 and "are not its balances" in page.text
+        assert get(client, f"/tokens/{coin.address}/holders")["total"] > 1
+
+
+def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, monkeypatch):
+    """None is read: the counters say how many there are on either side of the block."""
+    address, head = scenario.stage.contracts["dollar"].address, scenario.anvil.head()
+    moved = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
+    numbers = range(0, head, 9)
+    before = {n: sum(t["blockNumber"] <= n for t in moved) for n in numbers}
+    present = get(client, f"/tokens/{address}/holders")["total"]
+    fewest = {n: min(before[n], len(moved) - before[n] + present) for n in numbers}
+    assert len({*fewest.values()}) > 5
+    monkeypatch.setattr(ways, "MAX_ROWS", 9)
+    for number, rows in fewest.items():
+        path, status = f"/tokens/{address}/holders?block={number}", 422 if rows > 9 else 200
+        answer = get(client, path, status)
+        assert (f"not summed: {rows:,} transfers" in answer.get("error", "")) is (rows > 9)
