@@ -276,16 +276,26 @@ def flow(record: Record, own: str | None) -> str:
 
 def _change(change: Mapping[str, Any], names: Names) -> str:
     """Return an amount of a token, or an item, without its sign."""
-    address, token_id = change["tokenAddress"], change["tokenId"]
-    value, token = change["change"].removeprefix("-"), names.get(address, NAMELESS)["token"]
-    text = formatting.short_amount(value, token["decimals"] if token else 0, most=3)
+    address, token = change["tokenAddress"], names.get(change["tokenAddress"], NAMELESS)["token"]
+    if token is None:
+        return _quantity(change["change"], change["tokenId"], address)
+    symbol = token["symbol"] or token["name"]
+    text = _quantity(change["change"], change["tokenId"], address, symbol, token["decimals"])
+    return text + namesake(token, is_brief=True) if token["namesake"] else text
+
+
+@functools.lru_cache(maxsize=16_384)  # a list is shown anew with each block, most of it as before
+def _quantity(
+    change: str, token_id: str | None, address: str, symbol: str | None = None, decimals: int = 0
+) -> str:
+    value = change.removeprefix("-")
+    text = formatting.short_amount(value, decimals, most=3)
     counted = f'<data value="{value}">{text}</data> ' if token_id is None or value != "1" else ""
     id = "" if token_id is None else f" #{_escaped(formatting.short_id(token_id))}"
-    link = _brief("token", address, token and (token["symbol"] or token["name"]))
-    return f"{counted}{link}{id}{namesake(token, is_brief=True)}"
+    return f"{counted}{_brief('token', address, symbol)}{id}"
 
 
-@functools.lru_cache(maxsize=4096)  # a page has the same tokens again and again
+@functools.lru_cache(maxsize=4096)
 def _brief(kind: str, address: str, name: str | None) -> str:
     """Return the link to a token by its symbol, or to an address by the operator's label: names
     that anybody may have chosen stand beside the address, for which a row has no room."""
@@ -296,14 +306,17 @@ def _brief(kind: str, address: str, name: str | None) -> str:
 def moved(record: Record, names: Names) -> str:
     """Return what a transaction moved of tokens, seen from its sender, or from the address whose
     list it is: what was given, an arrow, and what was gained, or else the only other party."""
-    changes = record["moved"]
-    given = [change for change in changes if change["change"][0] == "-"]
-    gained = [change for change in changes if change["change"][0] != "-"]
+    given: list[Mapping[str, Any]] = []
+    gained: list[Mapping[str, Any]] = []
+    others = set()
+    for change in record["moved"]:
+        (given if change["change"][0] == "-" else gained).append(change)
+        others.add(change["counterparty"])
     if given and gained:
         arrow = '<span aria-label="for">→</span>'
         return f"{_several(given, names)} {arrow} {_several(gained, names)}"
-    text = _several(changes, names)
-    others = {change["counterparty"] for change in changes} - {ZERO}
+    text = _several(given or gained, names)
+    others.discard(ZERO)
     other = others.pop() if len(others) == 1 else None
     if other is None:
         return text
@@ -312,8 +325,10 @@ def moved(record: Record, names: Names) -> str:
 
 
 def _several(changes: Sequence[Mapping[str, Any]], names: Names) -> str:
-    more = f' <span class="quiet">and {len(changes) - 2} more</span>' if len(changes) > 2 else ""
-    return ", ".join(_change(change, names) for change in changes[:2]) + more
+    text = ", ".join([_change(change, names) for change in changes[:2]])
+    if len(changes) <= 2:
+        return text
+    return f'{text} <span class="quiet">and {len(changes) - 2} more</span>'
 
 
 def transaction_rows(

@@ -80,9 +80,10 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     deployment, else that of the verified source, else that of KNOWN_ADDRESSES. Beside addresses
     without one they show `claim`, a name that the address has chosen."""
     records = [*records]
-    records += [change for record in records for change in record.get("moved", ())]
     of_records = [record[field] for record in records for field in ADDRESS_FIELDS & record.keys()]
-    distinct = {address for address in (*of_records, *more) if address}
+    changes = [change for record in records if "moved" in record for change in record["moved"]]
+    of_changes = [c[field] for c in changes for field in ("tokenAddress", "counterparty")]
+    distinct = {address for address in (*of_records, *of_changes, *more) if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(distinct)[:MAX_NAMED]]
     names = dict(orjson.loads(addresses.names(reader(), keys)))
     for name in names.values():

@@ -99,17 +99,12 @@ def add_moved(
 
 
 def _changes(transfers: Sequence[tuple[int, str, str | None, str, str]]) -> list[dict[str, Any]]:
-    changes: dict[tuple[str, str | None], tuple[int, set[str]]] = {}
-    for _, token, token_id, amount, other in sorted(transfers):
-        change, others = changes.get((token, token_id), (0, set()))
-        changes[token, token_id] = change + int(amount), {*others, other}
-    return [
-        {
-            "tokenAddress": token,
-            "tokenId": token_id,
-            "change": str(change),
-            "counterparty": others.pop() if len(others) == 1 else None,
-        }
-        for (token, token_id), (change, others) in changes.items()
-        if change
-    ][:MOST_CHANGES]
+    changes: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for _, token, token_id, amount, other in sorted(transfers) if transfers[1:] else transfers:
+        of_token = {"tokenAddress": token, "tokenId": token_id}
+        change = {**of_token, "change": amount, "counterparty": other}
+        earlier = changes.setdefault((token, token_id), change)
+        if earlier is not change:
+            earlier["change"] = str(int(earlier["change"]) + int(amount))
+            earlier["counterparty"] = other if other == earlier["counterparty"] else None
+    return [change for change in changes.values() if change["change"] != "0"][:MOST_CHANGES]
