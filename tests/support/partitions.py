@@ -28,8 +28,11 @@ def partition(plain, split, partitions):
             " FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0"
             " AND NOT attisdropped AND attgenerated = ''"
             " WHERE relkind IN ('r', 'p') AND NOT relispartition"
-            " AND relnamespace = 'public'::regnamespace GROUP BY relname"
+            " AND relnamespace = 'public'::regnamespace"
+            " GROUP BY relname"
         )
+        # Rows that triggers have written are copied, too.
+        target.execute("SET session_replication_role = replica")
         for table, columns in source.fetchall():
             with tempfile.TemporaryFile() as rows:
                 copy = f"COPY (SELECT {columns} FROM {table}) TO STDOUT (FORMAT binary)"  # noqa: S608
