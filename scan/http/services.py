@@ -49,8 +49,13 @@ class Services:
 
 
 def connect(
-    settings: Settings, url: str, *, statement_timeout_ms: int = STATEMENT_TIMEOUT_MS
+    settings: Settings,
+    url: str,
+    *,
+    statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    **further: str,
 ) -> connection.Database:
+    """Return the connections to a database, with `further` settings of PostgreSQL."""
     lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
     session = {
         **SESSION,
@@ -58,6 +63,7 @@ def connect(
         "scan.base_path": settings.base_path,
         "scan.coin_symbol": settings.coin_symbol,
         "scan.coin_symbols": network.OTHER_SYMBOLS,
+        **further,
     }
     return connection.Database(
         url, statement_timeout_ms=statement_timeout_ms, name="scan-api", session=session

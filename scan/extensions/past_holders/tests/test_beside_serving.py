@@ -9,6 +9,7 @@ from scan.database.errors import QueryTooSlow
 from scan.extensions.past_holders import holder_files, queries
 from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
 from scan.queries import tokens
+from tests.support import WAIT_S
 from tests.support.indexing import sources
 from tests.support.serving import wait_until
 
@@ -34,7 +35,7 @@ def held(made, monkeypatch):
     event, make = threading.Event(), holder_files.HolderFiles._make
 
     def wait_first(self, database, *args):
-        assert event.wait(60)
+        assert event.wait(WAIT_S)
         return make(self, database, *args)
 
     monkeypatch.setattr(holder_files.HolderFiles, "_make", wait_first)

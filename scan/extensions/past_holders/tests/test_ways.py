@@ -104,11 +104,11 @@ def test_the_shorter_way_is_right_on_any_chain(postgres, template, anvil, seed):
     tokens.act(60)
     with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
         client = indexing.client(rate_limit_anonymous="100000/minute")
-        assert tokens.check(client, range(0, anvil.head() + 1, 4)) > 3
+        assert tokens.check(client, range(0, anvil.head() + 1, 4)) > 1
         anvil.reorganise(20)
         tokens.act(10)
         indexing.wait_for(anvil.head())
-        assert tokens.check(client, range(30, anvil.head() + 1)) > 3
+        assert tokens.check(client, range(30, anvil.head() + 1)) > 1
 
 
 def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, template, anvil):
@@ -166,3 +166,24 @@ def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, mon
         path, status = f"/tokens/{address}/holders?block={number}", 422 if rows > 9 else 200
         answer = get(client, path, status)
         assert (f"not summed: {rows:,} transfers" in answer.get("error", "")) is (rows > 9)
+
+
+@pytest.mark.thorough
+def test_batches_of_a_thousand_ids_are_listed_whole(postgres, template, anvil):
+    one, two, three = anvil.accounts[:3]
+    items, ids = anvil.deploy(one, "Items", "Items", "ITEM"), [*range(1000)]
+    for holder, amount in ((one, 2), (two, 3)):
+        batch = (holder, ids, [amount] * len(ids))
+        sent = anvil.transact(one, items, "mintBatch", *batch, gas=29_000_000)
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+    batch = (one, three, ids[:500], [1] * 500, b"")
+    sent = anvil.transact(one, items, "safeBatchTransferFrom", *batch, gas=29_000_000)
+    assert anvil.receipt_of(sent)["status"] == "0x1"
+    head = anvil.head()
+    with postgres.cloned(template) as url:
+        client = Indexing(url, anvil.url).run_until(head).client()
+        for number, total in ((head - 3, 0), (head - 2, 1), (head - 1, 2), (head, 3)):
+            path = f"/tokens/{items.address}/holders?block={number}"
+            records, of_block = pages(client, path, 2)
+            expected = node_balances.amounts(anvil, items, ids, number)
+            assert by_holder(records) == expected and of_block == total == len(expected)
