@@ -101,6 +101,17 @@ def keep_running(
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
 CHECK_EVERY_S = 0.5
+SOURCES_FOLDER = "sources"  # of SCAN_DATA_DIR: verified sources beside the embedded database
+
+
+def overridden(settings: Settings) -> dict[str, str]:
+    """Return the settings that are given and that `scan run` replaces, each with what it takes."""
+    taken = {}
+    if settings.rpc_urls and not settings.database_url and settings.sources_dir is not None:
+        taken["SCAN_SOURCES_DIR"] = str(settings.data_dir / SOURCES_FOLDER)
+    if not settings.rpc_urls and settings.start_block is not None:
+        taken["SCAN_START_BLOCK"] = "the first block of the demo chain"
+    return taken
 
 
 class OwnNode(NamedTuple):
@@ -265,7 +276,7 @@ def _follow_chain(
     startup.publish_database(settings)
     if own_node is not None:
         return _run_children(settings, stop, environment, postgres, own_node=own_node)
-    settings = replace(settings, sources_dir=settings.data_dir / "sources")
+    settings = replace(settings, sources_dir=settings.data_dir / SOURCES_FOLDER)
     over = threading.Event()
     threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
     try:

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 
 from scan.commands import arguments, service_client, startup
+from scan.commands.run import overridden
 from scan.database import connection, errors
 from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.checks import (
@@ -75,6 +76,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _findings(settings: Settings, url: str | None) -> Findings:
+    for name, taken in overridden(settings).items():
+        text = f"{name} has no effect on `scan run`, which uses {taken}"
+        yield warning(text, "remove it, or start `scan index` and `scan serve`", "settings")
     try:
         settings = startup.settings_with_database(settings)
     except SettingError:

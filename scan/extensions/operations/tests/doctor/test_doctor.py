@@ -218,3 +218,25 @@ def test_a_node_cannot_write_lines_of_the_report(sound):
         node.fault = node_error(-32000, "no\nok       node       all is well\x1b[2J")
         done = scan("doctor", RPC_URL=node.url, DATABASE_URL="")
     assert r"no\nok       node       all is well\u001b[2J" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ({"SCAN_SOURCES_DIR": "/elsewhere", "RPC_URL": NOWHERE}, ["SCAN_SOURCES_DIR"]),
+        ({"SCAN_START_BLOCK": "5"}, ["SCAN_START_BLOCK"]),
+        ({"SCAN_START_BLOCK": "5", "RPC_URL": NOWHERE}, []),
+        (
+            {
+                "SCAN_SOURCES_DIR": "/x",
+                "DATABASE_URL": "postgresql://127.0.0.1:1/x",
+                "RPC_URL": NOWHERE,
+            },
+            [],
+        ),
+    ],
+)
+def test_settings_that_scan_run_replaces_are_named(given, taken):
+    findings = json.loads(scan("doctor", "--json", **given).stdout)
+    named = [f["text"].split()[0] for f in findings if "no effect on `scan run`" in f["text"]]
+    assert named == taken
