@@ -139,7 +139,8 @@ def test_literals_have_to_be_parameters(tmp_path):
 
 # Tables with few rows; and what is there to read whole ones, or a range that is all of the blocks.
 SMALL = set(
-    "api_keys bodies_from bulk_backfill chain daily_stats dexes filled_tables indexer_status"
+    "api_keys bodies_from bulk_backfill chain daily_stats deployment_names dexes filled_tables"
+    " indexer_status"
     " event_views label_state listed_tokens pg_class retention schema_state verification_jobs"
     " verified_contracts webhooks".split()
 )
@@ -195,10 +196,12 @@ def numbered(statement):
 # DuckDB's, what PostgreSQL does not prepare, and statements that need a temporary table, an
 # extension of PostgreSQL, names for columns or a value of several types.
 NOT_PREPARED = re.compile(
-    r"bulk/|parquet_export/|contract_import/exported_(contracts|files)_(begin|put)$|exports/\w+_get_range|audit/(copies_create|list_checkpoints_expect)$"
+    r"bulk/|parquet_export/|contract_import/exported_(contracts|files)_(begin|put)$"
+    r"|exports/\w+_get_range|audit/(copies_create|list_checkpoints_expect)$"
     r"|commands/signatures_\w+|database/(indexes_attach|schema_version_put)$"
     r"|indexer/(planner_discard_plans|retention_create_index)$"
-    r"|queries/search_list_similar$|verification/verified_contracts_insert$"
+    r"|queries/(search_list_similar|past_(item_)?holders_(open|fetch))$"
+    r"|verification/verified_contracts_insert$"
 )
 
 

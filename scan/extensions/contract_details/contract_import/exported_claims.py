@@ -89,13 +89,13 @@ class ExportedClaims:
         files = self._export.files
         joined = (files[table] for table in ("code", "contracts", "contract_deployments"))
         size = sum(path.stat().st_size for paths in joined for path in paths)
-        self._each("verified_contracts", self._contracts, size)
+        self._read_files("verified_contracts", self._contracts, size)
         counts = self.counts
-        self._each("compiled_contracts", self._compilations, counts()[CONTRACTS])
-        self._each("compiled_contracts_sources", self._paths, counts()[COMPILATIONS])
-        self._each("sources", self._sources, counts()[FILES])
+        self._read_files("compiled_contracts", self._compilations, counts()[CONTRACTS])
+        self._read_files("compiled_contracts_sources", self._paths, counts()[COMPILATIONS])
+        self._read_files("sources", self._sources, counts()[FILES])
 
-    def _each(self, table: str, read: Pass, compared_with: int) -> None:
+    def _read_files(self, table: str, read: Pass, compared_with: int) -> None:
         """Read the files of a table that were not read, or compared with something else."""
         of_chain = f"{compared_with} of {self._chain_id}"
         for path, state in parquet_export.unread(

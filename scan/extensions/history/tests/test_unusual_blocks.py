@@ -147,7 +147,9 @@ def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch)
     made.client.application.extensions["scan"] = replace(services, settings=settings)
     states = services.sources.account_states
     read, requests = states.all_at, itertools.count()
-    monkeypatch.setattr(states, "all_at", lambda *given: (next(requests), read(*given))[1])
+    monkeypatch.setattr(
+        states, "all_at", lambda *given, **named: (next(requests), read(*given, **named))[1]
+    )
     response = made.client.get(f"/api/v1/addresses/0x{ME.hex()}/history?format=ndjson")
     assert len(response.data.splitlines()) == 30
     assert response.headers["X-Scan-History-Complete"] == "false"
