@@ -175,8 +175,8 @@ def _check_columns(export: ParquetExport, table: str, path: Path) -> None:
         if column not in types:
             raise ScanError(f"{path} has no column {column}")
         if types[column] not in accepted:
-            found = clean(types[column])
-            raise ScanError(f"{path}: the column {column} is {found}, not {' or '.join(accepted)}")
+            type_ = clean(types[column])
+            raise ScanError(f"{path}: the column {column} is {type_}, not {' or '.join(accepted)}")
 
 
 @contextmanager
