@@ -142,12 +142,32 @@ def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, ov
 def test_rows_of_lists_have_two_lines_on_a_phone(page, over_http):
     """But those with a warning or a reason, or with names that were made to be long."""
     page_checks.show_at(page, 360)
-    for path in ("/txs", "/blocks", "/token-transfers", "/tokens", "/accounts"):
+    lists = "/txs /blocks /token-transfers /tokens /accounts /trades /contracts".split()
+    for path in lists:
         page.open(over_http + path)
         rows = "[...document.querySelectorAll('.lines tbody tr')]"
         heights = sorted(page.evaluate(f"{rows}.map(row => row.offsetHeight)"))
         assert heights[len(heights) // 2] <= 66, (path, heights)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_a_name_on_a_phone_is_cut_only_where_its_line_is_full(page, over_http):
+    page_checks.show_at(page, 360)
+    page.open(f"{over_http}/txs")
+    row = "document.querySelector('.lines tbody tr:not(.failed)')"
+    links = f"[...{row}.querySelectorAll('td.party a')]"
+
+    def cut(*names):
+        for number, name in enumerate(names):
+            page.evaluate(f"{links}[{number}].innerHTML = '<bdi>{name}</bdi>'")
+        bdi = "a.firstChild"
+        return page.evaluate(f"{links}.map(a => {bdi}.scrollWidth > {bdi}.clientWidth + 1)")
+
+    assert cut("Lantern workshop", "Router") == [False, False]
+    assert cut("Router", "Lantern workshop") == [False, False]
+    assert cut("Lantern workshop of the harbor", "Router") == [True, False]
+    assert cut("Lantern workshop of the harbor", "Treasury of the harbor") == [True, True]
+    assert page.evaluate(f"{row}.offsetHeight") <= 66
 
 
 def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page, over_http):
