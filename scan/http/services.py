@@ -52,10 +52,11 @@ def connect(
     settings: Settings,
     url: str,
     *,
-    statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    statement_timeout_ms: int | None = None,
     **further: str,
 ) -> connection.Database:
-    """Return the connections to a database, with `further` settings of PostgreSQL."""
+    """Return the connections to a database, with `further` settings of PostgreSQL; a statement has
+    by default STATEMENT_TIMEOUT_MS."""
     lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
     session = {
         **SESSION,
@@ -66,7 +67,10 @@ def connect(
         **further,
     }
     return connection.Database(
-        url, statement_timeout_ms=statement_timeout_ms, name="scan-api", session=session
+        url,
+        statement_timeout_ms=statement_timeout_ms or STATEMENT_TIMEOUT_MS,
+        name="scan-api",
+        session=session,
     )
 
 
