@@ -49,11 +49,7 @@ class Services:
 
 
 def connect(
-    settings: Settings,
-    url: str,
-    *,
-    statement_timeout_ms: int | None = None,
-    **further: str,
+    settings: Settings, url: str, *, statement_timeout_ms: int | None = None, **further: str
 ) -> connection.Database:
     """Return the connections to a database, with `further` settings of PostgreSQL; a statement has
     by default STATEMENT_TIMEOUT_MS."""

@@ -8,6 +8,8 @@ from scan.extensions.past_holders import ways
 from scan.http.services import SESSION
 from tests.support.database import execute
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("statement", ["past_holders_open", "past_item_holders_open"])
 @pytest.mark.parametrize("is_from_end", [False, True])

@@ -128,6 +128,7 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
     assert [step.step() for _ in range(4)] == [False] * 4
 
 
+@pytest.mark.thorough
 def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(
     explorer, export, chain_id
 ):
@@ -178,6 +179,7 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
     require_match(explorer, address, "full")
 
 
+@pytest.mark.thorough
 def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_times(
     explorer, export, chain_id, monkeypatch
 ):
@@ -203,6 +205,7 @@ def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_tim
     assert explorer.execute(ATTEMPTS) == [(24, True)]
 
 
+@pytest.mark.thorough
 def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export, chain_id):
     address = add(export, explorer, change=("number = n", "number = n + 1"))
     export.write()

@@ -9,6 +9,8 @@ from scan.extensions.contract_details.contract_import import exported_sources
 from tests.support.database import execute
 from tests.support.explain import ExplainingDatabase
 
+pytestmark = pytest.mark.thorough
+
 EXPORTED = 200_000
 ROWS = f"""
     CREATE FUNCTION of(text) RETURNS bytea LANGUAGE sql RETURN sha256($1::bytea);
