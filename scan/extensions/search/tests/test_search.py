@@ -184,6 +184,7 @@ def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, mo
     assert search(client, oldest[:11]) == []
 
 
+@pytest.mark.thorough
 def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service):
     execute(
         own_seeded_service.url,

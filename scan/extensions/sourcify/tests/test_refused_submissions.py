@@ -52,7 +52,6 @@ ERRORS = [
     ("/v2/contracts", 404, "route_not_found"),
     ("/v2/contracts/1", 404, "unsupported_chain"),
     ("/server", 405, "method_not_allowed"),
-    ("/server/verify", 404, "route_not_found"),
     ("/server/v2/anything", 404, "route_not_found"),
     (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),
 ]

@@ -310,6 +310,7 @@ LEFT_OUT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changed", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, chain_id, changed):
     address = add(export, explorer, **changed)
@@ -326,6 +327,7 @@ def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, 
     assert over == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changed", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_rows_that_cannot_be_are_left_out(explorer, export, chain_id, changed):
     address = add(export, explorer, **changed)
@@ -336,6 +338,7 @@ def test_rows_that_cannot_be_are_left_out(explorer, export, chain_id, changed):
     assert len(claims(explorer, good)) == 1
 
 
+@pytest.mark.thorough
 def test_a_source_of_another_hash_or_of_too_many_bytes_is_not_stored(explorer, export, chain_id):
     large = add(export, explorer, BOX + "// " + "x" * 2**20)
     forged = add(export, explorer, HELD, "Held", content="contract Held {}")
@@ -373,6 +376,7 @@ def test_files_of_another_form_are_refused_by_their_names(export):
     require_refused(export, "rows 0 to 100000 are in sources_0_100000")
 
 
+@pytest.mark.thorough
 def test_the_older_form_and_all_files_in_one_folder_are_read(export):
     export.write(suffix="_zstd", flat=True)
     listed = {table: [f"{table}/{table}_0_100000_zstd.parquet"] for table in TABLES}
