@@ -191,13 +191,13 @@ def inner_errors(
         if argument.hashed or depth == MAX_INNER_DEPTH or not _BYTES.search(argument.type):
             return argument
         errors = []
-        for place, content in islice(_bytes_in(argument), MAX_INNER):
+        for path, content in islice(_bytes_in(argument), MAX_INNER):
             if next(numbers) >= MAX_INNER:
                 break
             _, error = _decoded(content, abis, imported, budget, strict=True)
             if error is not None:
                 inside = [with_errors(inner, depth + 1) for inner in error.arguments]
-                errors.append((place, error._replace(arguments=inside)))
+                errors.append((path, error._replace(arguments=inside)))
         return argument._replace(errors=errors)
 
     return [with_errors(argument, 0) for argument in arguments]
@@ -210,9 +210,9 @@ def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
     def has_unknown(argument: abi_decoding.Argument) -> bool:
         if argument.hashed or not _BYTES.search(argument.type):
             return False
-        known = {place for place, _ in argument.errors}
+        known = {path for path, _ in argument.errors}
         listed = islice(_bytes_in(argument), MAX_INNER)
-        return any(place not in known for place, _ in listed) or any(
+        return any(path not in known for path, _ in listed) or any(
             may_pass_on(error) for _, error in argument.errors
         )
 
@@ -220,26 +220,26 @@ def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
 
 
 def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
-    """Yield what may be errors in an argument, each with its place there."""
+    """Yield what may be errors in an argument, each with its path there."""
     try:
         [type_] = parse_types(parse_signature(f"f({argument.type})")["inputs"])
     except AbiError:
         return
     waiting: list[tuple[AbiType, str, Any]] = [(type_, "", argument.value)]
     while waiting:
-        type_, place, value = waiting.pop()
+        type_, path, value = waiting.pop()
         if type_.kind == "bytes" and isinstance(value, str):
             size = len(value) // 2 - 1
             if size % 32 == 4 and size <= MAX_INNER_BYTES:
-                yield place, data(value)
+                yield path, data(value)
         elif type_.kind in ("array", "tuple") and _BYTES.search(type_.name):
             is_named = isinstance(value, dict)
             values = [*value.values()] if is_named else value or ()
             names = [f".{name}" for name in value] if is_named else ()
-            places = names or [f"[{n}]" for n in range(len(values))]
+            paths = names or [f"[{n}]" for n in range(len(values))]
             types = type_.items if type_.kind == "tuple" else type_.items * len(values)
-            inside = zip(types, places, values, strict=True)
-            waiting += reversed([(inner, place + at, member) for inner, at, member in inside])
+            inside = zip(types, paths, values, strict=True)
+            waiting += reversed([(inner, path + at, member) for inner, at, member in inside])
 
 
 def _decoded(
@@ -288,7 +288,7 @@ def _labelled(argument: abi_decoding.Argument) -> str:
         is_text = isinstance(argument.value, str)
         value = argument.value if is_text else orjson.dumps(argument.value).decode()
         return _named(argument.name, value)
-    shown = ((f"{argument.name}{place}", inner) for place, inner in argument.errors)
+    shown = ((f"{argument.name}{path}", inner) for path, inner in argument.errors)
     return ", ".join(_named(name, _inner_words(inner)) for name, inner in shown)
 
 

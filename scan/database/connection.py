@@ -17,7 +17,7 @@ import psycopg2.extensions
 
 from scan.database import errors
 from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
-from scan.database.statements import Prepared, Statement, array_literal, prepare, read_statement
+from scan.database.statements import Prepared, Statement, prepare, read_statement
 from scan.database.transaction import Row, Transaction, run
 from scan.deadlines import WAIT_FOR_ANOTHER_S, Deadline, RequestWaits
 from scan.errors import Unavailable
@@ -129,8 +129,7 @@ class Database:
                     if loaded.literals is None:
                         return run(cursor, loaded, params)
                     prepared = self._prepare(cursor, loaded, params)
-                    values = [array_literal(params[name]) for name in prepared.positional]
-                    cursor.execute(prepared.execute, values)
+                    cursor.execute(prepared.execute, prepared.values(params))
                     return cursor.fetchall() if cursor.description else []
             except errors.ConnectionLost:
                 if is_repeated:

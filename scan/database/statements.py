@@ -249,6 +249,10 @@ class Prepared(NamedTuple):
     execute: str
     positional: Sequence[str]
 
+    def values(self, params: Mapping[str, object]) -> list[object]:
+        """Return what `execute` takes, as psycopg2 shall write it."""
+        return [_array_literal(params[name]) for name in self.positional]
+
 
 def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], name: str) -> Prepared:
     """Prepare a statement as `name` with the literals among `params`. Raises StatementError where
@@ -271,7 +275,7 @@ def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], nam
     return Prepared(name, execute, positional)
 
 
-def array_literal(value: object) -> object:
+def _array_literal(value: object) -> object:
     """Return the value of a prepared statement's parameter as psycopg2 shall write it: a list of
     numbers or of bytes as one literal, which the statement casts, as writing it element by element
     takes psycopg2 four times as long."""

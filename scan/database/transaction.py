@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from psycopg2 import sql
 
-from scan.database.statements import Prepared, Statement, array_literal, read_statement
+from scan.database.statements import Prepared, Statement, read_statement
 
 Row = tuple[Any, ...]
 READ_BYTES = 256 * 1024  # of what is copied, at once
@@ -71,8 +71,7 @@ class Transaction:
         values: object = params
         if self._prepare is not None and statement.literals is not None:
             prepared = self._prepare(self._cursor, statement, params)
-            query = prepared.execute
-            values = [array_literal(params[name]) for name in prepared.positional]
+            query, values = prepared.execute, prepared.values(params)
         else:
             statement.require(params)
         text: bytes = self._cursor.mogrify(query, values)

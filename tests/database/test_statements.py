@@ -233,6 +233,29 @@ def test_a_statement_is_prepared_where_its_header_has_literals(database):
     assert [name for name, *_ in database._work.prepared] == ["queries/blocks_get_hash"]
 
 
+ARRAYS = {
+    "bytea[]": [[], [b""], [b"\\,{}'\"\0\xff", b"NULL"], [b"a", None]],
+    "bigint[]": [[], [0, -(2**63), 2**63 - 1], [None, 1]],
+    "text[]": [[], ["{}", "\\x00", "a,b", 'NULL"', "%s"]],
+    "boolean[]": [[True, False]],
+}
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"), [(type_, value) for type_, values in ARRAYS.items() for value in values]
+)
+def test_prepared_statements_take_arrays_as_they_are(database_url, tmp_path, type_, value):
+    text = f"-- A.\n-- params: a {type_}\n-- literals: none\nSELECT %(a)s;\n"
+    (tmp_path / "things_get.sql").write_text(text)
+    statement, params = statements.read_statement("things_get", tmp_path), {"a": value}
+    statements.read_statement.cache_clear()
+    with closing(psycopg2.connect(database_url)) as opened, opened.cursor() as cursor:
+        prepared = statements.prepare(cursor, statement, params, "things")
+        cursor.execute(prepared.execute, prepared.values(params))
+        [(read,)] = cursor.fetchall()
+    assert [bytes(one) if isinstance(one, memoryview) else one for one in read] == value
+
+
 @pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
 def test_a_call_with_other_parameters_is_refused(database, params):
     with pytest.raises(statements.StatementError):

@@ -57,7 +57,7 @@ class HolderFileBounds:
     at_once, chunk_rows, kept_bytes = AT_ONCE, CHUNK_ROWS, MAX_KEPT_BYTES
 
 
-class Wanted(NamedTuple):
+class RequestedHolders(NamedTuple):
     """The holders that are asked for. A file of the same token, block and `form` has the same rows;
     to make it, `rows` are read. `first_block` is that of the index."""
 
@@ -123,7 +123,7 @@ class HolderFile:
 class _Making:
     """A file that is made beside serving, or waits for that, first for a client of `network`."""
 
-    wanted: Wanted
+    requested: RequestedHolders
     network: str
     session: str = field(default_factory=lambda: f"{SESSION} {uuid.uuid4().hex[:12]} ")
     asked_at: float = 0.0
@@ -141,22 +141,24 @@ class HolderFiles:
         self._kept: OrderedDict[Hashable, tuple[HolderFile, str]] = OrderedDict()  # by network
         self._making: dict[Hashable, _Making] = {}
 
-    def get(self, reader: Reader, wanted: Wanted) -> HolderFile:
+    def get(self, reader: Reader, requested: RequestedHolders) -> HolderFile:
         """Return the file of holders, which is made at once where few rows are read. Raises
         Preparing where it is made beside serving, HistoryUnavailable where a sum is below zero,
         RateLimited where the client has too many unfinished ones, Unavailable."""
         bounds, network = reader.sources.get(HolderFileBounds), network_around(str(reader.client))
-        if (kept := self._find(wanted.key)) is not None:
+        if (kept := self._find(requested.key)) is not None:
             return kept
-        if wanted.rows <= bounds.at_once and wanted.key not in self._making:
+        if requested.rows <= bounds.at_once and requested.key not in self._making:
             with reader.sources.unbounded_statements.place(reader.client, wait_s=PLACE_WAIT_S):
-                if (kept := self._find(wanted.key)) is not None:  # by the client's earlier request
+                if (
+                    kept := self._find(requested.key)
+                ) is not None:  # by the client's earlier request
                     return kept
                 try:
-                    return self._make(self._short, wanted, network, SESSION, bounds)
+                    return self._make(self._short, requested, network, SESSION, bounds)
                 except QueryTooSlow:
-                    log.info("holders of %d rows are summed beside serving", wanted.rows)
-        raise self._prepare(reader, wanted, network, bounds)
+                    log.info("holders of %d rows are summed beside serving", requested.rows)
+        raise self._prepare(reader, requested, network, bounds)
 
     def _find(self, key: Hashable) -> HolderFile | None:
         with self._lock:
@@ -168,23 +170,26 @@ class HolderFiles:
     def _make(
         self,
         database: Database,
-        wanted: Wanted,
+        requested: RequestedHolders,
         network: str,
         session: str,
         bounds: HolderFileBounds,
     ) -> HolderFile:
         """Make a file and keep it."""
-        number = wanted.block.number
+        number = requested.block.number
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             made = HolderFile(TemporaryFile(dir=self._folder), bounds.chunk_rows)  # noqa: SIM115
             with closing(database), database.transaction(snapshot=True) as tx:
-                [(_, *row)] = tx.rows(ways.STATEMENT, address=wanted.token, block_number=number)
-                way = ways.way_of(tuple(row), wanted.first_block)
-                if (bytes(way.block_hash or b""), way.form) != (wanted.block.hash, wanted.form):
+                [(_, *row)] = tx.rows(ways.STATEMENT, address=requested.token, block_number=number)
+                way = ways.way_of(tuple(row), requested.first_block)
+                if (bytes(way.block_hash or b""), way.form) != (
+                    requested.block.hash,
+                    requested.form,
+                ):
                     raise Unavailable("The chain is being reorganised; try again shortly.")
                 opened = {**way.params(number), "session": session, "parts": PARTS}
-                tx.execute(way.statement, address=wanted.token, **opened)
+                tx.execute(way.statement, address=requested.token, **opened)
                 until = time.monotonic() + MAKING_S
                 while rows := tx.rows("queries/past_holders_fetch", limit=bounds.chunk_rows):
                     if any(row[0] is None for row in rows):
@@ -195,7 +200,7 @@ class HolderFiles:
             made.end()
         except OSError as error:
             raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-        self._keep(wanted.key, made, network, bounds)
+        self._keep(requested.key, made, network, bounds)
         return made
 
     def _keep(
@@ -214,11 +219,11 @@ class HolderFiles:
                 del self._kept[next(k for k, (_, of) in self._kept.items() if of == most)]
 
     def _prepare(
-        self, reader: Reader, wanted: Wanted, network: str, bounds: HolderFileBounds
+        self, reader: Reader, requested: RequestedHolders, network: str, bounds: HolderFileBounds
     ) -> ScanError:
         """Have a file made beside serving, and return how far it is, or why it was not made."""
         with self._lock:
-            making = self._making.get(wanted.key)
+            making = self._making.get(requested.key)
             if making is None:
                 unfinished = [m.network for m in self._making.values() if m.error is None]
                 if unfinished.count(network) >= MAX_UNFINISHED_OF_CLIENT:
@@ -231,9 +236,9 @@ class HolderFiles:
                     return Unavailable(
                         "Too many lists of holders are being made; try again shortly."
                     )
-                making = self._making[wanted.key] = _Making(wanted, network)
+                making = self._making[requested.key] = _Making(requested, network)
             elif making.error is not None:
-                return self._making.pop(wanted.key).error or ScanError("")
+                return self._making.pop(requested.key).error or ScanError("")
             making.asked_at = time.monotonic()
             self._start_next(bounds)
         name = reader.sources.database.value(
@@ -258,7 +263,7 @@ class HolderFiles:
 
     def _run(self, making: _Making, bounds: HolderFileBounds) -> None:
         try:
-            self._make(self._long, making.wanted, making.network, making.session, bounds)
+            self._make(self._long, making.requested, making.network, making.session, bounds)
         except QueryTooSlow:
             making.error = HistoryUnavailable(TOO_LARGE)
         except ScanError as error:
@@ -270,5 +275,5 @@ class HolderFiles:
             making.is_running = False
             making.asked_at = time.monotonic()
             if making.error is None:
-                del self._making[making.wanted.key]
+                del self._making[making.requested.key]
             self._start_next(bounds)

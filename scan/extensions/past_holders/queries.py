@@ -10,7 +10,7 @@ import orjson
 from scan.errors import NotFound, Reorganised
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.past_holders import ways
-from scan.extensions.past_holders.holder_files import HolderFile, HolderFiles, Wanted
+from scan.extensions.past_holders.holder_files import HolderFile, HolderFiles, RequestedHolders
 from scan.queries import blocks, cursors, tokens
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
@@ -47,8 +47,8 @@ class HolderLists(tokens.PastHolders):
             block = _block(reader, past)
         way = _way(reader, token, block.number)
         rows, _ = way.rows(block.number)
-        wanted = Wanted(token, block, way.form, rows, reader.first_block)
-        return HolderList(self._files.get(reader, wanted), block, scope, way.has_ids)
+        requested = RequestedHolders(token, block, way.form, rows, reader.first_block)
+        return HolderList(self._files.get(reader, requested), block, scope, way.has_ids)
 
 
 def _way(reader: Reader, token: bytes, number: int) -> ways.Way:

@@ -40,13 +40,13 @@ class ExportedSources:
     def take(self, now: datetime, *, is_requested: bool) -> Row | None:
         """Return the next contract to compile, of those that were looked at or of all; None where
         this step has not come to one."""
-        address = self._requested.next() if is_requested else self._found(now)
+        address = self._requested.next() if is_requested else self._find_next(now)
         if address is None:
             return None
         statement = "contract_import/exported_contracts_claim"
         return self._database.row(statement, address=address, now=now)
 
-    def _found(self, now: datetime) -> bytes | None:
+    def _find_next(self, now: datetime) -> bytes | None:
         """Look at the transactions before those looked at last, or at the addresses after."""
         if self._search_at is not None and now < self._search_at:
             return None

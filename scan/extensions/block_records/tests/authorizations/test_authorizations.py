@@ -110,8 +110,8 @@ def assert_as_the_node_has_it(node, url):
                 in_transactions[account, number, row["transaction_index"]] = delegate
         expected |= {(account, number): delegate for account, delegate in in_effect.items()}
     assert dict(zip(expected, delegates_of(node, list(expected)), strict=True)) == expected
-    asked = [list(values) for values in zip(*in_transactions, strict=True)]
-    stored = execute(url, DELEGATES_IN, *asked)
+    columns = [list(values) for values in zip(*in_transactions, strict=True)]
+    stored = execute(url, DELEGATES_IN, *columns)
     assert [delegate or ZERO for (delegate,) in stored] == [*in_transactions.values()]
 
 
