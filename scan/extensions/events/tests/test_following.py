@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +18,7 @@ from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
-from scan.extensions.events import doctor_checks, indexing
+from scan.extensions.events import indexing
 from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
@@ -272,41 +271,6 @@ def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_ur
             )
     of_view = "block_number timestamp transaction_hash log_index contract owner amount"
     assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
-
-
-@pytest.mark.thorough
-def test_views_that_a_role_may_not_make_are_said_and_made_later(
-    coffers, database_url, caplog, monkeypatch
-):
-    anvil = coffers.anvil
-    role = f"follower_{os.getpid()}"
-    execute(database_url, f"CREATE ROLE {role}; GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
-    of_role = f"{database_url}&options=-crole%3D{role}"
-    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
-        database = Database(of_role, statement_timeout_ms=0)
-        with closing(database):
-            followed = Following(database)
-            followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
-            for _ in range(2):
-                followed.make_views()
-            [contract] = followed.contracts()
-            assert "permission denied for schema events" in contract.views_problem
-            assert caplog.text.count("views of the events of coffer cannot be made") == 1
-            path = f"/api/v1/contracts/{coffers.proxy}/events"
-            said = index.client().get(path).json
-            assert (said["problem"], said["events"]) == (contract.views_problem, [])
-            findings = [*doctor_checks.check(database)]
-            assert [finding.level for finding in findings] == ["error", "error"]
-            assert f"ON SCHEMA events TO {role}" in findings[0].advice
-            execute(database_url, f"GRANT USAGE, CREATE ON SCHEMA events TO {role}")
-            followed.make_views()
-            assert followed.views(address_of(coffers.proxy)) == []  # not at once
-            monkeypatch.setattr(time, "monotonic", lambda: float("inf"))
-            followed.make_views()
-            assert followed.contracts()[0].views_problem is None
-            assert followed.views(address_of(coffers.proxy)) == ["coffer_deposited"]
-            assert [*doctor_checks.check(database)] == []
-    execute(database_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
 @pytest.mark.thorough
