@@ -166,30 +166,88 @@ def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_ur
         assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
 
 
+def slot_of(n, *key):
+    """The slot of the contract's n-th variable, or of a mapping's key: its type and itself."""
+    if not key:
+        return f"0x{n:064x}"
+    return f"0x{keccak(encode([key[0], 'uint256'], [key[1], n])).hex()}"
+
+
+def variable_with(node, contract, value, *key):
+    """The number of the variable that has a value."""
+    return next(
+        n
+        for n in range(20)
+        if int(node.call("eth_getStorageAt", contract.address, slot_of(n, *key), "latest"), 16)
+        == value
+    )
+
+
 def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, database_url):
-    """anvil_setStorageAt, without a transfer: of a token of the fork, and of one of its chain."""
+    """anvil_setStorageAt, without a transfer: of one who has some, of an account of the node that
+    no block names, and of an address that nothing names; and of the supply."""
     with fork(forked, "--chain-id", "31337") as node, Indexing(database_url, node.url) as indexing:
-        one, two = node.accounts[:2]
+        one, two, *_, last = node.accounts
         coin = node.deploy(one, "Coin", "New", "NEW", 18)
         node.transact(one, coin, "mint", two, 7)
         node.mine()
         indexing.wait_for(node.head())
         client = indexing.client(development_node="auto")
-        paths = f"addresses/{two}/tokens", f"tokens/{coin.address}/holders"
 
-        def shown():
-            for path, key in zip(paths, ("tokens", "holders"), strict=True):
-                [record] = client.get(f"/api/v1/{path}").json[key]
+        def store(value, n, *key):
+            value = f"0x{value:064x}"
+            node.call("anvil_setStorageAt", coin.address, slot_of(n, *key), value)
+
+        def records(path, key):
+            found = client.get(f"/api/v1/{path}").json
+            assert {"total", key} <= {*found["unproven"]} and found["total"] == len(found[key])
+            for record in found[key]:
                 assert "balance" in record["unproven"] and record["balanceBlock"] == node.head()
-                yield record["balance"]
+            return found[key]
 
-        assert [*shown()] == ["7", "7"]
-        slot = next(
-            slot
-            for slot in (keccak(encode(["address", "uint256"], [two, n])) for n in range(20))
-            if int(node.call("eth_getStorageAt", coin.address, f"0x{slot.hex()}", "latest"), 16)
-            == 7
-        )
-        node.call("anvil_setStorageAt", coin.address, f"0x{slot.hex()}", f"0x{5:064x}")
-        assert [*shown()] == ["5", "5"]
-        assert "000000005" in client.get(f"/token/{coin.address}?tab=holders").text
+        def held(address):
+            return [r["balance"] for r in records(f"addresses/{address}/tokens", "tokens")]
+
+        def holders():
+            found = records(f"tokens/{coin.address}/holders", "holders")
+            return [(record["address"], record["balance"]) for record in found]
+
+        assert held(two) == ["7"] and holders() == [(two.lower(), "7")]
+        assert held(last) == held(NOBODY) == []
+        balances = variable_with(node, coin, 7, "address", two)
+        for holder, value in ((two, 5), (last, 9), (NOBODY, 6)):
+            store(value, balances, "address", holder)
+            assert held(holder) == [str(value)]
+        assert holders() == [(last.lower(), "9"), (two.lower(), "5")]
+        store(99, variable_with(node, coin, 7))
+        [listed] = client.get("/api/v1/tokens").json["tokens"]
+        token = client.get(f"/api/v1/tokens/{coin.address}").json
+        for record in (listed, token):
+            assert (record["totalSupply"], record["supplyBlock"]) == ("99", node.head())
+        assert token["holderCount"] == 2
+        page = client.get(f"/token/{coin.address}?tab=holders").text
+        assert '<data value="99">' in page and "000000009" in page and "is not listed" in page
+        node.transact(one, coin, "mint", NOBODY, 1)
+        node.mine()
+        indexing.wait_for(node.head())
+        assert [balance for _, balance in holders()] == ["9", "7", "5"]
+
+
+def test_an_item_s_owner_that_changes_in_storage_is_shown_at_once(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        one, two = node.accounts[:2]
+        items = node.deploy(one, "Collectible", "Items", "ITM")
+        node.transact(one, items, "mint", one, 1)
+        node.mine()
+        indexing.wait_for(node.head())
+        client = indexing.client(development_node="auto")
+
+        def owners():
+            [listed] = client.get(f"/api/v1/tokens/{items.address}/items").json["items"]
+            item = client.get(f"/api/v1/tokens/{items.address}/items/1").json
+            return {listed["owner"], item["owner"], item["owners"][0]["address"]}
+
+        assert owners() == {one.lower()}
+        owned = slot_of(variable_with(node, items, int(one, 16), "uint256", 1), "uint256", 1)
+        node.call("anvil_setStorageAt", items.address, owned, f"0x{int(two, 16):064x}")
+        assert owners() == {two.lower()}
