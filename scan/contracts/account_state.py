@@ -186,6 +186,15 @@ class ReplacedCodes:
             self._writes.rows("contracts/contracts_put", **row, delegation=delegation)
         return bool(code)
 
+    def index_at_newest(self, node: NodeSession, address: bytes) -> bool:
+        """Index the code after the newest indexed block as index() does; without a block, nothing.
+        Return whether there is any; False, too, where the node does not say."""
+        newest = self._reads.row("queries/blocks_find", number=None, hash=None)
+        head = None if newest is None else served_chain.BlockId.of(*newest[1:3])
+        with suppress(UpstreamFailed, Unavailable, BadHex):
+            return head is not None and self.index(node, address, head)
+        return False
+
 
 STATEMENT_TIMEOUT_MS = 5000
 

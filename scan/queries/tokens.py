@@ -15,7 +15,7 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, filter_values, filtered_pages
+from scan.queries import balances, contracts, filter_values, filtered_pages
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, SORTED_TEXT, Kind, ordinal_at
 from scan.queries.cursors import Value as Cursor
 from scan.queries.filter_values import Value
@@ -119,10 +119,13 @@ def listing(arguments: Mapping[str, str]) -> TokenListing:
 
 
 def get(reader: Reader, address: bytes) -> str:
-    """Return the token's record as JSON text; raises NotFound."""
+    """Return the token's record as JSON text; raises NotFound. A development node's contract that
+    nothing has called is indexed by this, and shown as a token shortly after."""
     record: str | None
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
+        if reader.is_development:
+            contracts.get_or_index(reader, address, ["code"])
         raise NotFound(UNKNOWN)
     return balances.marked(reader, record)
 

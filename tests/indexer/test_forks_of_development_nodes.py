@@ -4,10 +4,12 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.errors import NotFound
+from scan.extensions.verification_jobs.jobs import VerificationJobs
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, sources
 
 FORKED_AT = 250
 
@@ -16,8 +18,11 @@ FORKED_AT = 250
 def forked():
     """The node of a chain with 300 blocks, which others fork."""
     with Anvil("--chain-id", "1") as node:
-        node.deploy(node.accounts[0], "Coin", "Old", "OLD", 18)
-        node.call("anvil_mine", hex(299), hex(12))
+        coin = node.deploy(node.accounts[0], "Coin", "Old", "OLD", 18)
+        node.transact(node.accounts[0], coin, "mint", node.accounts[1], 70)
+        node.mine()
+        node.call("anvil_mine", hex(298), hex(12))
+        node.coin = coin
         yield node
 
 
@@ -123,7 +128,7 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
         assert first_blocks(database_url) == [(0, 2)]
 
 
-SENDER, NOBODY = "0x" + 40 * "7", "0x" + 40 * "6"
+SENDER, NOBODY, CODED, VERIFIED, SEEN = (f"0x{40 * digit}" for digit in "76543")
 
 
 @pytest.mark.parametrize(
@@ -251,3 +256,74 @@ def test_an_item_s_owner_that_changes_in_storage_is_shown_at_once(forked, databa
         owned = slot_of(variable_with(node, items, int(one, 16), "uint256", 1), "uint256", 1)
         node.call("anvil_setStorageAt", items.address, owned, f"0x{int(two, 16):064x}")
         assert owners() == {two.lower()}
+
+
+def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database_url):
+    """Without an event of its own since the fork; also anew, after the block is taken back."""
+    with (
+        fork(forked) as node,
+        Indexing(database_url, node.url, development_node="auto") as indexing,
+    ):
+        one, two, three = node.accounts[:3]
+        coin, client = forked.coin, indexing.client()
+        address = client.get(f"/api/v1/addresses/{coin.address}")
+        assert address.status_code == 503 and "No block is indexed yet" in address.text
+        assert "no block is indexed yet" in client.get(f"/address/{coin.address}").text
+        node.mine()
+        snapshot, path = node.snapshot(), f"/api/v1/tokens/{coin.address}"
+        for _ in range(2):
+            called = node.transact(three, coin, "balanceOf", two)
+            failed = node.transact(three, coin, "transfer", one, 5)
+            node.mine()
+            indexing.wait_for(node.head())
+            serving.wait_until(lambda: client.get(path).status_code == 200)
+            indexing.wait_for(node.head())
+            token = client.get(path).json
+            assert (token["name"], token["symbol"], token["decimals"]) == ("Old", "OLD", 18)
+            assert (token["totalSupply"], token["holderCount"]) == ("70", 1)
+            assert token["balancesSince"] == FORKED_AT + 1
+            assert [t["symbol"] for t in client.get("/api/v1/tokens").json["tokens"]] == ["OLD"]
+            [found] = client.get("/api/v1/search?q=old").json["results"]
+            assert (found["type"], found["value"]) == ("token", coin.address)
+            [holder] = client.get(f"{path}/holders").json["holders"]
+            assert (holder["address"], holder["balance"]) == (two.lower(), "70")
+            summary = client.get(f"/api/v1/transactions/{called}").json["summary"]["text"]
+            assert summary.startswith("Called balanceOf of “Old”")
+            assert "OLD</" in client.get(f"/tx/{failed}").text  # an amount of its error
+            assert "Old" in client.get(f"/address/{coin.address}").text
+            node.revert(snapshot)
+            indexing.wait_for(node.head())
+            assert client.get("/api/v1/tokens").json["tokens"] == []
+            snapshot = node.snapshot()
+        sent = node.transact(two, coin, "transfer", one, 5)
+        node.mine()
+        indexing.wait_for(node.head())
+        holders = client.get(f"{path}/holders").json["holders"]
+        assert [h["balance"] for h in holders] == ["65", "5"]
+        assert client.get(path).json["transferCount"] == 1
+        summary = client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+        assert summary.startswith("Sent ")
+
+
+def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(anvil, database_url):
+    """As of anvil_setCode, or older than a fork: a token is shown as one, and its source may be
+    verified."""
+    with Indexing(database_url, anvil.url, development_node="auto") as indexing:
+        one = anvil.accounts[0]
+        coin = anvil.deploy(one, "Coin", "New", "NEW", 6)
+        anvil.mine()
+        code = anvil.call("eth_getCode", coin.address, "latest")
+        for address in (CODED, VERIFIED, SEEN):
+            anvil.call("anvil_setCode", address, code)
+        indexing.wait_for(anvil.head())
+        client = indexing.client()
+        assert client.get(f"/address/{SEEN}").status_code == 200
+        for address in (CODED, SEEN):
+            path = f"/api/v1/tokens/{address}"
+            serving.wait_until(lambda path=path: client.get(path).status_code == 200)
+            assert client.get(path).json["totalSupply"] == "0"
+        jobs = sources(client).get(VerificationJobs)
+        submission = {"sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
+        with pytest.raises(NotFound):
+            jobs.submit({**submission, "address": NOBODY}, "a client")
+        assert jobs.submit({**submission, "address": VERIFIED}, "a client")
