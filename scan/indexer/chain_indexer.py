@@ -155,7 +155,7 @@ class ChainIndexer:
 
     def _poll_s(self) -> float:
         chain = self._chain
-        return DEVELOPMENT_POLL_S if chain and chain.identity.is_development else HEAD_POLL_S
+        return DEVELOPMENT_POLL_S if chain and chain.is_development else HEAD_POLL_S
 
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""
@@ -237,7 +237,7 @@ class ChainIndexer:
         """Store tokens of a development chain that have no event; return whether there are any."""
         head, now = session.head, monotonic()
         is_looked_at = self._settings.development_node == "auto"
-        if not (head and is_looked_at and session.chain.identity.is_development):
+        if not (head and is_looked_at and session.chain.is_development):
             return False
         if now < self._look_for_eventless_at:
             return False
@@ -263,7 +263,13 @@ class ChainIndexer:
         head = self._writer.head()  # before the selection of logs, which it tells changes of
         self._session = Session(
             chain,
-            ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
+            ForkFinder(
+                self._source,
+                self._database,
+                chain.start_block,
+                self._settings.finality,
+                is_development=chain.is_development,
+            ),
             ContractInspector(self._state, self._database, load_factories(chain.identity.chain_id)),
             block_rows.read_stored(self._database).for_new_blocks(),
             head,

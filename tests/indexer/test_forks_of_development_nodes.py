@@ -327,3 +327,27 @@ def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(anvil, dat
         with pytest.raises(NotFound):
             jobs.submit({**submission, "address": NOBODY}, "a client")
         assert jobs.submit({**submission, "address": VERIFIED}, "a client")
+
+
+def test_a_development_node_is_one_under_any_chain_s_id(database_url):
+    """What it changes without a block is shown at once, and blocks are taken back beyond
+    SCAN_FINALITY."""
+    with (
+        Anvil("--chain-id", "4242") as node,
+        Indexing(database_url, node.url, finality=2) as indexing,
+    ):
+        coin = node.deploy(node.accounts[0], "Coin", "New", "NEW", 18)
+        snapshot, head = node.snapshot(), node.head()
+        node.mine(6)
+        indexing.wait_for(head + 6)
+        client = indexing.client(development_node="auto")
+        path = f"/api/v1/addresses/{NOBODY}"
+        for value in (123, 456):
+            node.call("anvil_setBalance", NOBODY, hex(value))
+            assert client.get(path).json["balance"] == str(value)
+        node.call("anvil_setCode", coin.address, "0x6001600055")
+        assert client.get(f"/api/v1/addresses/{coin.address}").json["isContract"]
+        node.call("anvil_setCode", coin.address, "0x")
+        assert not client.get(f"/api/v1/addresses/{coin.address}").json["isContract"]
+        node.revert(snapshot)
+        indexing.wait_for(head)
