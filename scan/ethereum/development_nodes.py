@@ -1,5 +1,5 @@
-"""Whether a node is one for development, as anvil and Hardhat's are under any chain id, and the block
-of another chain that it forks, as `anvil --fork-url` and Hardhat's `forking` do.
+"""Whether a node is one for development, as anvil and Hardhat's are under any chain id, and the
+block of another chain that it forks, as `anvil --fork-url` and Hardhat's `forking` do.
 """
 
 from contextlib import suppress

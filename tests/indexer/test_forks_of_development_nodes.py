@@ -345,9 +345,16 @@ def test_a_development_node_is_one_under_any_chain_s_id(database_url):
         for value in (123, 456):
             node.call("anvil_setBalance", NOBODY, hex(value))
             assert client.get(path).json["balance"] == str(value)
-        node.call("anvil_setCode", coin.address, "0x6001600055")
-        assert client.get(f"/api/v1/addresses/{coin.address}").json["isContract"]
-        node.call("anvil_setCode", coin.address, "0x")
-        assert not client.get(f"/api/v1/addresses/{coin.address}").json["isContract"]
+        indexed = node.call("eth_getCode", coin.address, "latest")
+        for code, said in (
+            (indexed, "is not verified"),
+            ("0x6001600055", "another code"),
+            ("0x", "No contract is indexed"),
+            (indexed, "is not verified"),
+        ):
+            node.call("anvil_setCode", coin.address, code)
+            assert said in client.get(f"/api/v1/contracts/{coin.address}").json["error"]
+            record = client.get(f"/api/v1/addresses/{coin.address}").json
+            assert record["isContract"] is (code != "0x")
         node.revert(snapshot)
         indexing.wait_for(head)
