@@ -4,12 +4,10 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.errors import NotFound
-from scan.extensions.verification_jobs.jobs import VerificationJobs
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing, sources
+from tests.support.indexing import Indexing
 
 FORKED_AT = 250
 
@@ -128,7 +126,7 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
         assert first_blocks(database_url) == [(0, 2)]
 
 
-SENDER, NOBODY, CODED, VERIFIED, SEEN = (f"0x{40 * digit}" for digit in "76543")
+SENDER, NOBODY, CODED, SEEN = (f"0x{40 * digit}" for digit in "7653")
 
 
 @pytest.mark.parametrize(
@@ -306,14 +304,13 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
 
 
 def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(anvil, database_url):
-    """As of anvil_setCode, or older than a fork: a token is shown as one, and its source may be
-    verified."""
+    """As of anvil_setCode, or older than a fork: a token is shown as one."""
     with Indexing(database_url, anvil.url, development_node="auto") as indexing:
         one = anvil.accounts[0]
         coin = anvil.deploy(one, "Coin", "New", "NEW", 6)
         anvil.mine()
         code = anvil.call("eth_getCode", coin.address, "latest")
-        for address in (CODED, VERIFIED, SEEN):
+        for address in (CODED, SEEN):
             anvil.call("anvil_setCode", address, code)
         indexing.wait_for(anvil.head())
         client = indexing.client()
@@ -322,11 +319,6 @@ def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(anvil, dat
             path = f"/api/v1/tokens/{address}"
             serving.wait_until(lambda path=path: client.get(path).status_code == 200)
             assert client.get(path).json["totalSupply"] == "0"
-        jobs = sources(client).get(VerificationJobs)
-        submission = {"sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
-        with pytest.raises(NotFound):
-            jobs.submit({**submission, "address": NOBODY}, "a client")
-        assert jobs.submit({**submission, "address": VERIFIED}, "a client")
 
 
 def test_a_development_node_is_one_under_any_chain_s_id(database_url):
