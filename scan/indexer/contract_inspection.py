@@ -13,7 +13,7 @@ from scan.indexer.block_rows import BlockContracts, Claim, TransferLog, transfer
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
-MOST_EVENTLESS = 1000  # contracts of a development chain that are looked at for tokens
+MOST_EVENTLESS = 1000  # contracts of a development chain that are looked at together for tokens
 
 Batch = Sequence[BlockContracts]
 _Tried = dict[bytes, tuple[int, int]]  # the first and last block of each contract
@@ -35,7 +35,10 @@ class ContractInspector:
         self._contracts: dict[bytes, state.InspectedContract] = {}
         # The last block of the batch of a finding, by its contract.
         self._inspected_at: dict[bytes, int] = {}
-        self._without_token: set[tuple[bytes, bytes]] = set()  # contracts and hashes of their code
+        self._without_token: dict[
+            bytes, bytes
+        ] = {}  # hashes of code that is no token's, or was read
+        self._after = b""  # the contract up to which they were looked at
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> state.ContractFindings:
@@ -165,10 +168,15 @@ class ContractInspector:
         on a development chain their balances need none, as after anvil_setCode, and on its fork
         their transfers are older than the index. Raises NodeError."""
         findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
-        rows = self._database.rows("indexer/contracts_list_without_token", limit=MOST_EVENTLESS)
-        contracts = {(bytes(address), bytes(code_hash)) for address, code_hash in rows}
-        read = sorted(contracts - self._without_token)[:TOKENS_AT_ONCE]
-        addresses = {address for address, _ in read}
+        rows = self._database.rows(
+            "indexer/contracts_list_without_token", after=self._after, limit=MOST_EVENTLESS
+        )
+        contracts = {bytes(address): bytes(code_hash) for address, code_hash in rows}
+        known, is_last = self._without_token, len(contracts) < MOST_EVENTLESS
+        unread = [a for a, code_hash in contracts.items() if known.get(a) != code_hash]
+        addresses = {*unread[:TOKENS_AT_ONCE]}
+        if len(unread) == len(addresses):  # the next time goes on after these, or begins anew
+            self._after = b"" if is_last else max(contracts)
         self._load_contracts(addresses)
         answers = self._metadata_at(dict.fromkeys(addresses, head), state.MOST_CALL_GAS)
         for address, metadata in answers.items():
@@ -179,7 +187,9 @@ class ContractInspector:
                 since, shape = (head.number, 0), events.SHAPES[type_]
                 token = self._new_token(address, since, shape, metadata, has_labels=False)
                 findings.tokens.append(token)
-        self._without_token = contracts.intersection(self._without_token.union(read))
+        if len(known) > MAX_CONTRACTS:
+            known.clear()
+        known |= {address: contracts[address] for address in addresses}
         return findings
 
     def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
