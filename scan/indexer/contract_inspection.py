@@ -35,9 +35,7 @@ class ContractInspector:
         self._contracts: dict[bytes, state.InspectedContract] = {}
         # The last block of the batch of a finding, by its contract.
         self._inspected_at: dict[bytes, int] = {}
-        self._without_token: dict[
-            bytes, bytes
-        ] = {}  # hashes of code that is no token's, or was read
+        self._without_token: dict[bytes, bytes] = {}  # hashes of code that was looked at
         self._after = b""  # the contract up to which they were looked at
         self.stored_to = -1  # the block up to which all findings are in the database
 

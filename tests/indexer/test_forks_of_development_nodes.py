@@ -4,6 +4,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.indexer import contract_inspection
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -303,8 +304,12 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
         assert summary.startswith("Sent ")
 
 
-def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(anvil, database_url):
-    """As of anvil_setCode, or older than a fork: a token is shown as one."""
+def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(
+    anvil, database_url, monkeypatch
+):
+    """As of anvil_setCode, or older than a fork: a token is shown as one. Contracts are looked at
+    one after the other."""
+    monkeypatch.setattr(contract_inspection, "MOST_EVENTLESS", 1)
     with Indexing(database_url, anvil.url, development_node="auto") as indexing:
         one = anvil.accounts[0]
         coin = anvil.deploy(one, "Coin", "New", "NEW", 6)
