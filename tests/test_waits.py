@@ -45,6 +45,8 @@ SESSIONS = {
     ("scan.verification.creations", "_CLIENT"),
     ("scan.http.background_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
+    ("scan.extensions.verification_jobs.api", "client"),
+    ("scan.extensions.contract_details.contract_import.importer", "CLIENT"),  # a command's
 }
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {

@@ -94,14 +94,14 @@ def withdraw_database(settings: Settings) -> None:
 
 
 def settings_with_node(settings: Settings) -> Settings:
-    """Return the settings; without RPC_URL and DATABASE_URL, with the nodes of the running `scan
-    run` that has the same SCAN_DATA_DIR. Raises SettingError where there is none."""
+    """Return settings_with_database(); without RPC_URL and DATABASE_URL, with the nodes of the
+    running `scan run` that has the same SCAN_DATA_DIR. Raises SettingError where there is none."""
     if not settings.rpc_urls and not settings.database_url:
         with suppress(FileNotFoundError):
             urls = (settings.data_dir / NODES_FILE).read_text(encoding="utf-8").splitlines()
             settings = replace(settings, rpc_urls=tuple(urls))
     require_node(settings)
-    return settings
+    return settings_with_database(settings)
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:

@@ -28,6 +28,7 @@ CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
+MAX_ACCOUNTS = 100
 ViewCall = tuple[bytes, str]  # a contract's address, and call data
 ViewAt = tuple[ViewCall, served_chain.BlockId]
 
@@ -88,6 +89,14 @@ class AccountStates:
         for address, state in read.items():
             cache.store((address, block.hash), state, ENTRY_BYTES)
         return states | read
+
+    def of_node(self, node: NodeSession) -> list[bytes]:
+        """Return the accounts that a development node has the keys of; none where it names none."""
+        with suppress(UpstreamFailed, Unavailable, BadHex):
+            [accounts] = node.within(TIMEOUT_S).results([client.Call("eth_accounts", ())])
+            if isinstance(accounts, list):
+                return [data(account, 20) for account in accounts[:MAX_ACCOUNTS]]
+        return []
 
     def words_at(
         self, node: NodeSession, views: Sequence[ViewCall], block: served_chain.BlockId
@@ -176,6 +185,15 @@ class ReplacedCodes:
             [delegation] = delegations_of([code])
             self._writes.rows("contracts/contracts_put", **row, delegation=delegation)
         return bool(code)
+
+    def index_at_newest(self, node: NodeSession, address: bytes) -> bool:
+        """Index the code after the newest indexed block as index() does; without a block, nothing.
+        Return whether there is any; False, too, where the node does not say."""
+        newest = self._reads.row("queries/blocks_find", number=None, hash=None)
+        head = None if newest is None else served_chain.BlockId.of(*newest[1:3])
+        with suppress(UpstreamFailed, Unavailable, BadHex):
+            return head is not None and self.index(node, address, head)
+        return False
 
 
 STATEMENT_TIMEOUT_MS = 5000

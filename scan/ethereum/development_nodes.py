@@ -1,9 +1,9 @@
-"""The block of another chain that a development node forks, as `anvil --fork-url` and Hardhat's
-`forking` do.
+"""Whether a node is one for development, as anvil and Hardhat's are under any chain id, and the
+block of another chain that it forks, as `anvil --fork-url` and Hardhat's `forking` do.
 """
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from scan.ethereum.client import MalformedResponse, Node, RpcError
 from scan.hex import BadHex, quantity
@@ -12,19 +12,25 @@ from scan.hex import BadHex, quantity
 _METHODS = (("hardhat_metadata", "forkedNetwork"), ("anvil_nodeInfo", "forkConfig"))
 
 
-def forked_block(node: Node) -> int | None:
-    """Return the number of the newest block that a development node has of the chain that it forks;
-    None of a node that forks none. Its own blocks are those after it.
+class NodeKind(NamedTuple):
+    """Whether a node is one for development, and the number of the newest block that it has of the
+    chain that it forks; None of one that forks none. Its own blocks are those after it."""
 
-    Raises NodeError where the node does not respond, or names a block that it cannot have.
-    """
+    is_development: bool = False
+    forked_block: int | None = None
+
+
+def kind_of(node: Node) -> NodeKind:
+    """Return what a node is. Raises NodeError where it does not respond, or names a block that it
+    cannot have."""
     for method, member in _METHODS:
         with suppress(RpcError):
             answer = node.call(method)
             fork = answer.get(member) if isinstance(answer, dict) else None
             number = fork.get("forkBlockNumber") if isinstance(fork, dict) else fork
-            return None if number is None else _known_block(node, method, number)
-    return None
+            forked = None if number is None else _known_block(node, method, number)
+            return NodeKind(isinstance(answer, dict), forked)
+    return NodeKind()
 
 
 def _known_block(node: Node, method: str, value: Any) -> int:

@@ -17,6 +17,7 @@ class StoredChain(NamedTuple):
     identity: served_chain.ChainIdentity
     start_block: int  # SCAN_START_BLOCK, or the first block of a development node's fork
     logs: str  # which logs are stored, in the words of SCAN_LOGS
+    is_development: bool = False  # whether it is a chain of a node that one developer has
 
 
 def store_or_check(
@@ -35,13 +36,15 @@ def store_or_check(
     identity = read_identity(node)
     if database.row("indexer/chain_get") is None and read_identity(node) != identity:
         raise client.NodeError("the node gives different chain ids")
-    fork_block = development_nodes.forked_block(node) if identity.is_fork else None
+    kind = development_nodes.kind_of(node)
+    fork_block = kind.forked_block if identity.is_fork else None
     after_fork = 0 if fork_block is None else fork_block + 1
     database.rows(
         "indexer/chain_insert",
         chain_id=identity.chain_id,
         genesis_hash=identity.genesis_hash,
         fork_block=fork_block,
+        is_development=kind.is_development or identity.is_development,
         start_block=after_fork if start_block is None else start_block,
         stored_logs=logs or None,
     )
@@ -76,9 +79,9 @@ def check(node: client.Node, database: Database) -> StoredChain | None:
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    chain_id, genesis_hash, fork_block, start_block, logs, _ = row
+    chain_id, genesis_hash, fork_block, is_development, start_block, logs, _ = row
     identity = served_chain.ChainIdentity(chain_id, bytes(genesis_hash), fork_block is not None)
-    stored = StoredChain(identity, start_block, logs)
+    stored = StoredChain(identity, start_block, logs, is_development or identity.is_development)
     others = node.single_nodes()
     nodes = {"the node at RPC_URL": node}
     if len(others) > 1:
@@ -104,5 +107,5 @@ def read_identity(node: client.Node) -> served_chain.ChainIdentity:
     chain_id = node_reader.read_chain_id(node)
     if chain_id >= 2**63:
         raise client.NodeError("the node's chain id is beyond 63 bits")
-    is_fork = development_nodes.forked_block(node) is not None
+    is_fork = development_nodes.kind_of(node).forked_block is not None
     return served_chain.ChainIdentity(chain_id, genesis_hash, is_fork)

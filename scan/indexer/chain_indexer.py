@@ -18,6 +18,7 @@ from typing import NamedTuple
 from scan import registry
 from scan.database.connection import Database
 from scan.ethereum import client, fork_schedule, node_errors
+from scan.ethereum.served_chain import BlockId
 from scan.indexer import block_rows, block_source, chain_identity, hooks, node_reader, writer
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import StateReader, load_factories
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 HEAD_POLL_S = 0.4
 # A developer sends a transaction and looks at its page at once.
 DEVELOPMENT_POLL_S = 0.1
+EVENTLESS_EVERY_S = 0.4  # that contracts of a development chain are looked at for tokens
 TAKE_OVER_S = 1.0
 CHECK_CHAIN_EVERY_S = 60.0  # in sessions; Node compares the chain of each new connection
 COMMIT_TRANSACTIONS = 1_000_000
@@ -114,6 +116,7 @@ class ChainIndexer:
         # As it was checked last: a session after a failure of the node asks nothing of it again.
         self._chain: chain_identity.StoredChain | None = None
         self._check_chain_at = 0.0
+        self._look_for_eventless_at = 0.0
         self._node_head: int | None = None  # in this step
         self._has_committed = False  # several batches, since the last fault
         self._derive_s = 0.0  # for each batch of the last commit
@@ -152,7 +155,7 @@ class ChainIndexer:
 
     def _poll_s(self) -> float:
         chain = self._chain
-        return DEVELOPMENT_POLL_S if chain and chain.identity.is_development else HEAD_POLL_S
+        return DEVELOPMENT_POLL_S if chain and chain.is_development else HEAD_POLL_S
 
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""
@@ -226,9 +229,23 @@ class ChainIndexer:
             for task in self._tasks:
                 task.advance(head.number)
             if head.number == node_head:
-                is_idle = not self._refresher.refresh(head)
+                is_idle = not self._refresher.refresh(head) and not self._find_eventless(session)
         self._status.record_following(node_head)
         return is_idle
+
+    def _find_eventless(self, session: Session) -> bool:
+        """Store tokens of a development chain that have no event; return whether there are any."""
+        head, now = session.head, monotonic()
+        is_looked_at = self._settings.development_node == "auto"
+        if not (head and is_looked_at and session.chain.is_development):
+            return False
+        if now < self._look_for_eventless_at:
+            return False
+        self._look_for_eventless_at = now + EVENTLESS_EVERY_S
+        findings = session.inspector.eventless_tokens(BlockId(head.number, head.hash))
+        if findings.tokens:
+            self._writer.store_contracts(head, findings)
+        return bool(findings.tokens)
 
     def _begin(self) -> Session:
         """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,
@@ -246,7 +263,13 @@ class ChainIndexer:
         head = self._writer.head()  # before the selection of logs, which it tells changes of
         self._session = Session(
             chain,
-            ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
+            ForkFinder(
+                self._source,
+                self._database,
+                chain.start_block,
+                self._settings.finality,
+                is_development=chain.is_development,
+            ),
             ContractInspector(self._state, self._database, load_factories(chain.identity.chain_id)),
             block_rows.read_stored(self._database).for_new_blocks(),
             head,

@@ -13,6 +13,7 @@ from scan.indexer.block_rows import BlockContracts, Claim, TransferLog, transfer
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
+MOST_EVENTLESS = 1000  # contracts of a development chain that are looked at together for tokens
 
 Batch = Sequence[BlockContracts]
 _Tried = dict[bytes, tuple[int, int]]  # the first and last block of each contract
@@ -34,6 +35,8 @@ class ContractInspector:
         self._contracts: dict[bytes, state.InspectedContract] = {}
         # The last block of the batch of a finding, by its contract.
         self._inspected_at: dict[bytes, int] = {}
+        self._without_token: dict[bytes, bytes] = {}  # hashes of code that was looked at
+        self._after = b""  # the contract up to which they were looked at
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> state.ContractFindings:
@@ -157,6 +160,35 @@ class ContractInspector:
                 if pool is not None and pool.block_number <= block.number:
                     trade = events.trade(swap, pool.token0, pool.token1)
                     findings.trades.append(state.PoolTrade(block.number, row, pool.dex, trade))
+
+    def eventless_tokens(self, head: state.BlockId) -> state.ContractFindings:
+        """Return contracts as tokens that answer as such at the head, without any event of theirs:
+        on a development chain their balances need none, as after anvil_setCode, and on its fork
+        their transfers are older than the index. Raises NodeError."""
+        findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
+        rows = self._database.rows(
+            "indexer/contracts_list_without_token", after=self._after, limit=MOST_EVENTLESS
+        )
+        contracts = {bytes(address): bytes(code_hash) for address, code_hash in rows}
+        known, is_last = self._without_token, len(contracts) < MOST_EVENTLESS
+        unread = [a for a, code_hash in contracts.items() if known.get(a) != code_hash]
+        addresses = {*unread[:TOKENS_AT_ONCE]}
+        if len(unread) == len(addresses):  # the next time goes on after these, or begins anew
+            self._after = b"" if is_last else max(contracts)
+        self._load_contracts(addresses)
+        answers = self._metadata_at(dict.fromkeys(addresses, head), state.MOST_CALL_GAS)
+        for address, metadata in answers.items():
+            type_ = metadata.interface or "BEP20"
+            # What returns zeros to any call is none; after anvil_setCode a symbol may be empty.
+            is_fungible = metadata.is_fungible and (metadata.symbol or metadata.decimals)
+            if metadata.interface or is_fungible:
+                since, shape = (head.number, 0), events.SHAPES[type_]
+                token = self._new_token(address, since, shape, metadata, has_labels=False)
+                findings.tokens.append(token)
+        if len(known) > MAX_CONTRACTS:
+            known.clear()
+        known |= {address: contracts[address] for address in addresses}
+        return findings
 
     def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the addresses that are not known as a token, a wrapper or a pool."""

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from scan.database.connection import Database
-from scan.ethereum import served_chain
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError, RpcError
 from scan.indexer import block_rows, block_source, writer
@@ -28,8 +27,16 @@ class ForkFinder:
     """Compares the indexed chain with the node's, by block hashes."""
 
     def __init__(
-        self, source: block_source.BlockSource, database: Database, start_block: int, finality: int
+        self,
+        source: block_source.BlockSource,
+        database: Database,
+        start_block: int,
+        finality: int,
+        *,
+        is_development: bool,
     ) -> None:
+        """Of a chain that `is_development`, blocks may be taken back beyond `finality`."""
+        self._is_development = is_development
         self._source = source
         self._database = database
         self._start_block = start_block
@@ -83,8 +90,7 @@ class ForkFinder:
         # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
         lowest = max(self._start_block - 1, oldest - 1)
-        is_development = self._source.chain_id() in served_chain.DEVELOPMENT_CHAINS
-        if not (is_development and self._is_turned_back(node_head)):
+        if not (self._is_development and self._is_turned_back(node_head)):
             lowest = max(lowest, head.number - self._finality)
         differs, step = min(head.number, max(node_head + 1, self._start_block)), 1
         same = max(differs - step, lowest)

@@ -254,6 +254,13 @@ class Writer:
             for name, parameters in statements:
                 tx.defer(name, **parameters)
 
+    def store_contracts(self, head: IndexedHead, findings: ContractFindings) -> None:
+        """Store what was read of contracts at the head."""
+        with self._locked_transaction(head) as tx:
+            copy_contracts(tx, findings)
+            addresses = [token.address for token in findings.tokens]
+            tx.defer("indexer/tokens_mark_changed", addresses=addresses, compared=False)
+
     @contextmanager
     def _locked_transaction(
         self, head: IndexedHead | None, *, prepared: bool = False

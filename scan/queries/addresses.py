@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.contracts.account_state import state_of
-from scan.errors import HistoryUnavailable, UpstreamFailed
+from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances, blocks, cursors
-from scan.queries.contracts import IndexedCreation, creation_of
+from scan.queries.contracts import IndexedCreation, creation_of, get_or_index
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -29,6 +29,7 @@ KNOWN_ADDRESSES: dict[str, str] = orjson.loads(
     Path(__file__).with_name("known_addresses.json").read_bytes()
 )
 UNREAD = "The node does not respond, and this balance has not been read yet."
+NOT_BEGUN = "No block is indexed yet; the index of a fork begins with the first block after it."
 
 
 class KnownBalance(NamedTuple):
@@ -44,10 +45,13 @@ class Balance(NamedTuple):
     known: KnownBalance | None
     is_contract: bool
     is_current: bool = False  # whether it is the newest block's
+    has_block: bool = True  # whether any is indexed, after which it could be read
 
     def required(self, least_block: int = 0) -> KnownBalance:
         """Return the balance; raises UpstreamFailed where none of `least_block` or later is
-        known."""
+        known, Unavailable before the first block."""
+        if not self.has_block:
+            raise Unavailable(NOT_BEGUN)
         if self.known is None or self.known.block < least_block:
             raise UpstreamFailed(UNREAD)
         return self.known
@@ -100,13 +104,13 @@ def at_head(
     balances = []
     for address, balance in zip(addresses, indexed, strict=True):
         state = states.get(address)
-        balance_read, is_contract, is_current = balance
+        balance_read, is_contract, is_current, _ = balance
         if head is not None and state is not None:
             balance_read = KnownBalance(str(state.balance), head.number)
             is_contract, is_current = state.is_contract, True
         elif head is not None and balance_read is not None and is_current:
             balance_read = balance_read._replace(block=head.number)
-        balances.append(Balance(balance_read, is_contract, is_current))
+        balances.append(Balance(balance_read, is_contract, is_current, head is not None))
     return balances
 
 
@@ -144,7 +148,7 @@ def tokens_held(
         most_compared=balances.MOST_HELD,
     )
     *row, inconsistent = read_page(**balances.held(reader, address, tokens=()))
-    if inconsistent:
+    if inconsistent and not reader.is_development:  # of which all are read
         *row, _ = read_page(**balances.held(reader, address, tokens=inconsistent))
     return balances.completed(reader, Page.keyed(traversal, row), holder=address)
 
@@ -219,7 +223,10 @@ def get(
     head, creation = BlockId.of(*row[11:13]), creation_of(*row[13:])
     reader.keep(blocks.newest, head)
     if block is None:
-        [balance] = at_head(reader, [address], [stored_balance(*stored)], head)
+        indexed = stored_balance(*stored)
+        [balance] = at_head(reader, [address], [indexed], head)
+        if reader.is_development and balance.is_contract and not indexed.is_contract:
+            get_or_index(reader, address, ["code"])
     else:
         balance = at_block(reader, address, block)
     seen = count or 0, label, first_seen, last_seen, recent

@@ -4,6 +4,10 @@ Some mint, burn, rebase or take a fee without an event, and what holders of othe
 first block of an index that begins late is in no row. Their balances are read from the node. Where
 it does not give one, the record says that it is a sum of events, and so does a header (`notes` of
 the Reader), also in forms whose records have no field for it.
+
+The state of a development node changes without any event: there, all supplies, balances and owners
+are read, of the addresses that blocks or the node name, and an address that neither names is in no
+list of holders.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +25,8 @@ from scan.queries.reader import Reader
 MOST_READ = 300  # of one page; further balances are marked
 MOST_HELD = 1_000  # by an address, that are looked through for such tokens
 LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
+MOST_CHANGEABLE = 200  # tokens, and holders, of a development node that are read without an event
+MOST_RANKED = LARGEST + SMALLEST + 1 + MOST_CHANGEABLE
 MARK = '"inconsistentSince":'
 INCONSISTENT = "X-Scan-Inconsistent-Since"
 
@@ -46,29 +52,51 @@ class Ranking(NamedTuple):
     largest: int
 
 
+class Changeable(NamedTuple):
+    """The tokens and holders whose balances a development node may have changed, the newest
+    first."""
+
+    tokens: Sequence[bytes]
+    holders: Sequence[bytes]
+
+
+def _changeable(reader: Reader) -> Changeable:
+    """Return what the index names, and the node's own accounts; nothing of other nodes."""
+    if not reader.is_development:
+        return Changeable((), ())
+    tokens, holders = reader.row("queries/balances_list_changeable", most=MOST_CHANGEABLE)
+    accounts = reader.sources.account_states.of_node(reader.node)
+    named = dict.fromkeys([*map(bytes, accounts), *map(bytes, holders or ())])
+    return Changeable([*map(bytes, tokens or ())], [*named][:MOST_CHANGEABLE])
+
+
 def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
     """Set the supply at the newest block, and its block, of those tokens whose events do not add
     up, where they return one; and `balancesSince` of those that are older than the index: the block
-    that the holders are known from. Nobody knows whether the events of these add up."""
-    marked = [record for record in records if record.get("inconsistentSince") is not None]
+    that the holders are known from. Nobody knows whether the events of these add up. Of a
+    development node, all supplies are read."""
+    is_any = reader.is_development
+    marked = [r for r in records if is_any or r.get("inconsistentSince") is not None]
     _, head = _inconsistent(reader, [_bytes(record["address"]) for record in marked])
     views = [(_bytes(record["address"]), token_metadata.TOTAL_SUPPLY) for record in marked]
     supplies = _words(reader, views, head)
     for record, view in zip(marked, views, strict=True):
-        if record["inconsistentSince"] <= reader.first_block:
-            since = record["balancesSince"] = record.pop("inconsistentSince")
-            reader.notes["X-Scan-Balances-Since"] = since
+        since: int | None = record.get("inconsistentSince")
+        older = since if since is not None and since <= reader.first_block else None
+        if older is not None:
+            record["balancesSince"] = reader.notes["X-Scan-Balances-Since"] = older
+            del record["inconsistentSince"]
             if "eventsConsistent" in record:
                 record["eventsConsistent"] = True
-        elif head is not None and view in supplies:
+        if head is not None and view in supplies and (is_any or older is None):
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
-        elif record["supplyBlock"] is None:
-            reader.notes[INCONSISTENT] = record["inconsistentSince"]
+        elif record["supplyBlock"] is None and since is not None and older is None:
+            reader.notes[INCONSISTENT] = since
 
 
 def marked(reader: Reader, text: str) -> str:
     """Return the JSON text of a token, or of several, as mark_tokens() has them."""
-    if MARK not in text:
+    if MARK not in text and not reader.is_development:
         return text
     tokens = orjson.loads(text)
     mark_tokens(reader, tokens if isinstance(tokens, list) else [tokens])
@@ -82,8 +110,11 @@ def held(
     tokens: Sequence[bytes] | None = None,
 ) -> Read:
     """Return what an address holds of such `tokens` after a block, by default the newest, as
-    parameters, as far as it is given; by default of those among the first MOST_HELD."""
-    if tokens is None:
+    parameters, as far as it is given; by default of those among the first MOST_HELD. Of a
+    development node, of any of its tokens."""
+    if reader.is_development:
+        tokens = reader.once(_changeable).tokens
+    elif tokens is None:
         (tokens,) = reader.row(
             "queries/addresses_list_inconsistent", address=address, most_compared=MOST_HELD
         )
@@ -168,8 +199,10 @@ def correct_owners(reader: Reader, records: Sequence[Record], token: bytes) -> N
     """Set the owners of items of such a BEP721 to those by ownerOf() at the newest block, with
     `ownerBlock`; others are the last recipients, with `inconsistentSince`."""
     since_of, head = _inconsistent(reader, [token] if records else [])
-    if (since := since_of.get(token, 0)) > reader.first_block and head is not None:
-        for record in read_owners(reader, records, token, head):
+    is_marked = (since := since_of.get(token, 0)) > reader.first_block
+    if (is_marked or reader.is_development) and head is not None:
+        unread = read_owners(reader, records, token, head)
+        for record in unread if is_marked else ():
             record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
 
 
@@ -192,15 +225,17 @@ def read_owners(
     return unread
 
 
-def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
-    """Return the largest holders of a token whose events do not add up `since` a block, by its own
-    answers; those without one follow, by events. None where it gives none, or the node fails."""
+def ranking(reader: Reader, token: bytes, since: int | None) -> Ranking | None:
+    """Return the largest holders of a token whose events do not add up `since` a block, or of a
+    development node's, by its own answers; those without one follow, by events. None where it gives
+    none, or the node fails."""
     bounds = reader.sources.get(RankingBounds)
     holders, sums, count = reader.row(
         "queries/tokens_list_candidates",
         address=token,
         largest=bounds.largest,
         smallest=bounds.smallest,
+        others=[*reader.once(_changeable).holders],
     )
     by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
     balances, head = read(reader, [(token, holder) for holder in by_events])
@@ -209,11 +244,13 @@ def ranking(reader: Reader, token: bytes, since: int) -> Ranking | None:
         return None
     answered = {holder: n for (_, holder), n in balances.items()}
     unread = {holder: n for holder, n in by_events.items() if holder not in answered}
+    is_older = since is not None and since <= reader.first_block
+    of_events = {"balancesSince" if is_older else "inconsistentSince": since} if since else {}
     records = [
         {"address": holder, "balance": str(n), **mark}
         for sums, mark in (
             (answered, {"balanceBlock": head.number, "unproven": ["balance"]}),
-            (unread, {"inconsistentSince": since}),
+            (unread, of_events),
         )
         for n, holder in sorted(((n, to_hex(h)) for h, n in sums.items() if n > 0), reverse=True)
     ]
@@ -228,7 +265,7 @@ def read(
     if block is None:
         _, block = _inconsistent(reader, [token for token, _ in pairs])
     views = {(token, token_metadata.balance_of(holder)): (token, holder) for token, holder in pairs}
-    balances = _words(reader, [*views][: LARGEST + SMALLEST + 1], block)
+    balances = _words(reader, [*views][:MOST_RANKED], block)
     return {views[view]: balance for view, balance in balances.items()}, block
 
 

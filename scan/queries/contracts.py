@@ -120,7 +120,13 @@ def get_or_index(
     reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> Contract:
     """Return a contract as get() does, for requests that are about it: one that no block showed is
-    read from the node and indexed."""
+    read from the node and indexed. A development node may have another code than is indexed: it is
+    read."""
+    head = reader.once(blocks.newest) if reader.is_development else None
+    if head is not None:
+        states = reader.sources.account_states.all_at(reader.node, [address], head)
+        codes = {address: state.code_hash for address, state in states.items()}
+        reader.sources.replaced_codes.note(codes, head.number)
     contract = get(reader, address, columns)
     if contract.code_hash is None:
         reader.do_not_cache()  # another block may have it

@@ -15,7 +15,7 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, filter_values, filtered_pages
+from scan.queries import balances, contracts, filter_values, filtered_pages
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, SORTED_TEXT, Kind, ordinal_at
 from scan.queries.cursors import Value as Cursor
 from scan.queries.filter_values import Value
@@ -119,10 +119,13 @@ def listing(arguments: Mapping[str, str]) -> TokenListing:
 
 
 def get(reader: Reader, address: bytes) -> str:
-    """Return the token's record as JSON text; raises NotFound."""
+    """Return the token's record as JSON text; raises NotFound. A development node's contract that
+    nothing has called is indexed by this, and shown as a token shortly after."""
     record: str | None
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
+        if reader.is_development:
+            contracts.get_or_index(reader, address, ["code"])
         raise NotFound(UNKNOWN)
     return balances.marked(reader, record)
 
@@ -130,7 +133,7 @@ def get(reader: Reader, address: bytes) -> str:
 def detail(reader: Reader, address: bytes) -> str:
     """Return the record as get() does, but with as many holders as their list has."""
     record = get(reader, address)
-    if balances.MARK not in record:
+    if balances.MARK not in record and not reader.is_development:
         return record
     token = orjson.loads(record)
     return orjson.dumps({**token, "holderCount": holder_count(reader, address)}).decode()
@@ -185,8 +188,9 @@ def type_of(reader: Reader, address: bytes) -> str | None:
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
-    Where its events do not add up, these are first those of balances.ranking(); the cursor of such
-    a page has its end, beside the zero address, which is no holder."""
+    Where its events do not add up, or of a development node, these are first those of
+    balances.ranking(); the cursor of such a page has its end, beside the zero address, which is no
+    holder."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after = traversal.position(2)
     if after[1] == ZERO_ADDRESS:
@@ -209,7 +213,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
 
     page, since = by_events(window.limit, window.offset)
     ranking = None
-    if since is not None and since > reader.first_block:
+    if reader.is_development or (since is not None and since > reader.first_block):
         ranking = balances.ranking(reader, address, since)
     if ranking is None:
         if since is None and not reader.is_development:

@@ -39,6 +39,9 @@ WITH bound AS MATERIALIZED (
         FROM token_transfers x
         WHERE x.from_address = %(address)s AND x.to_address <> x.from_address
             AND x.ordinal >= (SELECT ordinal FROM bound) AND %(is_from_end)s
+        UNION ALL
+        SELECT r.token_address, 0
+        FROM unnest(%(read_tokens)s::bytea[]) AS r (token_address)
     ) AS moved
     WHERE %(address)s <> '\x0000000000000000000000000000000000000000'::bytea
     GROUP BY token_address

@@ -1,6 +1,6 @@
 -- Those who may be the largest holders of a token whose events do not add up: the largest and the smallest by
--- events, and itself.
--- params: address bytea, largest integer, smallest integer
+-- events, itself, and others who may have a balance without any event.
+-- params: address bytea, largest integer, smallest integer, others bytea[]
 -- literals: none
 -- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, and how
 --   many hold something by events
@@ -25,4 +25,8 @@ FROM (
     )
     UNION ALL
     SELECT u.token_address, 0 FROM unnamed_holder(%(address)s) u
+    UNION ALL
+    SELECT o.address, 0
+    FROM unnest(%(others)s::bytea[]) AS o (address)
+    WHERE NOT EXISTS (SELECT FROM token_holders h WHERE h.holder = o.address AND h.token_address = %(address)s)
 ) AS h;

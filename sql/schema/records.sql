@@ -328,14 +328,17 @@ CREATE OR REPLACE FUNCTION read_or(
 RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN coalesce(read_balances[array_position(read_tokens, token)], summed);
 
--- What an address holds of tokens: of those that were read what was read, of others by events.
+-- What an address holds of tokens: of those that were read what was read, also without an event, of others by events.
 CREATE OR REPLACE FUNCTION held_by(address bytea, read_tokens bytea[], read_balances numeric[])
 RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
     SELECT m.token_address, read_or(m.token_address, m.balance, read_tokens, read_balances)
     FROM (
         SELECT h.token_address, h.balance FROM token_holders h WHERE h.holder = address
         UNION ALL
-        SELECT u.token_address, u.balance FROM unnamed_holder(address) u
+        SELECT r.token_address, 0
+        FROM unnest(read_tokens) AS r (token_address)
+        WHERE NOT EXISTS (
+            SELECT FROM token_holders h WHERE h.holder = address AND h.token_address = r.token_address)
     ) AS m
     WHERE read_or(m.token_address, m.balance, read_tokens, read_balances) > 0
 $$;

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS chain (
     start_block bigint NOT NULL,
     -- The block after which a development node's own blocks begin, where it forks the chain; else null.
     fork_block bigint,
+    is_development boolean NOT NULL DEFAULT false, -- whether the node says that it is anvil's or Hardhat's
     token_count bigint NOT NULL DEFAULT 0,
     version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
     -- Which logs are stored, from the first block on: those of topics in event_topics where standard.

@@ -34,7 +34,7 @@ def chain(url):
     """Its last block has the transaction that a test is about."""
     database = Database(url, statement_timeout_ms=0)
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0}
-    stored |= {"fork_block": None, "stored_logs": None}
+    stored |= {"fork_block": None, "is_development": False, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
     yield made_blocks.Chain(database)
     database.close()

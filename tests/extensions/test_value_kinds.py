@@ -112,7 +112,7 @@ REASONS = {
 
 def test_records_name_the_fields_that_a_reason_is_about(database_url, database, chain):
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0}
-    stored |= {"fork_block": None, "stored_logs": None}
+    stored |= {"fork_block": None, "is_development": False, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
     blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
     chain.append([Move(ALICE, BOB, fields={"gas_limit": 21_000}), Move(BOB, ALICE, fields=blob)])

@@ -4,6 +4,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.indexer import contract_inspection
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -16,8 +17,11 @@ FORKED_AT = 250
 def forked():
     """The node of a chain with 300 blocks, which others fork."""
     with Anvil("--chain-id", "1") as node:
-        node.deploy(node.accounts[0], "Coin", "Old", "OLD", 18)
-        node.call("anvil_mine", hex(299), hex(12))
+        coin = node.deploy(node.accounts[0], "Coin", "Old", "OLD", 18)
+        node.transact(node.accounts[0], coin, "mint", node.accounts[1], 70)
+        node.mine()
+        node.call("anvil_mine", hex(298), hex(12))
+        node.coin = coin
         yield node
 
 
@@ -123,7 +127,7 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
         assert first_blocks(database_url) == [(0, 2)]
 
 
-SENDER, NOBODY = "0x" + 40 * "7", "0x" + 40 * "6"
+SENDER, NOBODY, CODED, SEEN = (f"0x{40 * digit}" for digit in "7653")
 
 
 @pytest.mark.parametrize(
@@ -166,30 +170,188 @@ def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_ur
         assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
 
 
+def slot_of(n, *key):
+    """The slot of the contract's n-th variable, or of a mapping's key: its type and itself."""
+    if not key:
+        return f"0x{n:064x}"
+    return f"0x{keccak(encode([key[0], 'uint256'], [key[1], n])).hex()}"
+
+
+def variable_with(node, contract, value, *key):
+    """The number of the variable that has a value."""
+    return next(
+        n
+        for n in range(20)
+        if int(node.call("eth_getStorageAt", contract.address, slot_of(n, *key), "latest"), 16)
+        == value
+    )
+
+
 def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, database_url):
-    """anvil_setStorageAt, without a transfer: of a token of the fork, and of one of its chain."""
+    """anvil_setStorageAt, without a transfer: of one who has some, of an account of the node that
+    no block names, and of an address that nothing names; and of the supply."""
     with fork(forked, "--chain-id", "31337") as node, Indexing(database_url, node.url) as indexing:
-        one, two = node.accounts[:2]
+        one, two, *_, last = node.accounts
         coin = node.deploy(one, "Coin", "New", "NEW", 18)
         node.transact(one, coin, "mint", two, 7)
         node.mine()
         indexing.wait_for(node.head())
         client = indexing.client(development_node="auto")
-        paths = f"addresses/{two}/tokens", f"tokens/{coin.address}/holders"
 
-        def shown():
-            for path, key in zip(paths, ("tokens", "holders"), strict=True):
-                [record] = client.get(f"/api/v1/{path}").json[key]
+        def store(value, n, *key):
+            value = f"0x{value:064x}"
+            node.call("anvil_setStorageAt", coin.address, slot_of(n, *key), value)
+
+        def records(path, key):
+            found = client.get(f"/api/v1/{path}").json
+            assert {"total", key} <= {*found["unproven"]} and found["total"] == len(found[key])
+            for record in found[key]:
                 assert "balance" in record["unproven"] and record["balanceBlock"] == node.head()
-                yield record["balance"]
+            return found[key]
 
-        assert [*shown()] == ["7", "7"]
-        slot = next(
-            slot
-            for slot in (keccak(encode(["address", "uint256"], [two, n])) for n in range(20))
-            if int(node.call("eth_getStorageAt", coin.address, f"0x{slot.hex()}", "latest"), 16)
-            == 7
-        )
-        node.call("anvil_setStorageAt", coin.address, f"0x{slot.hex()}", f"0x{5:064x}")
-        assert [*shown()] == ["5", "5"]
-        assert "000000005" in client.get(f"/token/{coin.address}?tab=holders").text
+        def held(address):
+            return [r["balance"] for r in records(f"addresses/{address}/tokens", "tokens")]
+
+        def holders():
+            found = records(f"tokens/{coin.address}/holders", "holders")
+            return [(record["address"], record["balance"]) for record in found]
+
+        assert held(two) == ["7"] and holders() == [(two.lower(), "7")]
+        assert held(last) == held(NOBODY) == []
+        balances = variable_with(node, coin, 7, "address", two)
+        for holder, value in ((two, 5), (last, 9), (NOBODY, 6)):
+            store(value, balances, "address", holder)
+            assert held(holder) == [str(value)]
+        assert holders() == [(last.lower(), "9"), (two.lower(), "5")]
+        store(99, variable_with(node, coin, 7))
+        [listed] = client.get("/api/v1/tokens").json["tokens"]
+        token = client.get(f"/api/v1/tokens/{coin.address}").json
+        for record in (listed, token):
+            assert (record["totalSupply"], record["supplyBlock"]) == ("99", node.head())
+        assert token["holderCount"] == 2
+        page = client.get(f"/token/{coin.address}?tab=holders").text
+        assert '<data value="99">' in page and "000000009" in page and "is not listed" in page
+        node.transact(one, coin, "mint", NOBODY, 1)
+        node.mine()
+        indexing.wait_for(node.head())
+        assert [balance for _, balance in holders()] == ["9", "7", "5"]
+
+
+def test_an_item_s_owner_that_changes_in_storage_is_shown_at_once(forked, database_url):
+    with fork(forked) as node, Indexing(database_url, node.url) as indexing:
+        one, two = node.accounts[:2]
+        items = node.deploy(one, "Collectible", "Items", "ITM")
+        node.transact(one, items, "mint", one, 1)
+        node.mine()
+        indexing.wait_for(node.head())
+        client = indexing.client(development_node="auto")
+
+        def owners():
+            [listed] = client.get(f"/api/v1/tokens/{items.address}/items").json["items"]
+            item = client.get(f"/api/v1/tokens/{items.address}/items/1").json
+            return {listed["owner"], item["owner"], item["owners"][0]["address"]}
+
+        assert owners() == {one.lower()}
+        owned = slot_of(variable_with(node, items, int(one, 16), "uint256", 1), "uint256", 1)
+        node.call("anvil_setStorageAt", items.address, owned, f"0x{int(two, 16):064x}")
+        assert owners() == {two.lower()}
+
+
+def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database_url):
+    """Without an event of its own since the fork; also anew, after the block is taken back."""
+    with (
+        fork(forked) as node,
+        Indexing(database_url, node.url, development_node="auto") as indexing,
+    ):
+        one, two, three = node.accounts[:3]
+        coin, client = forked.coin, indexing.client()
+        address = client.get(f"/api/v1/addresses/{coin.address}")
+        assert address.status_code == 503 and "No block is indexed yet" in address.text
+        assert "no block is indexed yet" in client.get(f"/address/{coin.address}").text
+        node.mine()
+        snapshot, path = node.snapshot(), f"/api/v1/tokens/{coin.address}"
+        for _ in range(2):
+            called = node.transact(three, coin, "balanceOf", two)
+            failed = node.transact(three, coin, "transfer", one, 5)
+            node.mine()
+            indexing.wait_for(node.head())
+            serving.wait_until(lambda: client.get(path).status_code == 200)
+            indexing.wait_for(node.head())
+            token = client.get(path).json
+            assert (token["name"], token["symbol"], token["decimals"]) == ("Old", "OLD", 18)
+            assert (token["totalSupply"], token["holderCount"]) == ("70", 1)
+            assert token["balancesSince"] == FORKED_AT + 1
+            assert [t["symbol"] for t in client.get("/api/v1/tokens").json["tokens"]] == ["OLD"]
+            [found] = client.get("/api/v1/search?q=old").json["results"]
+            assert (found["type"], found["value"]) == ("token", coin.address)
+            [holder] = client.get(f"{path}/holders").json["holders"]
+            assert (holder["address"], holder["balance"]) == (two.lower(), "70")
+            summary = client.get(f"/api/v1/transactions/{called}").json["summary"]["text"]
+            assert summary.startswith("Called balanceOf of “Old”")
+            assert "OLD</" in client.get(f"/tx/{failed}").text  # an amount of its error
+            assert "Old" in client.get(f"/address/{coin.address}").text
+            node.revert(snapshot)
+            indexing.wait_for(node.head())
+            assert client.get("/api/v1/tokens").json["tokens"] == []
+            snapshot = node.snapshot()
+        sent = node.transact(two, coin, "transfer", one, 5)
+        node.mine()
+        indexing.wait_for(node.head())
+        holders = client.get(f"{path}/holders").json["holders"]
+        assert [h["balance"] for h in holders] == ["65", "5"]
+        assert client.get(path).json["transferCount"] == 1
+        summary = client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+        assert summary.startswith("Sent ")
+
+
+def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(
+    anvil, database_url, monkeypatch
+):
+    """As of anvil_setCode, or older than a fork: a token is shown as one. Contracts are looked at
+    one after the other."""
+    monkeypatch.setattr(contract_inspection, "MOST_EVENTLESS", 1)
+    with Indexing(database_url, anvil.url, development_node="auto") as indexing:
+        one = anvil.accounts[0]
+        coin = anvil.deploy(one, "Coin", "New", "NEW", 6)
+        anvil.mine()
+        code = anvil.call("eth_getCode", coin.address, "latest")
+        for address in (CODED, SEEN):
+            anvil.call("anvil_setCode", address, code)
+        indexing.wait_for(anvil.head())
+        client = indexing.client()
+        assert client.get(f"/address/{SEEN}").status_code == 200
+        for address in (CODED, SEEN):
+            path = f"/api/v1/tokens/{address}"
+            serving.wait_until(lambda path=path: client.get(path).status_code == 200)
+            assert client.get(path).json["totalSupply"] == "0"
+
+
+def test_a_development_node_is_one_under_any_chain_s_id(database_url):
+    """What it changes without a block is shown at once, and blocks are taken back beyond
+    SCAN_FINALITY."""
+    with (
+        Anvil("--chain-id", "4242") as node,
+        Indexing(database_url, node.url, finality=2) as indexing,
+    ):
+        coin = node.deploy(node.accounts[0], "Coin", "New", "NEW", 18)
+        snapshot, head = node.snapshot(), node.head()
+        node.mine(6)
+        indexing.wait_for(head + 6)
+        client = indexing.client(development_node="auto")
+        path = f"/api/v1/addresses/{NOBODY}"
+        for value in (123, 456):
+            node.call("anvil_setBalance", NOBODY, hex(value))
+            assert client.get(path).json["balance"] == str(value)
+        indexed = node.call("eth_getCode", coin.address, "latest")
+        for code, said in (
+            (indexed, "is not verified"),
+            ("0x6001600055", "another code"),
+            ("0x", "No contract is indexed"),
+            (indexed, "is not verified"),
+        ):
+            node.call("anvil_setCode", coin.address, code)
+            assert said in client.get(f"/api/v1/contracts/{coin.address}").json["error"]
+            record = client.get(f"/api/v1/addresses/{coin.address}").json
+            assert record["isContract"] is (code != "0x")
+        node.revert(snapshot)
+        indexing.wait_for(head)

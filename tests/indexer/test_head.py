@@ -137,11 +137,19 @@ def test_blocks_that_the_database_lost_are_indexed_again(
         assert digest(database_url) == fresh_digest(postgres, template, node)
 
 
-@pytest.mark.parametrize(("chain_id", "seconds"), [("31337", 0.1), ("5", 0.4)])
+OF_DEVELOPMENT = {"hardhat_metadata", "anvil_nodeInfo"}
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "refused", "seconds"),
+    [("31337", OF_DEVELOPMENT, 0.1), ("5", {"hardhat_metadata"}, 0.1), ("5", OF_DEVELOPMENT, 0.4)],
+)
 def test_blocks_of_a_developers_own_node_are_looked_for_more_often(
-    database, database_url, chain_id, seconds
+    database, database_url, chain_id, refused, seconds
 ):
-    with Anvil("--chain-id", chain_id) as node:
+    """By the chain's id, or by what the node says to be."""
+    fault = faulty_node.refuse(lambda call: call["method"] in refused)
+    with Anvil("--chain-id", chain_id) as anvil, FaultyNode(anvil.url, fault) as node:
         settings = settings_for(database_url, node.url)
         indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
         while not (wait := indexer.step()):

@@ -9,7 +9,14 @@ def runner(core: Services) -> list[JobRunner]:
     return [JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs))]
 
 
-HOOKS = (
-    Service(make=lambda core: VerificationJobs(core.writes, core.waiting_threads)),
-    Worker(threads=runner),
-)
+def jobs(core: Services) -> VerificationJobs:
+    sources = core.sources
+
+    def index(address: bytes, client: str) -> bool:
+        node = sources.gateway.session(client)
+        return sources.replaced_codes.index_at_newest(node, address)
+
+    return VerificationJobs(core.writes, core.waiting_threads, index)
+
+
+HOOKS = (Service(make=jobs), Worker(threads=runner))

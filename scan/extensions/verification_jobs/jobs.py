@@ -94,9 +94,17 @@ def that_gives_way(jobs: Sequence[UnfinishedJob], client: str) -> UnfinishedJob 
 class VerificationJobs:
     """The jobs of one database; `changed` is notified when this process adds or ends a job."""
 
-    def __init__(self, database: Database, waiting_threads: WaitingThreads) -> None:
+    def __init__(
+        self,
+        database: Database,
+        waiting_threads: WaitingThreads,
+        index: Callable[[bytes, str], bool] = lambda address, client: False,
+    ) -> None:
+        """`index` indexes a contract that no block showed, for a client, and returns whether there
+        is one."""
         self._database = database
         self._waiting_threads = waiting_threads
+        self._index = index
         self.changed = threading.Condition()
 
     def submit(
@@ -197,7 +205,9 @@ class VerificationJobs:
                 return self._is_contract(address)
             return False
 
-        if not is_indexed() and not self._wait_until(is_indexed, client, wait_s):
+        if is_indexed() or self._index(address, client):
+            return
+        if not self._wait_until(is_indexed, client, wait_s):
             self._is_contract(address)
 
     def _is_contract(self, address: bytes) -> bool:

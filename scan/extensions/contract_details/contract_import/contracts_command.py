@@ -122,7 +122,9 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
         name = source.name if source else f"file {Path(options.input).name}"
-        contracts = importer.ContractImport(importer.make_verifier(settings, database), name)
+        verifier = importer.make_verifier(settings, database)
+        index = importer.make_index(settings, database)
+        contracts = importer.ContractImport(verifier, name, index)
         if options.again:
             contracts.forget()
         try:

@@ -21,7 +21,7 @@ import orjson
 from scan import parameters
 from scan.cached_values import json_decoder
 from scan.concurrency.waiting_threads import WaitingThreads
-from scan.contracts.account_state import node_of_index
+from scan.contracts.account_state import ReplacedCodes, node_of_index
 from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.errors import (
@@ -79,20 +79,37 @@ class Uncounted(StoredBytes):
 
 def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
-    gateway = NodeGateway(node_of_index(settings), WaitingThreads())
-    creations = CreationReader(database, gateway, TransactionContents(database), settings.traces)
+    contents = TransactionContents(database)
+    creations = CreationReader(database, _gateway(settings), contents, settings.traces)
     return Verifier(
         database, creations, CompilerStore(settings), CompilerPlaces(), Uncounted(database, 0)
     )
 
 
+def make_index(settings: Settings, database: Database) -> Callable[[bytes], bool]:
+    """Return what indexes contracts that are older than an index that begins late, as on a fork;
+    one that begins with its chain has them."""
+    if not database.value("indexer/chain_get_first_block"):
+        return lambda address: False
+    codes, gateway = ReplacedCodes(database, database), _gateway(settings)
+    return lambda address: codes.index_at_newest(gateway.session(CLIENT), address)
+
+
+def _gateway(settings: Settings) -> NodeGateway:
+    return NodeGateway(node_of_index(settings), WaitingThreads())
+
+
 class ContractImport:
     """An import from one source."""
 
-    def __init__(self, verifier: Verifier, name: str) -> None:
+    def __init__(
+        self, verifier: Verifier, name: str, index: Callable[[bytes], bool] = lambda address: False
+    ) -> None:
+        """`index` indexes a contract that no block showed, and returns whether there is one."""
         self._verifier = verifier
         self._database = verifier.database
         self._name = name
+        self._index = index
 
     def forget(self) -> None:
         """Delete the stored answers for contracts that were not verified, so that they are asked
@@ -148,7 +165,12 @@ class ContractImport:
 
     def _answer(self, address: bytes, read: Read) -> Answer:
         try:
-            code_hash = indexed_contract(self._database, address).code_hash
+            try:
+                contract = indexed_contract(self._database, address)
+            except NotFound:
+                if not self._index(address):
+                    raise
+                contract = indexed_contract(self._database, address)
         except (NotFound, VerificationFailed) as error:
             return Answer(address, NOT_INDEXED, reason=error.message)
         try:
@@ -157,7 +179,7 @@ class ContractImport:
             answer = Answer(address, DIFFERENT, reason=error.message)
         else:
             answer = Answer(address, ABSENT) if record is None else self._compared(address, record)
-        self._store(answer, code_hash)
+        self._store(answer, contract.code_hash)
         return answer
 
     def _compared(self, address: bytes, record: source_records.Record) -> Answer:

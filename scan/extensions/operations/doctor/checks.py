@@ -207,7 +207,7 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Findi
     fixed = database.value("indexer/chain_get_first_block") if database is not None else None
     first = settings.start_block if fixed is None else fixed
     if first is None:
-        forked = development_nodes.forked_block(node)
+        forked = development_nodes.kind_of(node).forked_block
         first = 0 if forked is None else forked + 1
     advice = ADVICE_EMPTY if fixed is None else ADVICE_BEGUN
     yield from _check_history(node, max(first, 1), number, advice, settings)

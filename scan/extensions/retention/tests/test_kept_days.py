@@ -197,7 +197,7 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypa
             (1, "raise SCAN_FINALITY or index anew into an empty database"),
             (10**6, "index anew into an empty database: older rows are not kept"),
         ):
-            finder = ForkFinder(source, database, 0, finality)
+            finder = ForkFinder(source, database, 0, finality, is_development=False)
             with pytest.raises(ForkTooDeep, match=f"if it is right, {advice}$"):
                 finder.find(writer.IndexedHead(number, bytes(32), writer.RowCounts()), number)
 

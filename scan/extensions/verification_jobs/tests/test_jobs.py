@@ -66,6 +66,16 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     assert explorer.contract(address).json["match"] == "full"
 
 
+def test_a_contract_that_no_block_names_is_indexed_by_a_submission(explorer, jobs):
+    """As one that is older than the index, or that anvil_setCode has put there."""
+    unnamed, empty = (f"0x{40 * digit}" for digit in "cd")
+    explorer.anvil.call("anvil_setCode", unnamed, "0x6001600055")
+    with pytest.raises(NotFound):
+        jobs.submit(request(empty), CLIENT)
+    job = jobs.get(jobs.submit(request(unnamed), CLIENT))
+    assert (job.status, job.address.hex()) == ("pending", unnamed[2:])
+
+
 def test_a_job_that_fails_has_a_reason(explorer, jobs, address, monkeypatch):
     """It fails soon: until then it takes one of its client's places."""
     unreachable = Mock(side_effect=compiler_store.NotFetched("its publisher cannot be reached"))
