@@ -1,0 +1,96 @@
+"""Sentences about transactions for messages of webhooks, as pages and the API have them.
+
+They are made beside serving, in the process that delivers: few at once, each once for all events
+and webhooks, and in so much time for a message. What is not known by then is left out.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+
+import orjson
+
+from scan.cached_values import SizedCache, cached_property
+from scan.commands import hooks
+from scan.errors import ScanError
+from scan.extensions.decoding.details import NO_LOGS, details
+from scan.extensions.explanations.transactions import queries
+from scan.hex import data
+from scan.http.process_services import make_services
+from scan.http.services import Services, connect
+from scan.queries import transactions
+from scan.queries.reader import Reader
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+MESSAGE_S = 3.0  # after which none is begun; the node has 6 for one, and a lease lasts 30
+STATEMENT_TIMEOUT_MS = 1000
+CACHE_BYTES = 2 * 1024 * 1024
+ENTRY_BYTES = 400
+CLIENT = "messages"  # as which the node is called
+
+
+class MessageSummaries:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._making = threading.Lock()
+        self._known: SizedCache[str] = SizedCache(CACHE_BYTES)
+
+    @cached_property
+    def _services(self) -> Services:
+        settings = self._settings
+        database = connect(
+            settings, settings.database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS
+        )
+        return make_services(settings, database, database)
+
+    def read(self, blocks: Mapping[str, int]) -> dict[str, str]:
+        """Return the sentences about transactions, given by their hashes with the numbers of their
+        blocks: of those that succeeded, are in these blocks now, and are described in time."""
+        ends_at = time.monotonic() + MESSAGE_S
+        sentences: dict[str, str] = {}
+        for transaction_hash, number in blocks.items():
+            if not self._making.acquire(timeout=max(ends_at - time.monotonic(), 0)):
+                break
+            try:
+                text = self._sentence(transaction_hash, number)
+            except Exception as error:  # the message is sent without the sentence
+                expected = isinstance(error, ScanError)
+                log.log(
+                    logging.INFO if expected else logging.ERROR,
+                    "no sentence about transaction %s: %s",
+                    transaction_hash,
+                    error,
+                    exc_info=not expected,
+                )
+                continue
+            finally:
+                self._making.release()
+            if text is not None:
+                sentences[transaction_hash] = text
+        return sentences
+
+    def _sentence(self, transaction_hash: str, number: int) -> str | None:
+        """Return a sentence, None where there is none. Raises ScanError."""
+        reader = Reader(self._services.sources, CLIENT)
+        try:
+            text = transactions.get(reader, data(transaction_hash, 32))
+            record = text and orjson.loads(text)
+            if not record or record["blockNumber"] != number or not record["status"]:
+                return None
+            key = transaction_hash, record["blockHash"]
+            sentence = self._known.get(key)
+            if sentence is None:
+                of_node = details(reader, record, NO_LOGS)
+                sentence = queries.transaction_sentence(reader, record, of_node, None).text
+                if reader.depends_on_index_alone:
+                    self._known.store(key, sentence, ENTRY_BYTES + len(sentence))
+            return sentence
+        finally:
+            if reader.until_end is not None:
+                reader.until_end.close()
+
+
+HOOKS = hooks.Summaries(make=lambda settings: MessageSummaries(settings).read)
