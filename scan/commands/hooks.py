@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from scan.registry import Part
 from scan.settings import Settings
 
-if TYPE_CHECKING:  # most commands need neither
+if TYPE_CHECKING:  # most commands need no indexer
     from scan.indexer.chain_indexer import BackfillEnd
-    from scan.webhooks import messages
 
 
 class Arguments(Protocol):
@@ -64,10 +63,3 @@ class Indexing(Part, module="indexing"):
 
     run: Callable[[Settings, threading.Event], None]
     """Runs in a thread of the indexer's process until the event is set."""
-
-
-class Summaries(Part, module="message_summaries"):
-    """Sentences about transactions in messages of webhooks."""
-
-    make: Callable[[Settings], messages.Summaries]
-    """Returns what makes them, for a process."""

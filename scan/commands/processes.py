@@ -7,7 +7,7 @@ import gc
 import runpy
 import sys
 import threading
-from functools import cache, partial
+from functools import partial
 
 from scan import registry
 from scan.commands import arguments, hooks, rebuild, startup
@@ -17,7 +17,6 @@ from scan.indexer import chain_indexer, prefetch_process
 from scan.queries import network
 from scan.settings import ROOT, Settings
 from scan.webhooks.dispatcher import Dispatcher
-from scan.webhooks.messages import Summaries
 
 # The time-outs release the lock of an indexer that hangs, so that a stand-by takes over. An indexer
 # that only waited for its node reads its head and takes the lock again.
@@ -73,23 +72,16 @@ def add_deliver(command: argparse.ArgumentParser) -> None:
 
 
 def deliver(settings: Settings, options: argparse.Namespace) -> int:
+    from scan.http.process_services import message_summaries, own_services  # no other needs it
+
     startup.require_database(settings)
     startup.serve_metrics(settings, options.metrics_port)
     startup.prepare_database(settings)
     dispatcher = Dispatcher(
-        settings, coin_symbols=network.OTHER_SYMBOLS, summaries=transaction_summaries(settings)
+        settings,
+        coin_symbols=network.OTHER_SYMBOLS,
+        summaries=message_summaries(lambda: own_services(settings)),
     )
     startup.on_stop_signals(dispatcher.request_stop)
     dispatcher.run()
     return 0
-
-
-def transaction_summaries(settings: Settings) -> Summaries:
-    """Return what makes sentences about transactions, which is imported with the first message."""
-
-    @cache
-    def made() -> Summaries:
-        part = registry.only(hooks.Summaries)
-        return (lambda blocks: {}) if part is None else part.make(settings)
-
-    return lambda blocks: made()(blocks)

@@ -1,5 +1,8 @@
 """The services of a process put together, with those of extensions."""
 
+from collections.abc import Callable
+from functools import cache
+
 from scan import registry
 from scan.accounts.api_keys import ApiKeyLookup, KeyUsage
 from scan.concurrency.waiting_threads import WaitingThreads
@@ -9,8 +12,8 @@ from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
 from scan.ethereum.served_chain import DEVELOPMENT_CHAINS
-from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http import hooks
+from scan.http.services import Services, connect
 from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
 from scan.rate_limits.limiter import make_limiter
 from scan.settings import Settings
@@ -18,6 +21,7 @@ from scan.verification.compiler_run import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.creations import CreationReader
 from scan.verification.verifier import StoredBytes, Verifier
+from scan.webhooks.messages import Summaries
 
 
 def make_services(settings: Settings, writes: Database, reads: Database) -> Services:
@@ -61,6 +65,24 @@ def make_services(settings: Settings, writes: Database, reads: Database) -> Serv
         Verifier(writes, creations, CompilerStore(settings), CompilerPlaces(), StoredBytes(writes)),
         waiting_threads,
     )
-    for part in registry.parts(Service):
+    for part in registry.parts(hooks.Service):
         sources.keep(part.make(services), part.base)
     return services
+
+
+def own_services(settings: Settings) -> Services:
+    """Return the services of a process that serves no requests."""
+    database = connect(settings, settings.database_url)
+    return make_services(settings, database, database)
+
+
+def message_summaries(services: Callable[[], Services]) -> Summaries:
+    """Return what makes sentences about transactions; the extension that does is imported, and
+    `services` is called, with the first message."""
+
+    @cache
+    def made() -> Summaries:
+        part = registry.only(hooks.Summaries)
+        return (lambda blocks: {}) if part is None else part.make(cache(services))
+
+    return lambda blocks: made()(blocks)

@@ -5,46 +5,36 @@ and webhooks, and in so much time for a message. What is not known by then is le
 """
 
 import logging
-import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import orjson
 
-from scan.cached_values import SizedCache, cached_property
-from scan.commands import hooks
+from scan.cached_values import SizedCache
+from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import ScanError
 from scan.extensions.decoding.details import NO_LOGS, details
 from scan.extensions.explanations.transactions import queries
 from scan.hex import data
-from scan.http.process_services import make_services
-from scan.http.services import Services, connect
+from scan.http import hooks
+from scan.http.services import Services
 from scan.queries import transactions
 from scan.queries.reader import Reader
-from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
 MESSAGE_S = 3.0  # after which none is begun; the node has 6 for one, and a lease lasts 30
-STATEMENT_TIMEOUT_MS = 1000
+PLACES = 2
 CACHE_BYTES = 2 * 1024 * 1024
 ENTRY_BYTES = 400
 CLIENT = "messages"  # as which the node is called
 
 
 class MessageSummaries:
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._making = threading.Lock()
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._services = services
+        self._places = ConcurrencyLimit(PLACES, busy="Other sentences are being made.")
         self._known: SizedCache[str] = SizedCache(CACHE_BYTES)
-
-    @cached_property
-    def _services(self) -> Services:
-        settings = self._settings
-        database = connect(
-            settings, settings.database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS
-        )
-        return make_services(settings, database, database)
 
     def read(self, blocks: Mapping[str, int]) -> dict[str, str]:
         """Return the sentences about transactions, given by their hashes with the numbers of their
@@ -52,10 +42,9 @@ class MessageSummaries:
         ends_at = time.monotonic() + MESSAGE_S
         sentences: dict[str, str] = {}
         for transaction_hash, number in blocks.items():
-            if not self._making.acquire(timeout=max(ends_at - time.monotonic(), 0)):
-                break
             try:
-                text = self._sentence(transaction_hash, number)
+                with self._places.place(wait_s=max(ends_at - time.monotonic(), 0)):
+                    text = self._sentence(transaction_hash, number)
             except Exception as error:  # the message is sent without the sentence
                 expected = isinstance(error, ScanError)
                 log.log(
@@ -66,15 +55,13 @@ class MessageSummaries:
                     exc_info=not expected,
                 )
                 continue
-            finally:
-                self._making.release()
             if text is not None:
                 sentences[transaction_hash] = text
         return sentences
 
     def _sentence(self, transaction_hash: str, number: int) -> str | None:
         """Return a sentence, None where there is none. Raises ScanError."""
-        reader = Reader(self._services.sources, CLIENT)
+        reader = Reader(self._services().sources, CLIENT)
         try:
             text = transactions.get(reader, data(transaction_hash, 32))
             record = text and orjson.loads(text)
@@ -93,4 +80,4 @@ class MessageSummaries:
                 reader.until_end.close()
 
 
-HOOKS = hooks.Summaries(make=lambda settings: MessageSummaries(settings).read)
+HOOKS = hooks.Summaries(make=lambda services: MessageSummaries(services).read)

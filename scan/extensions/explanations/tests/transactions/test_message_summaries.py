@@ -3,10 +3,11 @@
 import re
 from itertools import count
 
-from scan.commands.processes import transaction_summaries
 from scan.extensions.explanations.transactions import message_summaries
 from scan.extensions.explanations.transactions.message_summaries import MessageSummaries
 from scan.hex import to_hex
+from scan.http.process_services import message_summaries as made_when_needed
+from scan.http.process_services import own_services
 from scan.webhooks.messages import plain_summary
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
@@ -20,7 +21,8 @@ def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(i
         indexed.url,
         "SELECT hash, block_number, status FROM transactions ORDER BY ordinal DESC LIMIT 400",
     )
-    summaries = MessageSummaries(indexed.settings)
+    services = own_services(indexed.settings)
+    summaries = MessageSummaries(lambda: services)
     hashes = {to_hex(row[0]): row for row in rows}
     read = {}
     for transaction_hash, (_, number, _) in hashes.items():
@@ -39,7 +41,8 @@ def test_a_sentence_is_made_once_for_all_messages(indexed, monkeypatch):
     [(transaction_hash, number)] = execute(
         indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
     )
-    summaries, blocks = MessageSummaries(indexed.settings), {to_hex(transaction_hash): number}
+    services = own_services(indexed.settings)
+    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
     first = summaries.read(blocks)
     made = count()
     monkeypatch.setattr(message_summaries, "details", lambda *_: next(made))
@@ -53,8 +56,9 @@ def test_no_message_waits_for_the_sentences_of_others(indexed, monkeypatch):
     [(transaction_hash, number)] = execute(
         indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
     )
-    summaries, blocks = MessageSummaries(indexed.settings), {to_hex(transaction_hash): number}
-    with summaries._making:
+    services = own_services(indexed.settings)
+    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
+    with summaries._places.place(), summaries._places.place():
         assert summaries.read(blocks) == {}
     assert summaries.read(blocks)
 
@@ -69,7 +73,7 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
     webhooks.chain.append(
         [Move(SHOP, OWNER, value=0, tokens=150), Move(SHOP, OWNER, value=0, status=False)]
     )
-    with webhooks.delivering(summaries=transaction_summaries(webhooks.settings)):
+    with webhooks.delivering(summaries=made_when_needed(lambda: own_services(webhooks.settings))):
         [request] = receiver.wait_for(1)
     of_transaction, of_transfer, failed = request.event["content"].split("\n")
     owner = to_hex(OWNER)
