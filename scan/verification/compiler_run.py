@@ -22,6 +22,7 @@ import orjson
 
 from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import Unavailable, VerificationFailed
+from scan.files import temporary_folder
 from scan.verification import confined_process, sandbox, settings_search
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def compile_source(
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
         raise OutOfLimits(NO_TIME_LEFT)
-    with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
+    with temporary_folder("scan-solc-") as folder:
         arguments = [*options, *_arguments(compiler, folder)]
         encoded_input = orjson.dumps(standard_input)
         try:
@@ -82,7 +83,7 @@ def _without_folders(finished: sandbox.Finished, own_folder: Path, folder: str) 
 def stated_version(compiler: sandbox.Program) -> str | None:
     """Return the version that `--version` prints, such as `0.8.26`, under the limits of a
     compilation; None where it prints none."""
-    with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
+    with temporary_folder("scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
         except (sandbox.TimedOut, sandbox.TooManyProcesses):

@@ -8,7 +8,6 @@ columns and types of each are checked before a row is read, and what DuckDB hold
 """
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, pairwise
@@ -25,6 +24,7 @@ from scan.database.statements import duckdb_text
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.extensions.contract_details.contract_page import clean
+from scan.files import temporary_folder
 
 MEMORY = "768MB"
 THREADS = 2
@@ -97,7 +97,7 @@ def opened(folder: Path, tables: Sequence[str]) -> Iterator[ParquetExport]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    with tempfile.TemporaryDirectory(prefix="scan-export-") as scratch:
+    with temporary_folder("scan-export-") as scratch:
         config["temp_directory"] = f"{scratch}/spill"
         with duckdb.connect(f"{scratch}/tables.duckdb", config=config) as connection:
             export = ParquetExport(connection, files)
