@@ -243,6 +243,8 @@ class HolderFiles:
             making = self._making.get(key)
             if making is None:
                 unfinished = [m.network for m in self._making.values() if m.error is None]
+                if unfinished.count(network) >= MAX_UNFINISHED_OF_CLIENT:
+                    return _two_are_made()
                 if len(unfinished) >= MAX_UNFINISHED:
                     return Unavailable(
                         "Too many lists of holders are being made; try again shortly."
@@ -270,31 +272,22 @@ class HolderFiles:
         return why there is none."""
         refusal: ScanError | None = None
         try:
-            is_elsewhere, has_place = making.place.take(
+            is_elsewhere, making.has_place = making.place.take(
                 "queries/past_holders_take_place",
                 list=making.requested.name,
                 network=making.network,
                 most=MAX_UNFINISHED_OF_CLIENT,
             )
-            if not (is_elsewhere or has_place):
-                refusal = RateLimited(
-                    f"{MAX_UNFINISHED_OF_CLIENT} lists of holders are being made for you;"
-                    " wait for one of them.",
-                    headers={"Retry-After": str(RETRY_AFTER_S)},
-                )
+            if not (is_elsewhere or making.has_place):
+                refusal = _two_are_made()
         except Unavailable as error:
-            has_place, refusal = False, error
-        if not has_place:
-            self._drop(making)
-        making.has_place = has_place
+            refusal = error
+        finally:
+            if not making.has_place:
+                with self._lock:
+                    del self._making[making.requested.key]
+                making.place.close()
         return refusal
-
-    def _drop(self, making: _Making) -> None:
-        """Make a list no more, and give its place back."""
-        with self._lock:
-            if self._making.get(making.requested.key) is making:
-                del self._making[making.requested.key]
-        making.place.close()
 
     def _start_next(self, bounds: HolderFileBounds) -> None:
         """Start the next file where none is being made."""
@@ -328,3 +321,11 @@ class HolderFiles:
             if making.error is None:
                 del self._making[making.requested.key]
             self._start_next(bounds)
+
+
+def _two_are_made() -> RateLimited:
+    return RateLimited(
+        f"{MAX_UNFINISHED_OF_CLIENT} lists of holders are being made for you;"
+        " wait for one of them.",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )
