@@ -3,6 +3,8 @@
 import re
 from itertools import count
 
+import pytest
+
 from scan.extensions.explanations.transactions import message_summaries
 from scan.extensions.explanations.transactions.message_summaries import MessageSummaries
 from scan.hex import to_hex
@@ -11,7 +13,9 @@ from scan.http.process_services import own_services
 from scan.webhooks.messages import plain_summary
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.serving import wait_until
+from tests.support.serving import free_port, wait_until
+from tests.support.webhooks import NO_NODE
+from tests.webhooks.test_processes import Deliverer
 
 OWNER, SHOP = address("owner"), address("shop")
 
@@ -84,6 +88,18 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
     assert "called" in of_transaction
     assert failed.startswith(f"{to_hex(SHOP)[:8]}…")
     assert not re.search(r"[@<>\[\]*_`:~|]\S", of_transfer)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", ["deliver", "serve"])
+def test_both_processes_that_deliver_make_sentences(webhooks, receiver, command):
+    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
+    webhooks.register(OWNER, receiver.url("/"), ("token_transfer",), format="slack")
+    webhooks.chain.append([Move(SHOP, OWNER, value=0, tokens=5)])
+    ports = {"serve": {"RPC_URL": NO_NODE, "PORT": str(free_port())}}
+    with Deliverer(webhooks, command, **ports.get(command, {})):
+        [request] = receiver.wait_for(1)
+    assert request.event["text"].startswith("Sent 0 ETH to ")
 
 
 def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver):
