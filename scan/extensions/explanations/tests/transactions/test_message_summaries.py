@@ -55,8 +55,21 @@ def test_a_sentence_is_made_once_for_all_messages(indexed, monkeypatch):
     assert next(made) == 0
 
 
+def test_sentences_take_a_share_of_the_time(indexed, monkeypatch):
+    rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
+    blocks = {to_hex(transaction_hash): number for transaction_hash, number in rows}
+    services = own_services(indexed.settings)
+    summaries = MessageSummaries(lambda: services)
+    monkeypatch.setattr(message_summaries, "SHARE", 0.0)
+    summaries._left_s = 1e-9
+    [known] = summaries.read(blocks)
+    assert [*summaries.read(blocks)] == [known]
+    summaries._left_s = 1e9
+    assert summaries.read(blocks).keys() == blocks.keys()
+
+
 def test_no_message_waits_for_the_sentences_of_others(indexed, monkeypatch):
-    monkeypatch.setattr(message_summaries, "MESSAGE_S", 0.1)
+    monkeypatch.setattr(message_summaries, "PLACE_WAIT_S", 0.1)
     [(transaction_hash, number)] = execute(
         indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
     )
@@ -65,6 +78,8 @@ def test_no_message_waits_for_the_sentences_of_others(indexed, monkeypatch):
     with summaries._places.place(), summaries._places.place():
         assert summaries.read(blocks) == {}
     assert summaries.read(blocks)
+    monkeypatch.setattr(message_summaries, "MESSAGE_S", -1.0)
+    assert summaries.read(blocks) == {}
 
 
 def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_ones(
