@@ -9,7 +9,7 @@ columns and types of each are checked before a row is read, and what DuckDB hold
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -97,14 +97,18 @@ def opened(folder: Path, tables: Sequence[str]) -> Iterator[ParquetExport]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    with temporary_folder("scan-export-") as scratch:
-        config["temp_directory"] = f"{scratch}/spill"
-        with duckdb.connect(f"{scratch}/tables.duckdb", config=config) as connection:
-            export = ParquetExport(connection, files)
-            for table, paths in files.items():
-                for path in paths:
-                    _check_columns(export, table, path)
-            yield export
+    with ExitStack() as stack:
+        try:
+            scratch = stack.enter_context(temporary_folder("scan-export-"))
+            config["temp_directory"] = f"{scratch}/spill"
+            connection = duckdb.connect(f"{scratch}/tables.duckdb", config=config)
+        except (OSError, duckdb.Error) as error:
+            raise ScanError(f"temporary files cannot be written: {error}") from None
+        export = ParquetExport(stack.enter_context(connection), files)
+        for table, paths in files.items():
+            for path in paths:
+                _check_columns(export, table, path)
+        yield export
 
 
 def unread(
