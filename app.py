@@ -7,7 +7,6 @@ from typing import NamedTuple
 from flask import Blueprint, Flask
 
 from scan import registry
-from scan.accounts.api_keys import ApiKeyLookup, KeyUsage
 from scan.api import (
     addresses_and_tokens,
     blocks_and_transactions,
@@ -18,20 +17,15 @@ from scan.api import (
 from scan.api import query as query_api
 from scan.api.hooks import Api
 from scan.api.openapi import documentation
-from scan.concurrency.waiting_threads import WaitingThreads
-from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
-from scan.contracts.read_calls import ReadCalls
-from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
-from scan.ethereum.request_node import FinalityReader, NodeGateway
-from scan.ethereum.served_chain import DEVELOPMENT_CHAINS
 from scan.http import access, credentials_and_limits
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
-from scan.http.hooks import Interfaces, Service
+from scan.http.hooks import Interfaces
 from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
+from scan.http.process_services import make_services
 from scan.http.request_bodies import USUAL_BODY_BYTES
 from scan.http.services import Services, connect
 from scan.http.view_marks import Mark, paths_marked
@@ -41,14 +35,9 @@ from scan.pages import home, sign_in
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import PagePaths, Site, documentation_page, page_paths
-from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
-from scan.rate_limits.limiter import counts_in_process, make_limiter
+from scan.rate_limits.limiter import counts_in_process
 from scan.server.responses import Environ, Headers
 from scan.settings import Settings
-from scan.verification.compiler_run import CompilerPlaces
-from scan.verification.compiler_store import CompilerStore
-from scan.verification.creations import CreationReader
-from scan.verification.verifier import StoredBytes, Verifier
 
 RECURSION_LIMIT = 1000
 BLUEPRINTS = (
@@ -100,9 +89,8 @@ def renew(app: Flask) -> None:
     """Give an application the state of a process that has just started: everything that it learns
     while it serves, such as cached responses and rate-limit windows, is an object made here."""
     permanent: Permanent = app.extensions["scan.permanent"]
-    app.extensions["scan"] = services = _services(permanent)
-    for part in registry.parts(Service):
-        services.sources.keep(part.make(services), part.base)
+    services = make_services(permanent.settings, permanent.writes, permanent.reads)
+    app.extensions["scan"] = services
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     paths = permanent.page_paths
@@ -131,48 +119,6 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
 def _page_blueprints() -> list[Blueprint]:
     of_extensions = [page for pages in registry.parts(Pages) for page in pages.blueprints]
     return [*(module.blueprint for module in PAGES), *of_extensions]
-
-
-def _services(permanent: Permanent) -> Services:
-    settings, writes, reads, *_ = permanent
-    node = node_of_index(settings, settings.read_database_url)
-    waiting_threads = WaitingThreads()
-    transaction_contents = TransactionContents(reads)
-    gateway = NodeGateway(node, waiting_threads)
-    creations = CreationReader(writes, gateway, transaction_contents, settings.traces)
-    development: FixedValue[bool] = FixedValue(
-        reads, "queries/chain_is_development", chain_ids=[*DEVELOPMENT_CHAINS]
-    )
-
-    def is_development() -> bool:
-        return settings.development_node == "auto" and bool(development.read())
-
-    sources = Sources(
-        reads,
-        gateway,
-        unbounded_statements(),
-        AccountStates(is_development),
-        ReadCalls(reads),
-        transaction_contents,
-        FinalityReader(),
-        replaced_codes=ReplacedCodes(reads, writes),
-        chain_id=FixedValue(reads, "queries/chain_get_id"),
-        first_block=FixedValue(reads, "indexer/chain_get_first_block"),
-        is_development=is_development,
-        index_state=IndexState(reads),
-        traces=settings.traces,
-        coin_symbol=settings.coin_symbol,
-    )
-    return Services(
-        settings,
-        sources,
-        writes,
-        make_limiter(settings),
-        ApiKeyLookup(writes, reads if settings.reads_replica else None),
-        KeyUsage(writes),
-        Verifier(writes, creations, CompilerStore(settings), CompilerPlaces(), StoredBytes(writes)),
-        waiting_threads,
-    )
 
 
 def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -> Middleware:

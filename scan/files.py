@@ -7,8 +7,10 @@ import fcntl
 import glob
 import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -78,6 +80,40 @@ def held_folder(folder: Path, *, waits: bool = False) -> Iterator[None]:
             raise ScanError(f"Another process works in {folder}.") from None
         except OSError as error:
             log.debug("%s is not locked: %s", folder, error.strerror)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """Make a folder among the system's temporary ones, which is removed at the end of the `with`
+    block, or if the process is killed before, by the next one that makes such a folder. `prefix`
+    begins the name of no others."""
+    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
+        with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            shutil.rmtree(left)
+    with ExitStack() as stack:
+        while True:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix))
+            try:
+                stack.enter_context(_locked(Path(folder), fcntl.LOCK_EX))
+            except OSError as error:
+                log.debug("%s is not locked: %s", folder, error.strerror)
+            # Another process may have taken it for one that is left, and removed it.
+            if Path(folder).exists():
+                break
+        yield folder
+
+
+@contextmanager
+def _locked(folder: Path, operation: int) -> Iterator[None]:
+    """Lock a folder of this user's. Raises OSError, also for another's, a link, or what is none."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError
+        fcntl.flock(descriptor, operation)
         yield
     finally:
         os.close(descriptor)

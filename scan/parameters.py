@@ -32,6 +32,7 @@ _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?"
     r"(?:Z|([ +-])([01][0-9]|2[0-3]):?([0-5][0-9])?)\Z"
 )
+_UP_TO_UINT256 = re.compile(r"[0-9]{1,78}\Z")
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
 
@@ -174,7 +175,7 @@ def flag(value: object, name: str) -> bool:
 def unsigned(value: object, name: str, *, most: int) -> bytes:
     """Return a number, also given as text, as rows of transactions have it: big-endian, without
     leading zeros."""
-    if isinstance(value, str) and _DIGITS.match(value) and len(value) <= len(str(most)):
+    if isinstance(value, str) and _UP_TO_UINT256.match(value):
         value = int(value)
     if type(value) is not int or not 0 <= value <= most:
         raise InvalidParameter(_range_message(name, 0, most), field=name)

@@ -132,8 +132,8 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     assert users == OF_NODE.keys() or taken_away()
     of_command = "scan.extensions.contract_details.contract_import.importer"
     makers = {
-        "NodeGateway": {"app", "scan.extensions.names.views", of_command},
-        "node_of_index": {"app", of_command},
+        "NodeGateway": {"scan.http.process_services", "scan.extensions.names.views", of_command},
+        "node_of_index": {"scan.http.process_services", of_command},
     }
     for maker, in_modules in makers.items():
         found = {module for module, call in _calls() if _called(call) == maker}

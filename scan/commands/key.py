@@ -8,6 +8,7 @@ import time
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
+from limits import parse
 
 from scan import parameters, setting_kinds
 from scan.accounts import api_keys
@@ -68,7 +69,7 @@ def add_key(group: argparse.ArgumentParser) -> None:
 def _add_terms(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--limit",
-        type=setting_type(setting_kinds.rate),
+        type=setting_type(_rate),
         metavar="RATE",
         help="requests, such as 1000/minute; default of a new key: SCAN_RATE_LIMIT_KEY",
     )
@@ -80,7 +81,20 @@ def _add_terms(command: argparse.ArgumentParser) -> None:
 def _label(text: str) -> str:
     if not 0 < len(text.strip()) <= MAX_LABEL_CHARACTERS or "\0" in text:
         raise argparse.ArgumentTypeError(f"must have 1 to {MAX_LABEL_CHARACTERS} characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError("must be UTF-8") from None
     return text
+
+
+def _rate(text: str) -> str:
+    """Parse a rate that a key can have: its requests are counted by the minute."""
+    rate = setting_kinds.rate(text)
+    item = parse(rate)
+    if item.amount * 60 < item.get_expiry():
+        raise ValueError("must be 1/minute or more")
+    return rate
 
 
 def _days(text: str) -> int:

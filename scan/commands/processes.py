@@ -72,10 +72,16 @@ def add_deliver(command: argparse.ArgumentParser) -> None:
 
 
 def deliver(settings: Settings, options: argparse.Namespace) -> int:
+    from scan.http.process_services import message_summaries, own_services  # no other needs it
+
     startup.require_database(settings)
     startup.serve_metrics(settings, options.metrics_port)
     startup.prepare_database(settings)
-    dispatcher = Dispatcher(settings, coin_symbols=network.OTHER_SYMBOLS)
+    dispatcher = Dispatcher(
+        settings,
+        coin_symbols=network.OTHER_SYMBOLS,
+        summaries=message_summaries(lambda: own_services(settings)),
+    )
     startup.on_stop_signals(dispatcher.request_stop)
     dispatcher.run()
     return 0

@@ -12,6 +12,7 @@ from scan.queries.list_pages import Page, Window
 from scan.registry import Part
 from scan.settings import Settings
 from scan.verification.restored_sources import SourceQueue
+from scan.webhooks import messages
 
 Kind = TypeVar("Kind")
 
@@ -60,6 +61,13 @@ class UnverifiedSources(Part, module="api", chapter="views"):
 
     queue: Callable[[Services], SourceQueue]
     """Makes the queue of a process."""
+
+
+class Summaries(Part, module="message_summaries"):
+    """Sentences about transactions in messages of webhooks."""
+
+    make: Callable[[Callable[[], Services]], messages.Summaries]
+    """Returns what makes them by the services of a process."""
 
 
 class Startable(Protocol):

@@ -113,13 +113,16 @@ class Middleware:
         """Read notifications, also without requests; the loop calls this twice a second."""
         self.index_version.notified()
 
-    def may_go_on(self, environ: responses.Environ) -> bool:
-        """Return whether a response that is being sent may go on: not once its key has ended. Never
-        waits; the loop calls this twice a second."""
+    def may_go_on(self, environ: responses.Environ, *, is_stream: bool) -> bool:
+        """Return whether a response that is being sent may go on: not once its key has ended, and
+        a person's stream for so long. Never waits; the loop calls this twice a second."""
         state = environ.get(request_state.REQUEST_STATE)
-        if state is None or state.watched is None:
+        if state is None:
             return True
-        return self.rate_limit.key_lookup.is_in_force(state.watched)
+        ends_at = state.stream_ends_at if is_stream else None
+        if ends_at is not None and time.monotonic() > ends_at:
+            return False
+        return state.watched is None or self.rate_limit.key_lookup.is_in_force(state.watched)
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""

@@ -91,6 +91,7 @@ class RequestState:
         None  # the key's text, or the id of a session's: it ends the response
     )
     session_key: ApiKey | None = None  # of a person's session
+    stream_ends_at: float | None = None  # by time.monotonic(); None where a key alone ends it
     has_ceiling_charged: bool = False  # the limit of the client's address over all keys
     tells_status_alone: bool = False  # of /readyz, to whom sends no key where one is needed
     has_changed_index: bool = False  # so that cached responses may be old

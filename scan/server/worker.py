@@ -324,11 +324,15 @@ class Worker(connection_limits.AcceptedConnections):
             self.close(conn)
 
     def _check_key(self, conn: connection.Connection) -> None:
-        """End a stream, or the sending of a response, whose key has been revoked or has expired."""
-        is_sent = conn.state in (connection.State.SENDING, connection.State.STREAMING)
-        if not is_sent or conn not in self._connections or self._may_go_on(conn.environ):
+        """End a stream, or the sending of a response, whose key has been revoked or has expired, or
+        a stream whose person is to be signed in again."""
+        is_stream = conn.state is connection.State.STREAMING
+        is_sent = is_stream or conn.state is connection.State.SENDING
+        if not is_sent or conn not in self._connections:
             return
-        if conn.state is connection.State.STREAMING:
+        if self._may_go_on(conn.environ, is_stream=is_stream):
+            return
+        if is_stream:
             conn.open_response.finish()
         else:
             self.close(conn)
@@ -351,7 +355,7 @@ def _leave_to_thread(*_: Any) -> None:
     return None
 
 
-def _always(*_: Any) -> bool:
+def _always(*_: Any, **__: Any) -> bool:
     return True
 
 

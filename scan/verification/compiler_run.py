@@ -5,9 +5,11 @@ Native builds, Node scripts around npm's soljson.js, and Python scripts around V
 the same two kinds of arguments.
 """
 
+import errno
 import json
 import logging
 import re
+import shutil
 import signal
 import tempfile
 import threading
@@ -22,11 +24,14 @@ import orjson
 
 from scan.concurrency.concurrency_limit import ConcurrencyLimit
 from scan.errors import Unavailable, VerificationFailed
+from scan.files import temporary_folder
 from scan.verification import confined_process, sandbox, settings_search
 
 log = logging.getLogger(__name__)
 
 COMPILE_TIMEOUT_S = 40.0
+DISK_FULL = "The disk of temporary files is full here; try again once it has space."
+LEAST_FREE_BYTES = 1 << 20  # with less, what a compiler printed may have been cut
 VERSION_TIMEOUT_S = 30.0
 # A compiler makes 32 MB of ABI from a megabyte of source with nested structs, and parsing it holds
 # the interpreter lock for 0.4 s. Parsing this many values takes 0.1 s.
@@ -53,18 +58,23 @@ def compile_source(
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
         raise OutOfLimits(NO_TIME_LEFT)
-    with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
-        arguments = [*options, *_arguments(compiler, folder)]
-        encoded_input = orjson.dumps(standard_input)
-        try:
-            finished = compiler.run(arguments, folder, timeout_s, encoded_input, check)
-        except sandbox.TimedOut:
-            if timeout_s < COMPILE_TIMEOUT_S:
-                raise OutOfLimits(NO_TIME_LEFT) from None
-            message = f"The compiler did not finish within {timeout_s:.0f} seconds."
-            raise OutOfLimits(message) from None
-        except sandbox.TooManyProcesses:
-            raise OutOfLimits("The compiler started too many processes.") from None
+    try:
+        with temporary_folder("scan-solc-") as folder:
+            arguments = [*options, *_arguments(compiler, folder)]
+            encoded_input = orjson.dumps(standard_input)
+            try:
+                finished = compiler.run(arguments, folder, timeout_s, encoded_input, check)
+            except sandbox.TimedOut:
+                if timeout_s < COMPILE_TIMEOUT_S:
+                    raise OutOfLimits(NO_TIME_LEFT) from None
+                message = f"The compiler did not finish within {timeout_s:.0f} seconds."
+                raise OutOfLimits(message) from None
+            except sandbox.TooManyProcesses:
+                raise OutOfLimits("The compiler started too many processes.") from None
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise Unavailable(DISK_FULL) from None
+        raise
     return _output(_without_folders(finished, compiler.executable.parent, folder))
 
 
@@ -82,7 +92,7 @@ def _without_folders(finished: sandbox.Finished, own_folder: Path, folder: str) 
 def stated_version(compiler: sandbox.Program) -> str | None:
     """Return the version that `--version` prints, such as `0.8.26`, under the limits of a
     compilation; None where it prints none."""
-    with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
+    with temporary_folder("scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
         except (sandbox.TimedOut, sandbox.TooManyProcesses):
@@ -121,6 +131,8 @@ def _output(finished: sandbox.Finished) -> dict[str, Any]:
     except ValueError:
         output = None
     if finished.status != 0 or not isinstance(output, dict):
+        if shutil.disk_usage(tempfile.gettempdir()).free < LEAST_FREE_BYTES:
+            raise Unavailable(DISK_FULL)
         raise OutOfLimits("The compiler crashed: it exceeded a limit on memory or nesting.")
     messages = [str(error.get("message")) for error in output.get("errors") or ()]
     if any("bad_alloc" in text or text.startswith("Unknown exception") for text in messages):

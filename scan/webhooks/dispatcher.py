@@ -16,7 +16,7 @@ from scan.observability import metrics
 from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
 from scan.webhooks import queues, sender
-from scan.webhooks.messages import FORMATS
+from scan.webhooks.messages import FORMATS, Summaries
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 
 log = logging.getLogger(__name__)
@@ -56,9 +56,11 @@ class Dispatcher:
         options: DispatcherOptions | None = None,
         *,
         coin_symbols: str = "",
+        summaries: Summaries = lambda blocks: {},
     ) -> None:
         """`coin_symbols`: JSON of chain ids and the symbols of their coins, where these are not
         ETH."""
+        self._summaries = summaries
         self._options = options = options or DispatcherOptions()
         context, networks = tls_context(settings.ca_bundle), settings.webhook_allow_networks
         self._outbound = Outbound(AttemptDeadlines(), context, networks, options.timeouts)
@@ -186,7 +188,8 @@ class Dispatcher:
 
     def _deliver(self, lease: Lease, connection: sender.ReceiverConnection) -> None:
         """Send one delivery after the other, each recorded before the next, until none is due, the
-        burst is over or a stop is requested; of a webhook with a format one message."""
+        burst is over or a stop is requested; of a webhook with a format one message, of as many
+        as it has room for."""
         attempts, burst_ends_at = 0, time.monotonic() + self._options.burst_s
         begun = lease.first or self._queues.settle(lease, (), now())
         while begun:
@@ -194,8 +197,11 @@ class Dispatcher:
             if lease.format is not None:
                 form = FORMATS[lease.format]
                 bodies = [attempt.message.body for attempt in begun]
-                body = form.message(self._database, self._pages, lease.url, bodies)
-                message = message._replace(body=body)
+                body, sent = form.message(
+                    self._database, self._summaries, self._pages, lease.url, bodies
+                )
+                # The others stay due, and begin the next message.
+                message, begun = message._replace(body=body), begun[:sent]
             outcome = connection.post(message, now())
             if lease.format is not None:
                 pause_s = max(form.pause_s, min(outcome.retry_after_s or 0.0, MAX_PAUSE_S))

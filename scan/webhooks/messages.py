@@ -1,13 +1,14 @@
 """Events as messages that people read: bodies of requests to Slack, Discord, Telegram and Teams.
 
-Whatever strangers chose (symbols of tokens, names of exchanges and of contracts' events) is reduced
-to letters, digits and a few signs that no form takes for markup, a mention or a link.
+Whatever strangers chose (symbols of tokens, names of exchanges and of contracts' events, and what
+sentences about transactions have of these) is reduced to letters, digits and a few signs that no
+form takes for markup, a mention or a link.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,11 +18,21 @@ from scan.database.connection import Database
 from scan.hex import to_hex
 
 MAX_NAME = 24  # characters
-MAX_DIGITS = 40  # of a number; a message of MAX_JOINED lines is below Discord's 2,000 characters
+MAX_SUMMARY = 300  # characters
+MAX_DIGITS = 40  # of a number
 FRACTION_DIGITS = 6
 _SIGNS = frozenset("$+- .")
-# What clients take for the address of a site: a dot before two letters or digits.
-_DOT_OF_HOST = re.compile(r"\.(?=\w\w)")
+# Those of our own sentences, and of amounts, quoted names and numbers of items in them.
+_SIGNS_OF_SUMMARIES = _SIGNS | frozenset(",()\u201c\u201d\u2026\u00d7#")
+# What clients take for the address of a site: a dot before two letters or digits, but for that of
+# a decimal number.
+_DOT_OF_HOST = re.compile(r"\.(?=\w\w)(?!(?<=\d\.)\d+(?!\w|\.\w))")
+# What clients take for a tag or a heading: a # that is not before an item's number.
+_HASH_OF_TAG = re.compile(r"#(?![\d\u2026]+(?!\w))|(?<! )#")
+
+# Returns sentences about transactions by their hashes, given with the numbers of their blocks; of
+# those about which there is one.
+Summaries = Callable[[Mapping[str, int]], Mapping[str, str]]
 
 
 class Unit(NamedTuple):
@@ -32,18 +43,25 @@ class Unit(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The form of a service: its body of a text, a link's text in it, and the seconds that it wants
-    between messages."""
+    """The form of a service: its body of a text, a link's text in it, the seconds that it wants
+    between messages, and the most characters of a text (UTF-16)."""
 
     body: Callable[[str, str], dict[str, Any]]  # of a text, and the webhook's URL
     link: str  # with {url} and {text}
     pause_s: float
+    most: int
 
     def message(
-        self, database: Database, pages: str, receiver: str, bodies: Sequence[bytes]
-    ) -> bytes:
+        self,
+        database: Database,
+        summaries: Summaries,
+        pages: str,
+        receiver: str,
+        bodies: Sequence[bytes],
+    ) -> tuple[bytes, int]:
         """Return the body of one message about events, with a link each to `pages`, the address of
-        the pages, if there is one. Raises DatabaseError."""
+        the pages, if there is one, and how many of the events it has, from the first one on. Raises
+        DatabaseError."""
         events = [orjson.loads(body) for body in bodies]
         tokens = {
             event["data"][field]
@@ -58,14 +76,21 @@ class Form(NamedTuple):
         for address, symbol, decimals in rows:
             token = None if address is None else to_hex(address)
             units[token] = Unit(plain(symbol or "") or short(token or ""), decimals)
-        lines = []
+        current = [event["data"] for event in events if not _is_apart(event["data"])]
+        blocks = {data["hash"]: data["blockNumber"] for data in current}
+        summary_of = summaries(blocks) if blocks else {}
+        lines: list[str] = []
         for event in events:
-            line = sentence(event, units)
+            data, line = event["data"], sentence(event, units)
+            if data["hash"] in summary_of and not _is_apart(data):
+                line = f"{plain_summary(summary_of[data['hash']])}: {line}"
             if pages:
-                url = html.escape(f"{pages}/tx/{event['data']['hash']}")
+                url = html.escape(f"{pages}/tx/{data['hash']}")
                 line += " " + self.link.format(url=url, text="Transaction")
+            if lines and _length("\n".join([*lines, line])) > self.most:
+                break
             lines.append(line)
-        return orjson.dumps(self.body("\n".join(lines), receiver))
+        return orjson.dumps(self.body("\n".join(lines), receiver)), len(lines)
 
 
 def _slack(text: str, _: str) -> dict[str, Any]:
@@ -99,10 +124,12 @@ def _teams(text: str, _: str) -> dict[str, Any]:
 
 
 FORMATS: Mapping[str, Form] = {
-    "slack": Form(_slack, "<{url}|{text}>", 1.0),
-    "discord": Form(_discord, "[{text}](<{url}>)", 1.0),  # 30 a minute for a channel, 5 in 2 s
-    "telegram": Form(_telegram, '<a href="{url}">{text}</a>', 3.0),  # 20 a minute for a group
-    "teams": Form(_teams, "[{text}]({url})", 1.0),
+    "slack": Form(_slack, "<{url}|{text}>", 1.0, 4000),
+    # 30 a minute for a channel, 5 in 2 s
+    "discord": Form(_discord, "[{text}](<{url}>)", 1.0, 2000),
+    # 20 a minute for a group
+    "telegram": Form(_telegram, '<a href="{url}">{text}</a>', 3.0, 4096),
+    "teams": Form(_teams, "[{text}]({url})", 1.0, 8000),
 }
 
 
@@ -131,6 +158,11 @@ def sentence(event: Mapping[str, Any], units: Mapping[str | None, Unit]) -> str:
     elif data.get("removed"):
         text = f"Taken back, as its block is no longer in the chain: {text}"
     return f"{text}, block {data['blockNumber']}"
+
+
+def _is_apart(data: Mapping[str, Any]) -> bool:
+    """Return whether an event is of no transaction in the chain."""
+    return bool(data.get("test") or data.get("removed"))
 
 
 def _transaction(data: Mapping[str, Any], units: Mapping[str | None, Unit]) -> str:
@@ -191,10 +223,25 @@ def short(text: str) -> str:
 def plain(name: str) -> str:
     """Return what a stranger called something, without markup, mentions, links and bidirectional
     text."""
+    return _without_markup(name[: 4 * MAX_NAME], _SIGNS)[:MAX_NAME]
+
+
+def plain_summary(text: str) -> str:
+    """Return a sentence about a transaction in the same way, cut after a word."""
+    text = _HASH_OF_TAG.sub("", _without_markup(text, _SIGNS_OF_SUMMARIES))
+    return text if len(text) <= MAX_SUMMARY else f"{text[:MAX_SUMMARY].rpartition(' ')[0]}\u2026"
+
+
+def _without_markup(text: str, signs: Collection[str]) -> str:
     kept = (
-        char
-        for char in name[: 4 * MAX_NAME]
-        if char in _SIGNS
+        " " if char.isspace() else char
+        for char in text
+        if char in signs
+        or char.isspace()
         or (char.isalnum() and unicodedata.bidirectional(char) in ("L", "EN", "ON"))
     )
-    return " ".join(_DOT_OF_HOST.sub(" ", "".join(kept)).split())[:MAX_NAME]
+    return " ".join(_DOT_OF_HOST.sub(" ", "".join(kept)).split())
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2

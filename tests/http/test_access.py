@@ -5,7 +5,7 @@ import re
 import time
 from http.cookies import SimpleCookie
 from itertools import product
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 from werkzeug.test import Client
@@ -344,6 +344,13 @@ def test_an_open_explorer_has_no_form(own_index):
     client = own_index.client(**LIMITS)
     assert client.get("/sign-in").status_code == 404
     assert client.get("/api/v1/blocks").headers["Cache-Control"] == "no-cache"
+
+
+def test_what_others_asked_for_is_not_left_for_strangers_to_measure(ask, key):
+    for number in range(100):
+        urlsplit(f"/api/v1/transactions/{number}")
+    assert ask("/blocks", X_API_Key=key.text).status_code == 200
+    assert urlsplit.cache_info().currsize < 100
 
 
 # People whom a proxy has signed in

@@ -96,8 +96,9 @@ class Webhooks:
         return int(self.execute("SELECT count(*) FROM deliveries WHERE status = 'pending'")[0][0])
 
     @contextmanager
-    def delivering(self, options=QUICK, **settings):
-        dispatcher = Dispatcher(replace(self.settings, **settings), options)
+    def delivering(self, options=QUICK, summaries=lambda blocks: {}, **settings):
+        settings = replace(self.settings, **settings)
+        dispatcher = Dispatcher(settings, options, summaries=summaries)
         dispatcher.start()
         try:
             yield dispatcher

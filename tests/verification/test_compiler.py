@@ -1,5 +1,6 @@
 """CompilerStore under limits: what hostile sources cannot do."""
 
+import errno
 import os
 import socket
 import stat
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -229,6 +231,23 @@ def test_output_of_too_many_values_is_not_parsed(tmp_path):
 def test_a_crash_is_told_as_one(tmp_path, script):
     with pytest.raises(OutOfLimits, match="crashed"):
         run(fake(tmp_path, script), "")
+
+
+def test_a_full_disk_is_no_fault_of_the_source(tmp_path, monkeypatch):
+    """Neither where the compiler's output was cut, nor where nothing could be written."""
+    Usage = namedtuple("Usage", "total used free")
+    with monkeypatch.context() as patch, pytest.raises(Unavailable, match="disk"):
+        patch.setattr(compiler_run.shutil, "disk_usage", lambda _: Usage(2**30, 2**30, 0))
+        run(fake(tmp_path, """printf '{"contracts":{"a.s'"""), "")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (other := tmp_path / "other").mkdir()
+    compiler = fake(other, "echo '{}'").find(NEWEST)
+    monkeypatch.setattr(compiler_run, "temporary_folder", full)
+    with pytest.raises(Unavailable, match="disk"):
+        compile_source(compiler, {}, 30.0)
 
 
 def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):

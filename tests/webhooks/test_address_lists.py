@@ -137,6 +137,15 @@ def test_events_are_narrowed(webhooks, narrowing, expected):
         assert {names[type_, value] for type_, _, value in events(webhooks, narrowed)} == expected
 
 
+@pytest.mark.parametrize("least", [10 * 10**18, 2**256 - 1])
+def test_amounts_of_whole_units_are_given_as_text(webhooks, least):
+    """10 of the coin have more digits than numbers of 64 bits."""
+    hook = with_list(webhooks, ANNA, minimumValue=str(least))
+    assert webhooks.record(OWNER, hook)["minimumValue"] == str(least)
+    webhooks.chain.append([Move(SHOP, ANNA, value=value) for value in (least - 1, least)])
+    assert [value for *_, value in events(webhooks, hook)] == [str(least)]
+
+
 def test_only_what_comes_in_may_be_wanted(webhooks):
     hook = with_list(webhooks, ANNA, direction="in", minimumValue=2)
     moves = [Move(ANNA, SHOP, value=5), Move(SHOP, ANNA, value=1), Move(SHOP, ANNA, value=2)]

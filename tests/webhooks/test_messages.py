@@ -6,7 +6,7 @@ import re
 import pytest
 
 from scan.hex import to_hex
-from scan.webhooks.messages import FORMATS, Unit, amount, plain
+from scan.webhooks.messages import FORMATS, Unit, amount, plain, plain_summary
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -91,6 +91,20 @@ def test_what_strangers_chose_is_no_markup(name):
     assert not re.search(r"[^\w$+\-. ]|_|\.\w\w", text)
     assert html.escape(text) == text
     assert plain("USDC.e") == "USDC.e"
+
+
+@pytest.mark.parametrize(
+    "name", [*HOSTILE[:-1], "1.2.3.4", "x#tag", "#5evil", "a\u3002com", "1.5.evil"]
+)
+def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name):
+    text = plain_summary(f"Sent 1,234.56 “{name}” to Box #12…78, and 0.25 more")
+    assert text.startswith("Sent 1,234.56 “")
+    assert text.endswith("” to Box #12…78, and 0.25 more")
+    assert not re.search(r"[^\w$+\-. ,()“”…#]|_", text)
+    chosen = text.partition("“")[2].partition("”")[0]
+    assert not re.search(r"\.\w\w|#", chosen.removesuffix("3.4"))
+    assert html.escape(text) == text
+    assert plain_summary("Sent " + "word " * 100) == f"Sent {'word ' * 58}word…"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ interpreter.
 
 import importlib.util
 import sys
-import tempfile
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
 from scan.contracts.abi_decoding import standard_abis
 from scan.errors import Unavailable
 from scan.extensions.decoding.contract_abis import ContractAbis
+from scan.files import temporary_folder
 from scan.hex import data
 from scan.queries.reader import Reader
 from scan.verification import sandbox
@@ -69,7 +69,7 @@ class FunctionInference:
 
     def _inferred(self, code: bytes) -> Sequence[InferredFunction]:
         for arguments in ([], ["selectors"]):
-            with tempfile.TemporaryDirectory(prefix="scan-evmole-") as folder:
+            with temporary_folder("scan-evmole-") as folder:
                 try:
                     finished = self._python.run(
                         [_SCRIPT, *arguments], folder, TIMEOUT_S, code.hex().encode()

@@ -8,9 +8,8 @@ columns and types of each are checked before a row is read, and what DuckDB hold
 """
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from scan.database.statements import duckdb_text
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.extensions.contract_details.contract_page import clean
+from scan.files import temporary_folder
 
 MEMORY = "768MB"
 THREADS = 2
@@ -97,14 +97,18 @@ def opened(folder: Path, tables: Sequence[str]) -> Iterator[ParquetExport]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
-    with tempfile.TemporaryDirectory(prefix="scan-export-") as scratch:
-        config["temp_directory"] = f"{scratch}/spill"
-        with duckdb.connect(f"{scratch}/tables.duckdb", config=config) as connection:
-            export = ParquetExport(connection, files)
-            for table, paths in files.items():
-                for path in paths:
-                    _check_columns(export, table, path)
-            yield export
+    with ExitStack() as stack:
+        try:
+            scratch = stack.enter_context(temporary_folder("scan-export-"))
+            config["temp_directory"] = f"{scratch}/spill"
+            connection = duckdb.connect(f"{scratch}/tables.duckdb", config=config)
+        except (OSError, duckdb.Error) as error:
+            raise ScanError(f"temporary files cannot be written: {error}") from None
+        export = ParquetExport(stack.enter_context(connection), files)
+        for table, paths in files.items():
+            for path in paths:
+                _check_columns(export, table, path)
+        yield export
 
 
 def unread(

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -27,7 +26,7 @@ from scan.database.embedded import EmbeddedPostgres
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
-from scan.files import write_private
+from scan.files import temporary_folder, write_private
 from scan.hex import BadHex, quantity
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.node_reader import MAX_BLOCK_BYTES
@@ -228,7 +227,7 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
 
 @contextmanager
 def _own_database() -> Iterator[str]:
-    with TemporaryDirectory(prefix="scan-recording-") as folder:
+    with temporary_folder("scan-recording-") as folder:
         Path(folder).chmod(0o711)  # started by root, PostgreSQL runs as another user
         postgres = EmbeddedPostgres(Path(folder) / "data")
         try:

@@ -3,19 +3,22 @@ and read by pages.
 
 A file is made in the request, or where more than AT_ONCE rows are read, beside serving, one at a
 time. It has no name on disk, so that none is left when the process ends. The name of the database's
-session says how far its statement is.
+session says how far its statement is, to other processes, too.
+
+How many are made for a client, and which, is said by locks of a session each: they hold for all
+processes of the service, and end with the process, however it ends.
 """
 
+import hashlib
 import logging
 import os
 import threading
 import time
-import uuid
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
@@ -25,6 +28,7 @@ import orjson
 from scan.concurrency.concurrency_limit import PLACE_WAIT_S
 from scan.database.connection import Database
 from scan.database.errors import QueryTooSlow
+from scan.database.held_session import HeldSession
 from scan.errors import HistoryUnavailable, Preparing, RateLimited, ScanError, Unavailable
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.past_holders import ways
@@ -70,6 +74,16 @@ class RequestedHolders(NamedTuple):
     @property
     def key(self) -> Hashable:
         return self.token, self.block.hash, self.form
+
+    @property
+    def name(self) -> str:
+        """Return the name that the list has for all processes."""
+        return hashlib.sha256(repr(self.key).encode()).hexdigest()[:24]
+
+    @property
+    def session(self) -> str:
+        """Return how the name of the session begins that makes the list beside serving."""
+        return f"{SESSION} {self.name} "
 
 
 class HolderFile:
@@ -121,22 +135,24 @@ class HolderFile:
 
 @dataclass(eq=False)
 class _Making:
-    """A file that is made beside serving, or waits for that, first for a client of `network`."""
+    """A file that is made beside serving, or waits for that, first for a client of `network`, in
+    whose place it is once it `has_place`."""
 
     requested: RequestedHolders
     network: str
-    session: str = field(default_factory=lambda: f"{SESSION} {uuid.uuid4().hex[:12]} ")
+    place: HeldSession
     asked_at: float = 0.0
+    has_place: bool = False
     is_running: bool = False
     error: ScanError | None = None
 
 
 class HolderFiles:
     """The files of a process. `short` is a database with the time-out of statements of requests,
-    `long` one with that of those beside serving."""
+    `long` one with that of those beside serving, `writes` the primary of these."""
 
-    def __init__(self, folder: Path, short: Database, long: Database) -> None:
-        self._folder, self._short, self._long = folder, short, long
+    def __init__(self, folder: Path, short: Database, long: Database, writes: Database) -> None:
+        self._folder, self._short, self._long, self._writes = folder, short, long, writes
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, tuple[HolderFile, str]] = OrderedDict()  # by network
         self._making: dict[Hashable, _Making] = {}
@@ -222,30 +238,56 @@ class HolderFiles:
         self, reader: Reader, requested: RequestedHolders, network: str, bounds: HolderFileBounds
     ) -> ScanError:
         """Have a file made beside serving, and return how far it is, or why it was not made."""
+        key = requested.key
         with self._lock:
-            making = self._making.get(requested.key)
+            making = self._making.get(key)
             if making is None:
                 unfinished = [m.network for m in self._making.values() if m.error is None]
                 if unfinished.count(network) >= MAX_UNFINISHED_OF_CLIENT:
-                    return RateLimited(
-                        f"{MAX_UNFINISHED_OF_CLIENT} lists of holders are being made for you;"
-                        " wait for one of them.",
-                        headers={"Retry-After": str(RETRY_AFTER_S)},
-                    )
+                    return _two_are_made()
                 if len(unfinished) >= MAX_UNFINISHED:
                     return Unavailable(
                         "Too many lists of holders are being made; try again shortly."
                     )
-                making = self._making[requested.key] = _Making(requested, network)
+                making = _Making(requested, network, HeldSession(self._writes), time.monotonic())
+                self._making[key] = making
+                is_new = True
             elif making.error is not None:
-                return self._making.pop(requested.key).error or ScanError("")
+                return self._making.pop(key).error or ScanError("")
+            else:
+                is_new = False
+        if is_new and (refusal := self._take_place(making)) is not None:
+            return refusal
+        with self._lock:
             making.asked_at = time.monotonic()
             self._start_next(bounds)
         name = reader.sources.database.value(
-            "queries/past_holders_get_progress", session=making.session
+            "queries/past_holders_get_progress", session=requested.session
         )
-        part = name.removeprefix(making.session) if name else ""
+        part = name.removeprefix(requested.session) if name else ""
         return Preparing(int(part) / PARTS if part.isdecimal() else 0.0)
+
+    def _take_place(self, making: _Making) -> ScanError | None:
+        """Take a place for a list that is to be made here, unless another process makes it, or
+        return why there is none."""
+        refusal: ScanError | None = None
+        try:
+            is_elsewhere, making.has_place = making.place.take(
+                "queries/past_holders_take_place",
+                list=making.requested.name,
+                network=making.network,
+                most=MAX_UNFINISHED_OF_CLIENT,
+            )
+            if not (is_elsewhere or making.has_place):
+                refusal = _two_are_made()
+        except Unavailable as error:
+            refusal = error
+        finally:
+            if not making.has_place:
+                with self._lock:
+                    del self._making[making.requested.key]
+                making.place.close()
+        return refusal
 
     def _start_next(self, bounds: HolderFileBounds) -> None:
         """Start the next file where none is being made."""
@@ -253,8 +295,8 @@ class HolderFiles:
             return
         forgotten = time.monotonic() - FORGOTTEN_S
         for key in [k for k, m in self._making.items() if m.asked_at < forgotten]:
-            del self._making[key]
-        making = next((m for m in self._making.values() if m.error is None), None)
+            self._making.pop(key).place.close()
+        making = next((m for m in self._making.values() if m.has_place and m.error is None), None)
         if making is not None:
             threading.Thread(
                 target=self._run, args=(making, bounds), name="past-holders", daemon=True
@@ -263,7 +305,8 @@ class HolderFiles:
 
     def _run(self, making: _Making, bounds: HolderFileBounds) -> None:
         try:
-            self._make(self._long, making.requested, making.network, making.session, bounds)
+            requested = making.requested
+            self._make(self._long, requested, making.network, requested.session, bounds)
         except QueryTooSlow:
             making.error = HistoryUnavailable(TOO_LARGE)
         except ScanError as error:
@@ -271,9 +314,18 @@ class HolderFiles:
         except Exception:
             log.exception("holders are not summed")
             making.error = Unavailable("The holders could not be summed.")
+        making.place.close()
         with self._lock:
             making.is_running = False
             making.asked_at = time.monotonic()
             if making.error is None:
                 del self._making[making.requested.key]
             self._start_next(bounds)
+
+
+def _two_are_made() -> RateLimited:
+    return RateLimited(
+        f"{MAX_UNFINISHED_OF_CLIENT} lists of holders are being made for you;"
+        " wait for one of them.",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )

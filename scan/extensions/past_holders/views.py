@@ -14,7 +14,7 @@ def holder_lists(core: Services) -> HolderLists:
     settings, url = core.settings, core.settings.read_database_url
     short = connect(settings, url, work_mem=WORK_MEM)
     long = connect(settings, url, statement_timeout_ms=int(MAKING_S * 1000), work_mem=WORK_MEM)
-    return HolderLists(HolderFiles(settings.data_dir / "files", short, long))
+    return HolderLists(HolderFiles(settings.data_dir / "files", short, long, core.writes))
 
 
 HOOKS = Service(make=holder_lists, base=tokens.PastHolders)

@@ -262,6 +262,7 @@ class Streams:
                     self._send_new(events)
             except ScanError as error:
                 log.debug("streams wait for the database: %s", error)
+                self._send_comment(error.message)
                 time.sleep(RETRY_AFTER_S)
             except Exception:
                 log.exception("reading new blocks for streams failed; retrying")
@@ -371,6 +372,15 @@ class Streams:
             stream.send(open_response.heartbeat(self._position))
         for stream in behind:
             stream.send(open_response.KEEP_ALIVE)
+
+    def _send_comment(self, text: str) -> None:
+        """Send all streams a comment at times, such as why nothing comes: a full disk, a server
+        that has ended."""
+        now = time.monotonic()
+        if now - self._sent_at >= HEARTBEAT_S:
+            self._sent_at = now
+            for stream in [s for s in self._open.listed() if s.sink is not None]:
+                stream.send(open_response.comment(text))
 
     def _live_streams(self) -> list[Stream]:
         return [stream for streams in self._live.values() for stream in streams]

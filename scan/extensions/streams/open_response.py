@@ -171,6 +171,10 @@ def heartbeat(position: Position | None) -> bytes:
     return f":\nid: {position}\n\n".encode()
 
 
+def comment(text: str) -> bytes:
+    return f": {' '.join(text.split())}\n\n".encode()
+
+
 def ending(error: ScanError) -> bytes:
     return b"event: end\ndata: " + orjson.dumps(error.body()) + b"\n\n"
 

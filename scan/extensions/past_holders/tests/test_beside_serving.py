@@ -1,5 +1,7 @@
 """Lists of holders that are made beside serving, and what many of them cost others."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +13,7 @@ from scan.extensions.past_holders.tests.test_past_holders import by_holder, get,
 from scan.queries import tokens
 from tests.support import WAIT_S
 from tests.support.indexing import sources
-from tests.support.serving import wait_until
+from tests.support.serving import ROOT, wait_until
 
 THEIRS = "198.51.100.7"
 
@@ -104,6 +106,49 @@ def test_a_client_has_two_at_most_and_others_have_theirs(scenario, made, held):
         asked(made, path, peer).status_code for path, peer in zip(paths, peers, strict=True)
     }
     assert statuses == {200, 202, 429}
+
+
+def test_a_client_has_two_at_most_of_all_processes(indexed, scenario, made, held):
+    """Another worker has none for it, says how far the first one is, and has its own for others."""
+    other = indexed.client(rate_limit_anonymous="100000/minute")
+    bounds = sources(other).get(holder_files.HolderFileBounds)
+    bounds.at_once, bounds.chunk_rows = -1, 4
+    head = scenario.anvil.head()
+    first, second, third = (path_of(scenario, "dollar", head - n) for n in range(3))
+    assert [asked(made, path).status_code for path in (first, second)] == [202, 202]
+    assert asked(other, third).status_code == 429
+    assert asked(other, first).status_code == 202 and not files(other)._making
+    assert asked(other, first, THEIRS).status_code == 202 and not files(other)._making
+    assert asked(other, third, THEIRS).status_code == 202 and len(files(other)._making) == 1
+    held.set()
+    wait_until(lambda: not (files(made)._making or files(other)._making))
+    assert asked(made, first).status_code == asked(other, third, THEIRS).status_code == 200
+    assert asked(other, first).status_code == 202
+    wait_until(lambda: not files(other)._making)
+    assert asked(other, first).data == asked(made, first).data
+
+
+TAKING = """
+import sys, time
+from scan.database.connection import Database
+from scan.database.held_session import HeldSession
+database = Database(sys.argv[1], statement_timeout_ms=5000)
+sessions = [HeldSession(database), HeldSession(database)]
+statement = "queries/past_holders_take_place"
+for number, session in enumerate(sessions):
+    print(session.take(statement, list=str(number), network="127.0.0.0/24", most=2), flush=True)
+time.sleep(600)
+"""
+
+
+def test_places_of_a_killed_process_are_free(indexed, scenario, made, held):
+    path = path_of(scenario, "dollar", scenario.anvil.head())
+    command = [sys.executable, "-c", TAKING, indexed.url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert [process.stdout.readline() for _ in range(2)] == ["(False, True)\n"] * 2
+        assert asked(made, path).status_code == 429
+        process.kill()
+    wait_until(lambda: asked(made, path).status_code == 202)
 
 
 def test_all_wait_for_a_bounded_number(scenario, made, held):

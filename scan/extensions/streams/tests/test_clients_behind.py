@@ -343,6 +343,21 @@ def test_a_position_is_lost_once_its_block_was_waited_for(database, chain):
     attached(open_streams, ahead)
 
 
+def test_a_live_stream_is_told_why_nothing_comes(open_streams, database, chain, monkeypatch):
+    monkeypatch.setattr(broadcaster, "HEARTBEAT_S", 0.2)
+    chain.append()
+    client = Client()
+    open_streams.open("somebody", block_events.StreamFilter(TYPES), None).attach(client)
+    serving.wait_until(lambda: open_streams._live)
+    database.fails_every = 1
+
+    def is_told():
+        client.take()
+        return b": The database is away.\n\n" in b"".join(client.sent)
+
+    serving.wait_until(is_told)
+
+
 def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain):
     chain.append()
     start = newest(database)

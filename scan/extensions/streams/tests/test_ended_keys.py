@@ -1,5 +1,7 @@
 """Streams whose key is revoked or expires while they are open."""
 
+from select import select
+
 import pytest
 import requests
 
@@ -26,3 +28,34 @@ def test_a_stream_ends_with_its_key(own_index, access, end):
             execute(url, f"UPDATE api_keys SET {end} WHERE id = %s", key.id)  # noqa: S608
             assert [*lines] == []
         assert requests.get(**request, timeout=WAIT_S).status_code == 401
+
+
+PRIVATE = {
+    "SCAN_ACCESS": "keys",
+    "SCAN_TRUSTED_PROXIES": "1",
+    "SCAN_PROXY_USER_HEADER": "X-Forwarded-User",
+}
+
+
+def test_a_person_s_stream_ends_and_goes_on_for_whom_the_proxy_still_signs_in(own_index):
+    """Whoever has a key keeps the stream meanwhile."""
+    url, user = own_index.settings.database_url, {"X-Forwarded-User": "anna"}
+    key = made_key(url, 1000)
+    configuration = ("-c", "tests/support/short_streams.conf.py")
+    with gunicorn(url, *configuration, **PRIVATE) as address, requests.Session() as session:
+        stream = f"{address}/api/v1/stream"
+        by_key = {"X-API-Key": key.text}
+        kept = session.get(stream, headers=by_key, stream=True, timeout=WAIT_S)
+        opened = requests.get(stream, headers=user, stream=True, timeout=WAIT_S)
+        first, *rest = opened.content.decode().split("\n\n")
+        assert opened.status_code == 200 and rest == [""]
+        position = first.partition("id: ")[2]
+        again = {"Last-Event-ID": position}
+        refused = requests.get(stream, headers=again, timeout=WAIT_S)
+        assert refused.status_code == 401
+        resumed = requests.get(stream, headers=user | again, timeout=WAIT_S)
+        assert f"id: {position}" in resumed.text
+        lines = kept.iter_lines(chunk_size=1)
+        assert [next(lines) for _ in range(3)][-1] == b""
+        assert select([kept.raw._fp.fp.raw], [], [], 0)[0] == []  # neither more nor an end
+        kept.close()

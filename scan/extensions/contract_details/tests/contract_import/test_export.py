@@ -2,6 +2,7 @@
 verified by a compilation here."""
 
 import json
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -374,6 +375,12 @@ def test_files_of_another_form_are_refused_by_their_names(export):
     file.write_bytes(whole)
     (file.parent / "sources_0_100000_zstd.parquet").write_bytes(whole)
     require_refused(export, "rows 0 to 100000 are in sources_0_100000")
+
+
+def test_where_nothing_can_be_written_that_is_said(export, tmp_path, monkeypatch):
+    export.write()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    require_refused(export, "temporary files cannot be written", str(tmp_path / "absent"))
 
 
 @pytest.mark.thorough

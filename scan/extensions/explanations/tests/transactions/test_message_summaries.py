@@ -1,0 +1,130 @@
+"""Messages of webhooks have the sentences that the API has of their transactions."""
+
+import re
+from itertools import count
+
+import pytest
+
+from scan.extensions.explanations.transactions import message_summaries
+from scan.extensions.explanations.transactions.message_summaries import MessageSummaries
+from scan.hex import to_hex
+from scan.http.process_services import message_summaries as made_when_needed
+from scan.http.process_services import own_services
+from scan.webhooks.messages import plain_summary
+from tests.support.database import execute
+from tests.support.made_blocks import Move, address
+from tests.support.serving import free_port, wait_until
+from tests.support.webhooks import NO_NODE
+from tests.webhooks.test_processes import Deliverer
+
+OWNER, SHOP = address("owner"), address("shop")
+
+
+def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(indexed, client):
+    rows = execute(
+        indexed.url,
+        "SELECT hash, block_number, status FROM transactions ORDER BY ordinal DESC LIMIT 400",
+    )
+    services = own_services(indexed.settings)
+    summaries = MessageSummaries(lambda: services)
+    hashes = {to_hex(row[0]): row for row in rows}
+    read = {}
+    for transaction_hash, (_, number, _) in hashes.items():
+        read |= summaries.read({transaction_hash: number})
+    assert {h for h, row in hashes.items() if row[2]} == set(read)
+    sample = [*read][::5]
+    answers = {h: client.get(f"/api/v1/transactions/{h}").json["summary"] for h in sample}
+    assert {h: read[h] for h in sample} == {h: a["text"] for h, a in answers.items()}
+    assert {a["action"] for a in answers.values()} > {"swap", "transfer", "call"}
+    assert any("Swapped" in plain_summary(text) for text in read.values())
+    some, (_, number, _) = next((h, row) for h, row in hashes.items() if row[2])
+    assert summaries.read({some: number + 1, "0x" + "11" * 32: 1}) == {}
+
+
+def test_a_sentence_is_made_once_for_all_messages(indexed, monkeypatch):
+    [(transaction_hash, number)] = execute(
+        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
+    )
+    services = own_services(indexed.settings)
+    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
+    first = summaries.read(blocks)
+    made = count()
+    monkeypatch.setattr(message_summaries, "details", lambda *_: next(made))
+    assert first
+    assert summaries.read(blocks) == first
+    assert next(made) == 0
+
+
+def test_sentences_take_a_share_of_the_time(indexed, monkeypatch):
+    rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
+    blocks = {to_hex(transaction_hash): number for transaction_hash, number in rows}
+    services = own_services(indexed.settings)
+    summaries = MessageSummaries(lambda: services)
+    monkeypatch.setattr(message_summaries, "SHARE", 0.0)
+    summaries._left_s = 1e-9
+    [known] = summaries.read(blocks)
+    assert [*summaries.read(blocks)] == [known]
+    summaries._left_s = 1e9
+    assert summaries.read(blocks).keys() == blocks.keys()
+
+
+def test_no_message_waits_for_the_sentences_of_others(indexed, monkeypatch):
+    monkeypatch.setattr(message_summaries, "PLACE_WAIT_S", 0.1)
+    [(transaction_hash, number)] = execute(
+        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
+    )
+    services = own_services(indexed.settings)
+    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
+    with summaries._places.place(), summaries._places.place():
+        assert summaries.read(blocks) == {}
+    assert summaries.read(blocks)
+    monkeypatch.setattr(message_summaries, "MESSAGE_S", -1.0)
+    assert summaries.read(blocks) == {}
+
+
+def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_ones(
+    webhooks, receiver
+):
+    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
+    symbol = "@everyone <!channel> [x](https://evil.example) **b** :smile: \u202etxt"
+    webhooks.execute("UPDATE tokens SET symbol = %s, decimals = 2", symbol)
+    webhooks.register(OWNER, receiver.url("/"), ("tx", "token_transfer"), format="discord")
+    webhooks.chain.append(
+        [Move(SHOP, OWNER, value=0, tokens=150), Move(SHOP, OWNER, value=0, status=False)]
+    )
+    with webhooks.delivering(summaries=made_when_needed(lambda: own_services(webhooks.settings))):
+        [request] = receiver.wait_for(1)
+    of_transaction, of_transfer, failed = request.event["content"].split("\n")
+    owner = to_hex(OWNER)
+    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-4:]}, sent 1.5 “everyone channel…”"
+    assert of_transaction.startswith(sentence)
+    assert of_transfer.startswith(sentence)
+    assert f"{owner[:8]}…{owner[-6:]} received 1.5 everyone" in of_transfer
+    assert "called" in of_transaction
+    assert failed.startswith(f"{to_hex(SHOP)[:8]}…")
+    assert not re.search(r"[@<>\[\]*_`:~|]\S", of_transfer)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", ["deliver", "serve"])
+def test_both_processes_that_deliver_make_sentences(webhooks, receiver, command):
+    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
+    webhooks.register(OWNER, receiver.url("/"), ("token_transfer",), format="slack")
+    webhooks.chain.append([Move(SHOP, OWNER, value=0, tokens=5)])
+    ports = {"serve": {"RPC_URL": NO_NODE, "PORT": str(free_port())}}
+    with Deliverer(webhooks, command, **ports.get(command, {})):
+        [request] = receiver.wait_for(1)
+    assert request.event["text"].startswith("Sent 0 ETH to ")
+
+
+def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver):
+    webhooks.register(OWNER, receiver.url("/"), format="discord")
+    hashes = webhooks.chain.append([Move(SHOP, OWNER, value=n) for n in range(10)])
+    summaries = {to_hex(h): "word " * 60 for h in hashes}
+    with webhooks.delivering(summaries=lambda blocks: summaries, public_url="https://s.example"):
+        receiver.wait_for(2)
+        wait_until(lambda: not webhooks.pending())
+    texts = [request.event["content"] for request in receiver.received]
+    assert all(len(text) <= 2000 for text in texts)
+    lines = [line for text in texts for line in text.split("\n")]
+    assert [to_hex(h) in line for h, line in zip(hashes, lines, strict=True)] == [True] * 10

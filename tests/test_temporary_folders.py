@@ -1,0 +1,76 @@
+"""Temporary folders, which a killed process leaves and the next one removes."""
+
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from scan.files import temporary_folder
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
+
+HOLDING = """
+import sys, tempfile, time
+from pathlib import Path
+from scan.files import temporary_folder
+tempfile.tempdir = sys.argv[1]
+with temporary_folder("scan-made-") as folder:
+    Path(folder, "part").write_text("x")
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder_of_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def test_a_killed_process_leaves_no_folder_and_one_that_lives_keeps_its_own(tmp_path):
+    command = [sys.executable, "-c", HOLDING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        left = Path(process.stdout.readline().strip())
+        with temporary_folder("scan-made-") as folder:
+            assert Path(folder).parent == left.parent == tmp_path
+            assert (left / "part").exists()
+            process.kill()
+            process.wait()
+        assert [*tmp_path.iterdir()] == [left]
+        with temporary_folder("scan-made-") as folder:
+            assert [*tmp_path.iterdir()] == [Path(folder)]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_links_and_files_of_the_name_are_left_alone(tmp_path):
+    kept = tmp_path / "kept"
+    (kept / "inside").mkdir(parents=True)
+    (tmp_path / "scan-made-link").symlink_to(kept)
+    (tmp_path / "scan-made-file").write_text("x")
+    with temporary_folder("scan-made-"):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "kept",
+        "scan-made-link",
+        "scan-made-file",
+    }
+    assert (kept / "inside").exists()
+
+
+def test_many_at_once_have_their_own():
+    def use(number):
+        with temporary_folder("scan-made-") as folder:
+            Path(folder, "own").write_text(str(number))
+            return Path(folder, "own").read_text() == str(number)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(use, range(400)))
+
+
+def test_what_is_raised_inside_is_raised_and_the_folder_removed(tmp_path):
+    with pytest.raises(FileNotFoundError), temporary_folder("scan-made-"):
+        (tmp_path / "absent").read_text()
+    assert [*tmp_path.iterdir()] == []
