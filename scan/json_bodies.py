@@ -9,7 +9,7 @@ from string import digits
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.parameters import LONGEST_NAME
+from scan.parameters import LONGEST_NAME, nearest
 
 MAX_SOURCES_BYTES = 5 * 1024 * 1024  # of a body with sources to verify: 1 MiB, escaped
 # While JSON is counted and parsed, no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
@@ -29,6 +29,8 @@ def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -
     for name in values:
         if name not in allowed:
             hint = f"allowed: {', '.join(allowed)}" if allowed else "none is allowed"
+            if similar := nearest(name, allowed):
+                hint = f"did you mean {similar}? {hint}"
             raise InvalidParameter(
                 f"Unknown {kind} {name[:LONGEST_NAME]!r}; {hint}.", field=name[:LONGEST_NAME]
             )

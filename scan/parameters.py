@@ -29,8 +29,8 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]*\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 # ISO 8601, with an offset from UTC; a `+` that a query string does not escape is read as a space.
 _MOMENT = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?"
-    r"(?:Z|([ +-])([01][0-9]|2[0-3]):?([0-5][0-9])?)\Z"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2})(?:(:[0-9]{2})(\.[0-9]{1,9})?)?"
+    r"(?:[Zz]|([ +-])([01][0-9]|2[0-3]):?([0-5][0-9])?)\Z"
 )
 _UP_TO_UINT256 = re.compile(r"[0-9]{1,78}\Z")
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
@@ -78,12 +78,13 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
     """
     if isinstance(value, str) and (moment := _MOMENT.match(value)):
         with suppress(ValueError):
-            whole = datetime.strptime(moment[1], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
-            offset = timedelta(hours=int(moment[4] or 0), minutes=int(moment[5] or 0))
+            text = moment[1].upper() + (moment[2] or ":00")
+            whole = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+            offset = timedelta(hours=int(moment[5] or 0), minutes=int(moment[6] or 0))
             seconds = int(whole.timestamp()) + int(offset.total_seconds()) * (
-                1 if moment[3] == "-" else -1
+                1 if moment[4] == "-" else -1
             )
-            has_fraction = bool((moment[2] or "").strip(".0"))
+            has_fraction = bool((moment[3] or "").strip(".0"))
             value = seconds + (has_fraction and not is_upper)
     elif isinstance(value, str) and _DATE.match(value):
         with suppress(ValueError):
@@ -93,8 +94,8 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
         value = int(value)
     if type(value) is not int or not 0 <= value <= MAX_TIME_S:
         raise InvalidParameter(
-            f"{name} must be a time such as 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+02:00, a"
-            " day such as 2026-01-31, or Unix seconds.",
+            f"{name} must be a time with Z or an offset, such as 2026-01-31T23:59:59Z or"
+            " 2026-01-31T23:59:59+02:00, a day such as 2026-01-31, or Unix seconds.",
             field=name,
         )
     return value
@@ -261,6 +262,9 @@ def nearest(name: str, allowed: Collection[str]) -> str | None:
     none is near."""
     lower = name[:LONGEST_NAME].lower()
     plain = lower.replace("_", "").replace("-", "")
+    for known in sorted(allowed):  # topic0 before topic1
+        if known.lower().rstrip("0") == plain:
+            return known
     for known, meanings in _MEANINGS.items():
         if known in allowed and plain in (known.lower(), *meanings.split()):
             return known

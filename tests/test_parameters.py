@@ -40,6 +40,8 @@ FRACTIONS = [
     ("2026-01-31T02:00:01 02:00", 1_769_817_601, 1_769_817_601),  # a + that was not escaped
     ("2026-01-30T18:30:01.5-0530", 1_769_817_602, 1_769_817_601),
     ("2026-01-31T01:00:01+01", 1_769_817_601, 1_769_817_601),
+    ("2026-01-31t00:00:01z", 1_769_817_601, 1_769_817_601),  # RFC 3339 allows small letters
+    ("2026-01-31T01:30+01:30", 1_769_817_600, 1_769_817_600),
     ("2026-01-31", 1_769_817_600, 1_769_903_999),  # the day
 ]
 
@@ -125,6 +127,8 @@ def test_a_repeated_key_is_told():
 
 def test_unknown_keys_are_told_with_those_allowed():
     json_bodies.only_known({"a": 1}, ("a", "b"), "key")
-    with pytest.raises(InvalidParameter, match=r"'c'.*allowed: a, b") as caught:
+    with pytest.raises(InvalidParameter, match=r"'as'; did you mean a\? allowed: a, b"):
+        json_bodies.only_known({"as": 1}, ("a", "b"), "key")
+    with pytest.raises(InvalidParameter, match=r"'c'; allowed: a, b") as caught:
         json_bodies.only_known({"a": 1, "c": 1}, ("a", "b"), "key")
     assert caught.value.field == "c"

@@ -352,7 +352,7 @@ def _advice(settings: Settings) -> Sequence[str]:
         "Limits are those of a public service. On your own machine, start it with",
         f"  {raised}",
         f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}",
-        "to have webhooks delivered to https servers on it.",
+        "to have webhooks delivered to servers on it.",
     )
 
 

@@ -106,7 +106,7 @@ class Gate:
         is_page = "text/html" in accepted and not f"{state.path}/".startswith("/api/")
         if self.sign_in_page and is_page and state.method in ("GET", "HEAD"):
             return self.sign_in_page(error)
-        is_problem = responses.PROBLEM_TYPE in accepted
+        is_problem = request_state.accepts_problem(accepted)
         return responses.refuse_as_problem(error) if is_problem else responses.refuse(error)
 
     def _identify(self, state: RequestState) -> Identifying:

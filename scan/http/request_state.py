@@ -8,6 +8,8 @@ from io import BytesIO
 from typing import NamedTuple
 
 from gunicorn.http.errors import ParseException
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from scan.accounts.api_keys import ApiKey
 from scan.concurrency.turns import Postponed, RequestPlaces, Turn
@@ -35,6 +37,17 @@ IS_ADMITTED = "scan.is_admitted"  # where access needs a key: the request, or on
 _serving: "ContextVar[RequestState]" = ContextVar("scan.request_state")
 # Sets the request that this thread serves, and returns what ends that, and which it is.
 begin_serving, end_serving, current_request = _serving.set, _serving.reset, _serving.get
+
+
+def accepts_problem(accept: str) -> bool:
+    """Return whether a client accepts errors in the form of RFC 9457, and JSON no more than these
+    (RFC 9110, 12.5.1)."""
+    if responses.PROBLEM_TYPE not in accept:
+        return False
+    accepted = parse_accept_header(accept, MIMEAccept)
+    quality = accepted[responses.PROBLEM_TYPE]
+    named = [q for value, q in accepted if value == "application/json"]
+    return bool(quality > 0 and all(quality >= q for q in named))
 
 
 class Wait(Enum):
@@ -152,8 +165,8 @@ class RequestState:
         """Return an error in the form of the request's interface, and note it for the log."""
         self.refusal = error
         interface = self.interface or REST
-        if interface.refuse is responses.refuse and (
-            responses.PROBLEM_TYPE in self.environ.get("HTTP_ACCEPT", "")
+        if interface.refuse is responses.refuse and accepts_problem(
+            self.environ.get("HTTP_ACCEPT", "")
         ):
             return responses.refuse_as_problem(error)
         return interface.refuse(error)

@@ -123,11 +123,13 @@ def amount(value: int | str, decimals: int | None = COIN_DECIMALS, unit: str | N
 
 
 def supply(token: Record) -> str:
-    return digits(
-        token["totalSupply"],
-        formatting.supply(token["totalSupply"], token["decimals"]),
-        token["symbol"],
-    )
+    """Return a token's supply; where a list has no room for millions, a style shows them so."""
+    value, decimals = int(token["totalSupply"]), token["decimals"] or 0
+    shown = formatting.supply(value, decimals)
+    text = digits(value, shown, token["symbol"])
+    if shown.fraction or value < 10 ** (decimals + 6):
+        return text
+    return f'<span data-compact="{formatting.compact(value, decimals, 2)}">{text}</span>'
 
 
 def fee(wei: int | str, symbol: str) -> str:
@@ -226,7 +228,8 @@ def succeeded(record: Record) -> str:
 
 def reason(record: Record) -> str:
     """Return why a transaction failed, as far as its list knows; its page knows more."""
-    why = f"{title_of(record['reason'], 60)}>{named(record['reason'] or 'Why?')}"
+    phrase = formatting.short_addresses(record["reason"])
+    why = f"{title_of(record['reason'], 60)}>{named(phrase or 'Why?')}"
     link = f'<a href="/tx/{_escaped(record["hash"])}#reason"{why}</a>'
     return f'<span class="reason">{succeeded(record)}{link}</span>'
 

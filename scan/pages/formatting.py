@@ -226,6 +226,11 @@ def sentence(text: str) -> str:
     return _ADDRESS.sub(lambda match: checksummed(match[0]), visible(text))
 
 
+def short_addresses(text: str) -> str:
+    """Return a text with its whole addresses in their short form."""
+    return _ADDRESS.sub(lambda match: short_address(match[0]), text)
+
+
 def visible_block(text: str) -> str:
     """Return the text as visible() does, but keep line breaks."""
     return "\n".join(visible_lines(text))
@@ -306,12 +311,13 @@ def short_name(text: str, most: int = MAX_NAME) -> str:
     return visible_name if len(visible_name) <= most else f"{visible_name[: most - 1]}…"
 
 
-def short_price(price: Decimal) -> str:
-    """Return a price with six digits; very large and very small ones as powers of ten."""
+def short_price(price: Decimal, *, is_in_column: bool = False) -> str:
+    """Return a price with six digits, in a column all of them; very large and very small ones as
+    powers of ten."""
     rounded = Decimal(f"{price:.6g}").normalize()
     exponent = rounded.adjusted()
     if -9 <= exponent <= 9:
-        return f"{rounded:,f}"
+        return f"{rounded:,.{max(5 - exponent, 0)}f}" if is_in_column else f"{rounded:,f}"
     return f"{rounded.scaleb(-exponent)}·10{_superscript(exponent)}"
 
 

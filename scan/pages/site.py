@@ -144,10 +144,21 @@ class _Reported(threading.local):
 
 _reported = _Reported()
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
+# Fields whose names are no words of a page.
+_WORDS = {
+    "dex": "DEX",
+    "miner": "fee recipient",
+    "ownerCount": "number of owners",
+    "token0": "tokens of the pool",
+    "token1": "tokens of the pool",
+    "total": "number of rows",
+    "txCount": "number of transactions",
+}
 
 
 def _note_reported(name: str) -> str:
-    _reported.names[_CAPITAL.sub(lambda letter: f" {letter[1].lower()}", name)] = None
+    words = _WORDS.get(name) or _CAPITAL.sub(lambda letter: f" {letter[1].lower()}", name)
+    _reported.names[words] = None
     return ""
 
 

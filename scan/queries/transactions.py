@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.reader import Reader
 
@@ -80,22 +81,39 @@ def add_moved(
     reader: Reader, records: Sequence[MutableMapping[str, Any]], party: str | None = None
 ) -> None:
     """Add to records `moved`: what their transactions changed of the tokens of `party` (an address
-    as hex; None: of the sender). It has at most eight changes, each of a token or an item, with its
-    `change` as text and the `counterparty`, None for several; none of a failed transaction, or of
-    one with more than 64 of the party's transfers in either direction."""
-    succeeded = [record for record in records if record["status"]]
-    parties = [bytes.fromhex((party or record["fromAddress"])[2:]) for record in succeeded]
-    [text] = reader.row(
-        "queries/transactions_list_moved",
-        blocks=[record["blockNumber"] for record in succeeded],
-        indexes=[record["transactionIndex"] for record in succeeded],
-        parties=parties,
-    )
+    as hex; None: of the sender), and where that is nothing, nor of the coin, what the sender had
+    made or destroyed for others, which the zero address gave or gained. It has at most eight
+    changes, each of a token or an item, with its `change` as text and the `counterparty`, None for
+    several; none of a failed transaction, or of one with more than 64 of the party's transfers in
+    either direction."""
     for record in records:
         record["moved"] = []
-    for record, transfers in zip(succeeded, orjson.loads(text), strict=True):
+    succeeded = [record for record in records if record["status"]]
+    parties = [bytes.fromhex((party or record["fromAddress"])[2:]) for record in succeeded]
+    nothing = []
+    for record, transfers in zip(succeeded, _moved(reader, succeeded, parties), strict=True):
         if transfers:
             record["moved"] = _changes(transfers)
+        is_own = party in (None, record["fromAddress"])
+        if transfers == [] and is_own and record["value"] == "0" and record["toAddress"]:
+            nothing.append(record)
+    if nothing:
+        made = _moved(reader, nothing, [ZERO_ADDRESS] * len(nothing))
+        for record, transfers in zip(nothing, made, strict=True):
+            record["moved"] = _changes(transfers or [])
+
+
+def _moved(
+    reader: Reader, records: Sequence[Mapping[str, Any]], parties: Sequence[bytes]
+) -> list[Any]:
+    [text] = reader.row(
+        "queries/transactions_list_moved",
+        blocks=[record["blockNumber"] for record in records],
+        indexes=[record["transactionIndex"] for record in records],
+        parties=parties,
+    )
+    transfers: list[Any] = orjson.loads(text)
+    return transfers
 
 
 def _changes(transfers: Sequence[tuple[int, str, str | None, str, str]]) -> list[dict[str, Any]]:

@@ -58,6 +58,7 @@ OF_ADDRESSES = """
 NOT_TIMES = (
     *("", "x", "-1", "1.5", "2026-02-30", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
     *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+24:00", "1767225660000", "9" * 30, "\u00b2"),
+    *("2026-W05-6", "2026-031", "20260131T235959Z", "2026-01-31T23:59", "2026-01-31T23:59.5Z"),
     *("2026-01-31T23:59:59+01:60", "1969-12-31", "1970-01-01T00:00:00+01:00", "2026-1-31"),
 )
 HISTORY = f"/addresses/{ADDRESS}/history"
@@ -204,6 +205,9 @@ NEAREST_NAMES = [
     ("/api/v1/dex-trades?fromAddress=0x1", "did you mean address?"),
     ("/api/v1/token-transfers?contractaddress=0x1", "did you mean tokenAddress?"),
     ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
+    ("/api/v1/transactions?Address=0x1", "did you mean address?"),  # the same but for its case
+    ("/api/v1/tokens?SORT=name", "did you mean sort?"),
+    ("/api/v1/logs?topic=0x1", "did you mean topic0?"),
     ("/api/v1/tokens?zzz=asc", "cursor, format, sort, orderBy, tokenType, q."),
     ("/api/v1/stats?page=1", "this path accepts none."),
     ("/api/v1/block", "the nearest path is /api/v1/blocks."),
@@ -238,6 +242,12 @@ def test_errors_have_the_form_of_rfc_9457_where_it_is_accepted(client):
     about = {"type": "about:blank", "title": "Bad Request", "status": 400}
     assert problem.json == {**about, "detail": plain.json["error"], **plain.json}
     assert plain.headers["Content-Type"] == "application/json"
+    for other in (
+        "application/json, application/problem+json;q=0.5",
+        "application/problem+json;q=0",
+    ):
+        unasked = client.get(path, headers={"Accept": other})
+        assert unasked.headers["Content-Type"] == "application/json"
     good = client.get("/api/v1/blocks", headers={"Accept": asked})
     assert good.headers["Content-Type"] == "application/json"
 

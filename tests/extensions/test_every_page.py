@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from scan import VERSION
 from scan.extensions.user_operations.tests.test_user_operations import chain
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import WAIT_S, page_checks, page_fixtures
@@ -196,6 +197,7 @@ def require_a_safe_page(answer):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     require_no_inline_code(answer.text)
     assert "\u202e" not in answer.text, answer.url
+    assert f"<span>Scan {VERSION}</span>" in answer.text  # no page has another `version`
     # Errors are rendered without the database, which knows the newest block.
     assert ("Newest block <a " in answer.text) == (answer.status_code < 400), answer.url
 
@@ -257,6 +259,7 @@ def misplaced(page, width):
     faults = [] if fits else ["wider than the screen"]
     if width in (360, 1280):
         faults += page.evaluate(page_checks.NOTHING_HIDDEN)
+        faults += page.evaluate(page_checks.BROKEN_LINES)
     if width == 1280:
         faults += page.evaluate(CROOKED_COLUMNS)
     return faults

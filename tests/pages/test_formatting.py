@@ -104,6 +104,13 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
         (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1,500"),
         (short_price(Decimal("0")), "0"), (short_price(Decimal(10**9)), "1,000,000,000"),
         (short_price(Decimal(10**16)), "1·10¹⁶"),
+        # In a column all have six digits.
+        (short_price(Decimal("3375.6"), is_in_column=True), "3,375.60"),
+        (short_price(Decimal("2959"), is_in_column=True), "2,959.00"),
+        (short_price(Decimal("0.0005"), is_in_column=True), "0.000500000"),
+        (short_price(Decimal("1234567"), is_in_column=True), "1,234,570"),
+        (formatting.short_addresses(f"NotAllowed(who={LOWER}, code=7)"),
+         "NotAllowed(who=0x5aAeb6…eAed, code=7)"),
         (formatting.short_id("1" * 20), "1" * 20),
         (formatting.short_id("1" * 21), "11111111…11111111"),
         (short_price(Decimal("0.00000123456789")), "0.00000123457"),
@@ -270,3 +277,25 @@ LIKE_ADDRESSES = [
 @pytest.mark.parametrize(("name", "expected"), LIKE_ADDRESSES)
 def test_a_name_that_is_written_like_another_address_is_known(name, expected):
     assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected
+
+
+@pytest.mark.parametrize(
+    ("supply", "decimals", "compact"),
+    [(120 * 10**12, 6, "120M"), (1_234_567_890, 0, "1.23B"), (999_999 * 10**18, 18, None)],
+)
+def test_a_supply_of_millions_has_a_short_form_for_a_narrow_list(supply, decimals, compact):
+    token = {"totalSupply": str(supply), "decimals": decimals, "symbol": "T"}
+    found = re.search('data-compact="([^"]*)"', cells.supply(token))
+    assert (found and found[1]) == compact
+
+
+def test_what_the_node_reports_is_named_in_words():
+    site._reported.names = {}
+    for name in ("token0", "token1", "dex", "totalSupply", "total"):
+        site._note_reported(name)
+    assert [*site._reported.names] == [
+        "tokens of the pool",
+        "DEX",
+        "total supply",
+        "number of rows",
+    ]

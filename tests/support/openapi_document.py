@@ -32,12 +32,9 @@ CHECKED_OF_EACH_KIND = 3
 OF_SOME = {"X-Scan-Balances-Since", "X-Scan-Inconsistent-Since"}
 
 
-SUCCESS = 200
-
-
 def is_described(operation):
     """Whether the document has the schema of an operation's answer, and not its publisher's."""
-    content = operation["responses"].get("200", {}).get("content", {})
+    content = operation["responses"][min(operation["responses"])].get("content", {})
     return "schema" in content.get("application/json", {})
 
 

@@ -108,9 +108,9 @@ def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _example(example: dict[str, Any]) -> str:
-    """Return a request and its answer as text."""
-    body = json.dumps(example["body"], indent=1) + "\n\n" if "body" in example else "\n"
-    return f"{example['request']}\n{body}{json.dumps(example['answer'], indent=1)}"
+    """Return a request and its answer as text: JSON, but forms and streams."""
+    parts = [example["request"], *(example[name] for name in ("body", "answer") if name in example)]
+    return "\n\n".join(p if isinstance(p, str) else json.dumps(p, indent=1) for p in parts)
 
 
 def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:

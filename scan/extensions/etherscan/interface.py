@@ -23,6 +23,7 @@ from scan.http.interfaces import Interface
 from scan.http.json_responses import JsonResponse, json_value
 from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.services import services
+from scan.parameters import nearest
 from scan.queries.network import name_of
 from scan.settings import Settings
 
@@ -144,11 +145,18 @@ def find_action(parameters: replies.Parameters) -> Action:
         raise replies.Failure(f"Error! {key[1]} is not offered: {NOT_OFFERED[key]}")
     module = MODULES.get(key[0])
     if module is None:
-        raise replies.Failure("Error! Missing Or invalid Module name")
+        details = _meant(key[0], MODULES)
+        raise replies.Failure("Error! Missing Or invalid Module name", details=details)
     action = OF_EXTENSIONS.get(key) or module.get(key[1])
     if action is None:
-        raise replies.Failure("Error! Missing Or invalid Action name")
+        details = _meant(key[1], PUBLISHED[key[0]])
+        raise replies.Failure("Error! Missing Or invalid Action name", details=details)
     return action
+
+
+def _meant(name: str, known: Collection[str]) -> str | None:
+    similar = nearest(name, known) if name else None
+    return f"Did you mean {similar}?" if similar else None
 
 
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"

@@ -70,9 +70,9 @@ class RpcReply(NamedTuple):
 class Failure(Exception):
     """A failure of a request, whose response has status 0."""
 
-    def __init__(self, result: object, message: str = "NOTOK") -> None:
+    def __init__(self, result: object, message: str = "NOTOK", details: str | None = None) -> None:
         super().__init__(message)
-        self.reply = Reply(result, "0", message)
+        self.reply = Reply(result, "0", message, details=details)
 
 
 def refuse_rpc(error: ScanError) -> WsgiResponse:
@@ -148,11 +148,19 @@ class Parameters:
     def required(self, name: str) -> str:
         value = self.text(name)
         if not value:
-            raise Failure(f"Error! Missing {name}")
+            raise Failure(f"Error! Missing {name}", details=self._meant(name))
         return value
 
     def address(self, name: str = "address") -> bytes:
-        return _address(self.text(name))
+        return _address(self.text(name), None if self.text(name) else self._meant(name))
+
+    def _meant(self, name: str) -> str | None:
+        """Return which of the given parameters probably should have the name of a missing one."""
+        given = self._values.keys() - {"module", "action", "chainid", "apikey"}
+        wrong = next((other for other in sorted(given) if parameters.nearest(other, (name,))), None)
+        if wrong is None:
+            return None
+        return f"Unknown parameter {wrong[: parameters.LONGEST_NAME]!r}; did you mean {name}?"
 
     def optional_address(self, name: str) -> bytes | None:
         return _address(self.text(name)) if self.text(name) else None
@@ -245,11 +253,11 @@ def result_window(parameters: Parameters) -> tuple[int, int]:
     return limit, offset
 
 
-def _address(value: str) -> bytes:
+def _address(value: str, details: str | None = None) -> bytes:
     try:
         return parameters.address(value)
     except InvalidParameter:
-        raise Failure(BAD_ADDRESS) from None
+        raise Failure(BAD_ADDRESS, details=details) from None
 
 
 FORMATS: Mapping[str, Callable[[Any], Any]] = {

@@ -78,7 +78,7 @@ def show_user_operation(operation_hash: str) -> Response:
     return page(
         "user_operation.html",
         operation=record,
-        version=user_operations.version(record),
+        entry_point_version=user_operations.version(record),
         others=others,
         details=details,
         shown_input=SHOWN_INPUT,

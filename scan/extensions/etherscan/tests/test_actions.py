@@ -231,7 +231,9 @@ def test_a_revert_keeps_its_data(ask, scenario):
     ["eth_sendTransaction", "evm_mine", "debug_traceBlockByNumber", "anvil_setCode", "eth_sign"],
 )
 def test_no_other_method_gets_through(ask, action):
-    assert ask("proxy", action, address=ZERO) == {
+    answer = ask("proxy", action, address=ZERO)
+    answer.pop("details", None)  # a name that is near
+    assert answer == {
         "status": "0",
         "message": "NOTOK",
         "result": "Error! Missing Or invalid Action name",

@@ -35,7 +35,7 @@ def in_form(response):
     if "jsonrpc" in body:
         assert body["jsonrpc"] == "2.0" and ("result" in body) != ("error" in body)
         return body
-    assert body.keys() == {"status", "message", "result"}
+    assert body.keys() - {"details"} == {"status", "message", "result"}
     assert body["status"] in ("0", "1")
     return body
 
@@ -83,7 +83,7 @@ def test_other_methods(client, method):
         ({"module": "account"}, "Error! Missing Or invalid Action name"),
         ({"module": "block", "action": "chainsize"},
          "Error! Missing Or invalid Action name"),
-        ({"module": "stats", "action": "supply"}, "Error! Missing Or invalid Action name"),
+        ({"module": "stats", "action": "weather"}, "Error! Missing Or invalid Action name"),
         ({"module": "account", "action": "balance"}, "Error! Invalid address format"),
         ({"module": "account", "action": "txlist", "address": "0x12"},
          "Error! Invalid address format"),
@@ -94,6 +94,21 @@ def test_other_methods(client, method):
 def test_faults(client, asked, result):
     body = in_form(client.get("/api", query_string=asked))
     assert body == {"status": "0", "message": "NOTOK", "result": result}
+
+
+def test_wrong_names_are_told_the_right_ones_beside_what_clients_compare(client):
+    for asked, details in (
+        ({"module": "acount", "action": "balance"}, "Did you mean account?"),
+        ({"module": "account", "action": "balanc"}, "Did you mean balance?"),
+        ({"module": "proxy", "action": "eth_block_number"}, "Did you mean eth_blockNumber?"),
+        ({"module": "account", "action": "balance", "adress": "0x"},
+         "Unknown parameter 'adress'; did you mean address?"),
+        ({"module": "contract", "action": "getabi", "contract": "0x"},
+         "Unknown parameter 'contract'; did you mean address?"),
+    ):  # fmt: skip
+        body = in_form(client.get("/api", query_string=asked))
+        assert (body["status"], body["details"]) == ("0", details)
+        assert "did you mean" not in body["result"]
 
 
 def test_empty_lists(client):

@@ -40,7 +40,7 @@ def get_storage(address: str) -> Response:
     return json_value({"address": to_hex(key), **record})
 
 
-FIELDS = ("variable", "block")
+FIELDS = ("variable", "block", "compare")
 
 
 def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
@@ -54,19 +54,21 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     try:
         block = block_argument({"block": fields["block"] or "latest"})
         variable = parameters.text(fields["variable"], "variable", most=variable_values.MAX_PATH)
-        storage = variable_values.get(reader(), key, block, variable or None)
+        compared = fields["compare"]
+        other = parameters.address(compared, "compare") if compared else None
+        storage = variable_values.get(reader(), key, block, variable or None, other)
     except ScanError as error:
         reader().do_not_cache()
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
         return None, {**values, "error": error} if any(fields.values()) else values
-    addresses = [key, *(layout.address for layout in storage.layouts)]
+    addresses = [key, *filter(None, [other]), *(layout.address for layout in storage.layouts)]
     pointed_to = [
         variable.value
         for variable in storage.variables
         if slots.is_address(variable.type) and variable.value is not None
     ]
     names = names_of([], *map(to_hex, addresses), *pointed_to)
-    return None, {**values, "storage": storage, "names": names}
+    return None, {**values, "storage": storage, "compared": other, "names": names}
 
 
 storage_tab = hooks.AddressTab(

@@ -57,12 +57,12 @@ def test_what_its_events_alone_say_is_said_so(explorer):
     proxy = deploy(explorer, UPGRADEABLE, "Upgradeable", f"{many[2:]:0>64}")
     path = f"/address/{proxy}?_="
     page = explorer.client.get(f"{path}1").text
-    assert "By its code; the block as its events say." in page
+    assert "Read from its code, the block from its events." in page
     explorer.send(proxy, calldata("upgradeTo(address)", other))
     page = explorer.client.get(f"{path}2").text
-    assert "The newest by its code, older ones as its events say." in page
+    assert "The newest is read from its code, older ones from its events." in page
     word = f"0x{many[2:]:0>64}"
     explorer.anvil.call("anvil_setStorageAt", proxy, f"{IMPLEMENTATION_SLOT}", word)
     explorer.send(proxy, "0x12345678")
     page = explorer.client.get(f"{path}3").text
-    assert "As its events say." in page
+    assert "Read from its events." in page

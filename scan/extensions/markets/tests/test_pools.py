@@ -35,7 +35,7 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(client, scenario
 
 def test_the_page_of_a_pool_notes_what_is_said(client, scenario):
     page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
-    assert "not proven: dex, token0, token1, price" in page
+    assert "not proven: DEX, tokens of the pool, price" in page
 
 
 def test_trades_have_side_and_price_in_all_lists(client, scenario):
@@ -70,7 +70,7 @@ def price(trade, pool):
         amounts[str(pool[token])] / 10 ** (pool[f"{token}Decimals"] or 0)
         for token in ("token0", "token1")
     ]
-    return short_price(in_units[1] / in_units[0]) if all(in_units) else ""
+    return short_price(in_units[1] / in_units[0], is_in_column=True) if all(in_units) else ""
 
 
 def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(client, scenario):
