@@ -81,6 +81,29 @@ def test_what_is_named_stays_so():
 
 
 @pytest.mark.check
+def test_long_names_are_told_apart():
+    names = [f"ReserveUsedAsCollateral{what}" for what in ("Enabled", "Disabled")]
+    assert [table.name for table in tables_of(*map(event, names))] == [
+        *("reserve_used_as_collateral_enabled", "reserve_used_as_collateral_disabled")
+    ]
+
+
+@pytest.mark.check
+def test_versions_of_a_contract_name_arguments_themselves():
+    first = event("Moved", argument("owner"), argument("amount"))
+    second = event("Moved", argument("amount"), argument("owner"))
+    stored = merged(bytes(20), "vault", (), [Version(0, [first])], ())
+    versions = [Version(0, [second]), Version(7, [second]), Version(9, [first])]
+    # What was named before stays, but a version from a block on has names of its own.
+    [table] = merged(bytes(20), "vault", stored, [versions[0]], ())
+    assert [[c.argument for c in form.columns] for form in table.forms] == [["owner", "amount"]]
+    [table] = merged(bytes(20), "vault", stored, [Version(0, [first]), *versions[1:]], ())
+    assert [(form.first_block, form.columns[0].argument) for form in table.forms] == [
+        *((0, "owner"), (7, "amount"), (9, "owner"))
+    ]
+
+
+@pytest.mark.check
 def test_a_hostile_abi_is_read_up_to_its_bounds():
     many = [event(f"E{n}", *(argument(f"a{k}") for k in range(90))) for n in range(1000)]
     read = events_in(many)
