@@ -12,7 +12,9 @@ from eth_utils import keccak
 
 from scan.contracts.abi_decoding import MAX_TYPES, index_abi
 from scan.contracts.abi_json import MAX_REPLACED, event_text
+from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
+from scan.extensions.events import exports
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
 from scan.extensions.events.tests.random_events import Events
 from tests.commands.test_command import scan
@@ -66,6 +68,14 @@ def test_overloads_unnamed_arguments_and_taken_names_are_numbered():
     ]
     [other] = tables_of(event("Deposit"), taken={"vault_deposit", "vault_deposit_2"})
     assert other.view == "vault_deposit_3"
+
+
+@pytest.mark.check
+def test_no_two_columns_of_a_file_have_one_name():
+    """Of a uint256 a file has four columns, such as value_1."""
+    [table] = tables_of(event("Paid", argument("value"), argument("value_1", "uint8")))
+    types = exports.columns_of(table)
+    assert (types["value"], types["value_1"]) == (column_types.TEXT, column_types.BIGINT)
 
 
 @pytest.mark.check
