@@ -181,13 +181,14 @@ class Site:
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = templates()
         self._templates.globals["has_page"] = paths.has
-        self._templates.globals["can_sign_out"] = settings.needs_key
-        self._templates.globals["wallets_make_keys"] = settings.wallets_make_keys
         for name, file in MACROS.items():
             self._templates.globals[name] = self._templates.get_template(file).make_module()
         brand = settings.brand
         preview = PREVIEW if brand.logo is None else brand.logo.name
-        self._brand = {
+        # Values, not globals of the templates: applications of one process share those.
+        self._of_settings = {
+            "can_sign_out": settings.needs_key,
+            "wallets_make_keys": settings.wallets_make_keys,
             "brand": brand,
             "brand_styles": url_of(BRAND_STYLES, brand) if brand.css else None,
             "icon": url_of(icon_of(brand), brand),
@@ -232,7 +233,7 @@ class Site:
         _reported.names = {}
         for name in sorted(reported):
             _note_reported(name.replace(".", " "))
-        text = self._templates.get_template(template).render(of_page | self._brand | values)
+        text = self._templates.get_template(template).render(of_page | self._of_settings | values)
         base_path = self._settings.base_path
         return self._local_link.sub(rf'\1="{base_path}/', text) if base_path else text
 

@@ -234,6 +234,16 @@ def test_a_person_signs_in_and_out(person, key):
     assert person.get("/blocks", headers=BROWSER).status_code == 401
 
 
+def test_pages_are_by_the_settings_of_their_own_application(private, own_index, key):
+    public = own_index.client(**LIMITS)  # made later, in the same process
+    page = private.test_client().get("/blocks", headers={**BROWSER, "X-API-Key": key.text}).text
+    assert 'action="/sign-out"' in page
+    assert 'action="/sign-out"' not in public.get("/blocks", headers=BROWSER).text
+    keys = own_index.client(access="keys", **LIMITS).get("/keys", headers={"X-API-Key": key.text})
+    assert "wallets make none" in keys.text
+    assert "wallets make none" not in public.get("/keys", headers=BROWSER).text
+
+
 def test_over_https_the_cookie_is_sent_over_https_alone(private, key):
     own = {"Origin": "https://localhost", "Sec-Fetch-Site": "same-origin"}
     signed = sign_in(private.test_client(), key.text, headers=own)
