@@ -399,6 +399,8 @@ class Following:
                 problem=None,
             )
             tx.execute("indexer/chain_notify")
+        if is_last:  # its older logs may tell of further implementations
+            self._upgraded.add(fill.address)
         return len(blocks)
 
     def _read(

@@ -235,6 +235,28 @@ def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
     assert execute(database_url, names) == [(True,)]
 
 
+@pytest.mark.thorough
+def test_older_logs_tell_of_further_implementations(coffers, database_url):
+    anvil = coffers.anvil
+    coffers.upgrade()
+    coffers.deposit(60)
+    coffers.replace(coffers.first)
+    for _ in range(140):
+        coffers.deposit(7)
+    with Indexing(database_url, anvil.url, until=anvil.head(), logs="none"):
+        coffers.build(database_url)
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer")
+            followed.make_views()
+            fill(followed)
+            followed.make_views()
+    fees = "SELECT amount::integer FROM events.coffer_deposited WHERE fee = 6"
+    assert execute(database_url, fees) == [(60,)]
+    counted = execute(database_url, "SELECT count(*)::integer FROM events.coffer_deposited")
+    assert counted == [(146,)]
+
+
 def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()):
