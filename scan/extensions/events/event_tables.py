@@ -173,7 +173,7 @@ def merged(
             ended = [t for t in alike if t.view not in used and present.isdisjoint(keys[t.view])]
             table = next(iter([*same, *ended]), None)
             if table is None:
-                event = identifier(entry.name, "event", MAX_IDENTIFIER - MAX_CONTRACT - 1)
+                event = identifier(entry.name, "event", MAX_IDENTIFIER - len(contract) - 1)
                 view = free(f"{contract}_{event}", {*taken, *tables})
                 name = view[len(contract) + 1 :]
                 table = EventTable(address, contract, entry.name, name, view, (), ())
@@ -212,12 +212,13 @@ def _with_form(
     entry: Entry,
     first_block: int,
 ) -> EventTable:
-    """Return a table with the form of an event from a block on. What a form that is `stored` calls
-    the arguments there, they are called."""
+    """Return a table with the form of an event from a block on. What a form that is `stored` from
+    that block on calls the arguments, they are called."""
+    is_first = not any(_is_alike(form, definition, entry) for form in table.forms)
+    first = 0 if is_first else first_block
     for form in stored:
-        is_in_time = form.first_block <= first_block <= (form.last_block or first_block)
         if (
-            is_in_time
+            form.first_block == first
             and _is_alike(form, definition, entry)
             and form.entry.indexed == entry.indexed
         ):
@@ -230,11 +231,9 @@ def _with_form(
                 return table
             form = form._replace(last_block=first_block - 1)
         forms.append(form)
-    is_first = not any(_is_alike(form, definition, entry) for form in forms)
     is_anonymous = bool(definition.get("anonymous"))
     topic0 = None if is_anonymous else keccak256(entry.signature.encode())
     columns, view_columns = _columns(table.view_columns, entry, int(not is_anonymous))
-    first = 0 if is_first else first_block
     form = EventForm(entry, topic0, first, None, columns, definition)
     return table._replace(forms=(*forms, form), view_columns=view_columns)
 

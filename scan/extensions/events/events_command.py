@@ -112,6 +112,7 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
                 filled = total - following.missing_blocks(options.address)
             progress.show(filled)
         progress.end()
+        following.make_views()
         contract = _contract(following, options.address)
         print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
         print_lines(*(f"events.{view}" for view in following.views(options.address)))

@@ -41,31 +41,33 @@ def tables(database: Database, names: set[str]) -> dict[str, AddedTable]:
                 bytes(address), contract, view, event, orjson.loads(columns), view_forms
             )
             rows = _Rows(FollowedEvent(table, 0, view_forms))
-            added[f"{PREFIX}{view}"] = AddedTable(_columns(table), rows)
+            added[f"{PREFIX}{view}"] = AddedTable(columns_of(table), rows)
     return added
 
 
-def _columns(table: EventTable) -> dict[str, column_types.ColumnType]:
+def columns_of(table: EventTable) -> dict[str, column_types.ColumnType]:
+    """Return the columns of a file of a table's rows, with their types."""
     numbers: dict[str, list[AbiType]] = {}
     for form in table.forms:
         for column, abi_type in zip(form.columns, form.entry.types, strict=True):
             numbers.setdefault(column.name, []).append(abi_type)
+    names = {name for name, _ in table.view_columns}
     return _OF_LOG | {
-        name: _number(numbers[name])
+        name: _number(numbers[name], is_divisible=names.isdisjoint(f"{name}_{n}" for n in range(4)))
         if sql_type == "numeric"
         else _OF_SQL.get(sql_type, column_types.TEXT)
         for name, sql_type in table.view_columns
     }
 
 
-def _number(types: list[AbiType]) -> column_types.ColumnType:
+def _number(types: list[AbiType], *, is_divisible: bool) -> column_types.ColumnType:
     """Return the type of a column of numbers, which are of these types: as decimal text where no
-    other has all of them."""
+    other has all of them, or where another column has a name of the four that a uint256 is."""
     if any(abi_type.decimals for abi_type in types):
         return column_types.TEXT
     if all((abi_type.size or 0) <= (64 if abi_type.kind == "int" else 63) for abi_type in types):
         return column_types.BIGINT
-    if all(abi_type.kind == "uint" for abi_type in types):
+    if is_divisible and all(abi_type.kind == "uint" for abi_type in types):
         return column_types.UINT256
     return column_types.TEXT
 
@@ -74,7 +76,7 @@ class _Rows:
     """Reads the rows of an event, a range of blocks at a time."""
 
     def __init__(self, event: FollowedEvent) -> None:
-        self._columns = _columns(event.table)
+        self._columns = columns_of(event.table)
         self._event = event
         self._filters = event_filters.read(event.table, {}, {})
 

@@ -18,7 +18,7 @@ import orjson
 from scan.contracts import transaction_contents
 from scan.database import connection, errors, transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import node_errors
+from scan.ethereum import events, node_errors
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
@@ -35,6 +35,9 @@ log = logging.getLogger(__name__)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 MOST_AUTOMATIC = 100
 MOST_CHANGES = 100  # of a proxy's implementations, whose blocks the node is asked about
+SAMPLES = 32  # blocks of a proxy's newest logs, and as many between its first and its last
+MOST_SEARCHED = 20  # changes without an event between two of these
+CHANGES = [*events.CHANGES]
 STEP_BLOCKS = 500
 STEP_LOGS, STEP_BYTES = 20_000, 16 * 1024 * 1024
 LOG_BYTES = 300  # of memory, of a log besides its data
@@ -81,6 +84,9 @@ class Following:
         self._bodies = transaction_contents.TransactionContents(database)
         self._told_beyond = 0
         self._views_after_s: dict[bytes, float] = {}  # of contracts whose views could not be made
+        self._newest_logs: dict[bytes, bytes] = {}  # hashes of blocks, by contracts
+        self._newest: dict[bytes, tuple[set[bytes], int | None]] = {}  # implementations, change
+        self._upgraded: set[bytes] = set()  # contracts whose views have not followed yet
 
     def contracts(self) -> list[FollowedContract]:
         return queries.contracts(self._database)
@@ -155,13 +161,18 @@ class Following:
     def make_views(self) -> None:
         """Make views of events that are due, as contracts or their ABIs are new. Where those of a
         contract cannot be made, its problem says why, and they are tried again later."""
-        for owner, name, abi, digest in self._database.rows("events/contracts_list_due"):
+        self._note_upgrades()
+        others = sorted(self._upgraded)
+        for owner, name, abi, digest in self._database.rows(
+            "events/contracts_list_due", others=others
+        ):
             address = bytes(owner)
             if time.monotonic() < self._views_after_s.get(address, 0):
                 continue
             try:
                 self._make_views(address, name, abi, bytes(digest))
                 self._views_after_s.pop(address, None)
+                self._upgraded.discard(address)
             except LASTING as error:
                 self._views_after_s[address] = time.monotonic() + VIEWS_AGAIN_S
                 reason = error.reason if isinstance(error, errors.SchemaMismatch) else error.message
@@ -170,6 +181,39 @@ class Following:
                 )
                 if is_new:
                     log.warning("views of the events of %s cannot be made: %s", name, reason)
+
+    def _note_upgrades(self) -> None:
+        """Note the proxies that emitted logs since they were looked at, and have another
+        implementation now, or an event that says so."""
+        rows = [
+            (bytes(address), {*map(bytes, implementations)}, bytes(block_hash), head)
+            for address, implementations, _, block_hash, *head in self._database.rows(
+                "events/newest_logs_list"
+            )
+        ]
+        rows = [row for row in rows if self._newest_logs.get(row[0]) != row[2]]
+        if self._gateway is None or not rows:
+            return
+        number, head_hash = rows[0][3]
+        session = self._gateway.session("events", is_optional=False)
+        addresses = [address for address, *_ in rows]
+        try:
+            block = Block(number, to_hex(bytes(head_hash)))
+            proxies = self._abis.proxies_at(addresses, block, session)
+        except (UpstreamFailed, Unavailable):
+            return
+        for address, of_views, block_hash, _ in rows:
+            at, change = set[bytes](), None
+            if (proxy := proxies.get(address)) is not None:
+                at = {*proxy.implementations}
+                change = self._database.value(
+                    "events/newest_change_get", address=address, topics=CHANGES
+                )
+            newest = self._newest.get(address)
+            if (at, change) != newest if newest else not at <= of_views:
+                self._upgraded.add(address)
+            self._newest_logs[address] = block_hash
+            self._newest[address] = at, change
 
     def _make_views(self, address: bytes, name: str, abi: str | None, digest: bytes) -> None:
         implementations: set[bytes] = set()
@@ -200,12 +244,7 @@ class Following:
     def _versions(self, address: bytes) -> tuple[list[Version], set[bytes]]:
         """Return the ABIs that a contract had, by the blocks of its code and its implementations,
         and these."""
-        of_blocks: list[tuple[int, set[bytes]]] = []
-        rows = self._database.rows("events/changes_list", address=address, most=MOST_CHANGES)
-        for number, block_hash in rows:
-            block = Block(number, to_hex(bytes(block_hash)))
-            if (at := self._implementations(address, block)) is not None:
-                of_blocks.append((number, at))
+        of_blocks = self._changes(address)
         implementations = {one for _, at in of_blocks for one in at} - {address}
         abis: dict[bytes, list[tuple[int, Any]]] = {}
         for owner, first, text in self._database.rows(
@@ -231,6 +270,56 @@ class Following:
             if entries and (not versions or versions[-1].entries != entries):
                 versions.append(Version(number if versions else 0, entries))
         return versions, implementations
+
+    def _changes(self, address: bytes) -> list[tuple[int, set[bytes]]]:
+        """Return a contract's implementations from blocks on, the oldest first, as far as the node
+        has the state of these blocks."""
+        rows = self._database.rows(
+            "events/changes_list",
+            address=address,
+            topics=CHANGES,
+            most=MOST_CHANGES,
+            samples=SAMPLES,
+        )
+        blocks = [(Block(n, to_hex(bytes(block_hash))), is_told) for n, block_hash, is_told in rows]
+        is_proxy = bool(blocks) and bool(self._implementations(address, blocks[-1][0]))
+        changes: list[tuple[int, set[bytes]]] = []
+        for block, is_told in blocks:
+            if is_told is False and not is_proxy:
+                continue
+            if (at := self._implementations(address, block)) is None:
+                continue
+            for _ in range(0 if is_told or not changes else MOST_SEARCHED):
+                if changes[-1][1] == at:
+                    break
+                changes.append(self._next_change(address, changes[-1], (block.number, at)))
+            changes.append((block.number, at))
+        return changes
+
+    def _next_change(
+        self, address: bytes, before: tuple[int, set[bytes]], after: tuple[int, set[bytes]]
+    ) -> tuple[int, set[bytes]]:
+        """Return the first block with logs of a contract after `before` in which it has other
+        implementations than there, and these; `after` where there is none before it."""
+        (low, at), past = before, after[0]
+        low += 1
+        while low < past:
+            middle = (low + past) // 2
+            row = self._database.row(
+                "events/log_block_find", address=address, first=middle, past=past
+            )
+            if row is None:
+                past = middle
+                continue
+            number, block_hash = row
+            other = self._implementations(address, Block(number, to_hex(bytes(block_hash))))
+            if other is None:
+                break
+            if other == at:
+                low = number + 1
+            else:
+                past, after = middle, (number, other)
+        return after
 
     def _implementations(self, address: bytes, block: Block) -> set[bytes] | None:
         """Return a proxy's implementations at a block; None where the node does not say."""
@@ -310,6 +399,8 @@ class Following:
                 problem=None,
             )
             tx.execute("indexer/chain_notify")
+        if is_last:  # its older logs may tell of further implementations
+            self._upgraded.add(fill.address)
         return len(blocks)
 
     def _read(

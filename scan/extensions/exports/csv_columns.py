@@ -51,7 +51,22 @@ def plain(value: Any) -> Cell:
         return value
     if isinstance(value, str):
         return csv_text.text(value)
-    parts = _NUMBER_IN_JSON.split(orjson.dumps(value).decode())  # every second one is a number
+    return _json(orjson.dumps(value).decode())
+
+
+def stored(text: str) -> str:
+    """Return a text of a table, or a list in JSON that it has, as a cell: numbers in digits."""
+    if _NUMBER.fullmatch(text):
+        return text
+    try:
+        is_list = text[:1] in ("[", "{") and bool(orjson.loads(text))
+    except ValueError:
+        is_list = False
+    return _json(text) if is_list else csv_text.text(text)
+
+
+def _json(text: str) -> str:
+    parts = _NUMBER_IN_JSON.split(text)  # every second one is a number
     return "".join(part if n % 2 else csv_text.text(part) for n, part in enumerate(parts))
 
 

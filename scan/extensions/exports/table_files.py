@@ -14,7 +14,7 @@ from scan.database import lists, statements
 from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.extensions.exports import parquet
+from scan.extensions.exports import csv_columns, parquet
 from scan.files import whole_file
 from scan.http import csv_text
 
@@ -182,6 +182,6 @@ def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_text.Ce
     if isinstance(value, list):
         return " ".join(f"0x{item.hex()}" for item in value)
     if isinstance(value, str):
-        return value if value.isdecimal() and value.isascii() else csv_text.text(value)
+        return csv_columns.stored(value)
     assert value is None or isinstance(value, int)
     return value

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-/// Two versions of a contract behind a proxy: the second tells of a fee, too.
-contract First {
+/// Versions of a contract behind a proxy: the second tells of a fee, too, the third has other names.
+contract Replaceable {
+    function replace(address target) external { // without an event
+        assembly { sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, target) }
+    }
+}
+
+contract First is Replaceable {
     event Deposited(address indexed owner, uint256 amount);
     event Upgraded(address indexed implementation);
 
@@ -16,12 +22,20 @@ contract First {
     }
 }
 
-contract Second {
+contract Second is Replaceable {
     event Deposited(address indexed owner, uint256 amount, uint256 fee);
     event Upgraded(address indexed implementation);
 
     function deposit(uint256 amount) external {
         emit Deposited(msg.sender, amount, amount / 10);
+    }
+}
+
+contract Third is Replaceable {
+    event Deposited(address indexed amount, uint256 owner);
+
+    function deposit(uint256 amount) external {
+        emit Deposited(msg.sender, amount);
     }
 }
 

@@ -18,6 +18,7 @@ from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
+from scan.extensions.events import following as events_following
 from scan.extensions.events import indexing
 from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
 from scan.indexer.block_source import BlockSource
@@ -43,13 +44,13 @@ ABI = [
 
 
 class Coffers:
-    """A proxy that passes calls on to the first version of a contract, then to the second."""
+    """A proxy that passes calls on to the first version of a contract, then to others."""
 
     def __init__(self, anvil):
         self.anvil = anvil
         self.owner = anvil.accounts[0]
         self.compiled = compile_standard({"C.sol": COFFERS})["contracts"]["C.sol"]
-        self.first, self.second = self._create("First"), self._create("Second")
+        self.first, self.second, self.third = map(self._create, ("First", "Second", "Third"))
         self.proxy = self._create("Coffer", encode(["address"], [self.first]))
 
     def _create(self, name, arguments=b""):
@@ -64,13 +65,17 @@ class Coffers:
     def upgrade(self):
         self._call(keccak(text="upgrade(address)")[:4] + encode(["address"], [self.second]))
 
+    def replace(self, version):
+        """Upgrades without an event."""
+        self._call(keccak(text="replace(address)")[:4] + encode(["address"], [version]))
+
     def _call(self, data):
         self.anvil.send(self.owner, self.proxy, data="0x" + data.hex(), gas=200_000)
         self.anvil.mine()
 
-    def build(self, url):
+    def build(self, url, third=()):
         """Stores the ABIs as the operator's builds have them."""
-        for name, address in (("First", self.first), ("Second", self.second)):
+        for name, address in (("First", self.first), ("Second", self.second), *third):
             events = [e for e in self.compiled[name]["abi"] if e["type"] == "event"]
             execute(
                 url,
@@ -186,6 +191,71 @@ def test_a_proxys_view_has_the_columns_of_all_versions(coffers, database_url):
     assert rows == [*((Decimal(n), None) for n in range(1, 6)), (Decimal(60), Decimal(6))]
     [(implementation,)] = execute(database_url, "SELECT implementation FROM events.coffer_upgraded")
     assert implementation == coffers.second.lower()
+
+
+def deposits(url):
+    return execute(
+        url,
+        "SELECT d.amount::integer, d.fee::integer, d.owner_2::integer"
+        " FROM events.coffer_deposited AS d ORDER BY d.block_number",
+    )
+
+
+def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
+    """By an event, and without one, among blocks in which nobody looked."""
+    anvil = coffers.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
+        coffers.build(database_url, third=[("Third", coffers.third)])
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer")
+            followed.make_views()
+            fill(followed)
+            coffers.upgrade()
+            coffers.deposit(60)
+            coffers.replace(coffers.third)
+            coffers.deposit(7)
+            coffers.replace(coffers.first)
+            coffers.deposit(8)
+            index.wait_for(anvil.head())
+            followed.make_views()
+            rows = [*((n, None, None) for n in range(1, 6)), (60, 6, None), (None, None, 7)]
+            assert deposits(database_url) == [*rows, (8, None, None)]
+            # Nothing but a log of it says that it was another one.
+            for _ in range(40):
+                coffers.deposit(8)
+            coffers.replace(coffers.second)
+            for _ in range(80):
+                coffers.deposit(90)
+            index.wait_for(anvil.head())
+            followed.make_views()
+            rows += [(8, None, None)] * 41 + [(90, 9, None)] * 80
+            assert deposits(database_url) == rows
+    names = "SELECT amount_2 IS NOT NULL FROM events.coffer_deposited WHERE owner_2 IS NOT NULL"
+    assert execute(database_url, names) == [(True,)]
+
+
+def test_older_logs_tell_of_further_implementations(coffers, database_url, monkeypatch):
+    monkeypatch.setattr(events_following, "SAMPLES", 1)  # of blocks between the first and the last
+    anvil = coffers.anvil
+    coffers.upgrade()
+    coffers.deposit(60)
+    coffers.replace(coffers.first)
+    coffers.deposit(7)
+    coffers.deposit(7)
+    with Indexing(database_url, anvil.url, until=anvil.head(), logs="none"):
+        coffers.build(database_url)
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer")
+            followed.make_views()
+            followed.make_views()  # by the implementations that it knows now
+            fill(followed)
+            followed.make_views()
+    fees = "SELECT amount::integer FROM events.coffer_deposited WHERE fee = 6"
+    assert execute(database_url, fees) == [(60,)]
+    counted = execute(database_url, "SELECT count(*)::integer FROM events.coffer_deposited")
+    assert counted == [(8,)]
 
 
 def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):

@@ -12,7 +12,9 @@ from eth_utils import keccak
 
 from scan.contracts.abi_decoding import MAX_TYPES, index_abi
 from scan.contracts.abi_json import MAX_REPLACED, event_text
+from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
+from scan.extensions.events import exports
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
 from scan.extensions.events.tests.random_events import Events
 from tests.commands.test_command import scan
@@ -69,6 +71,14 @@ def test_overloads_unnamed_arguments_and_taken_names_are_numbered():
 
 
 @pytest.mark.check
+def test_no_two_columns_of_a_file_have_one_name():
+    """Of a uint256 a file has four columns, such as value_1."""
+    [table] = tables_of(event("Paid", argument("value"), argument("value_1", "uint8")))
+    types = exports.columns_of(table)
+    assert (types["value"], types["value_1"]) == (column_types.TEXT, column_types.BIGINT)
+
+
+@pytest.mark.check
 def test_what_is_named_stays_so():
     before = tables_of(event("Deposit", argument("")))
     after = tables_of(
@@ -78,6 +88,29 @@ def test_what_is_named_stays_so():
     )
     assert after[0] == before[0]
     assert [table.view for table in after] == ["vault_deposit", "vault_deposit_2"]
+
+
+@pytest.mark.check
+def test_long_names_are_told_apart():
+    names = [f"ReserveUsedAsCollateral{what}" for what in ("Enabled", "Disabled")]
+    assert [table.name for table in tables_of(*map(event, names))] == [
+        *("reserve_used_as_collateral_enabled", "reserve_used_as_collateral_disabled")
+    ]
+
+
+@pytest.mark.check
+def test_versions_of_a_contract_name_arguments_themselves():
+    first = event("Moved", argument("owner"), argument("amount"))
+    second = event("Moved", argument("amount"), argument("owner"))
+    stored = merged(bytes(20), "vault", (), [Version(0, [first])], ())
+    versions = [Version(0, [second]), Version(7, [second]), Version(9, [first])]
+    # What was named before stays, but a version from a block on has names of its own.
+    [table] = merged(bytes(20), "vault", stored, [versions[0]], ())
+    assert [[c.argument for c in form.columns] for form in table.forms] == [["owner", "amount"]]
+    [table] = merged(bytes(20), "vault", stored, [Version(0, [first]), *versions[1:]], ())
+    assert [(form.first_block, form.columns[0].argument) for form in table.forms] == [
+        *((0, "owner"), (7, "amount"), (9, "owner"))
+    ]
 
 
 @pytest.mark.check

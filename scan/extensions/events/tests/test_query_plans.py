@@ -26,7 +26,9 @@ ROWS = f"""
     SELECT of('other' || n), 'c' || n, 0, n < {MOST_AUTOMATIC},
         ARRAY[of('many' || n), of('many' || n + 500)]
     FROM generate_series(1, {FOLLOWED}) AS n;
-    ANALYZE {TABLES};
+    INSERT INTO log_emitters SELECT of('other' || n %% 1000), n
+    FROM generate_series(1, 100000) AS n;
+    ANALYZE {TABLES}, log_emitters;
 """  # noqa: S608
 
 
@@ -52,6 +54,12 @@ def test_contracts_of_builds_are_found_by_their_code(database):
 
 
 def test_what_views_follow_from_is_read_by_indexes(database):
-    plan = plan_of(database, "events/contracts_list_due")
+    plan = plan_of(database, "events/contracts_list_due", others=[])
     plan.require_indexes(small={"followed_contracts"})
     assert plan.buffers <= 40 * FOLLOWED
+
+
+def test_newest_logs_are_read_by_indexes(database):
+    plan = plan_of(database, "events/newest_logs_list")
+    plan.require_indexes(small={"followed_contracts"})
+    assert plan.buffers <= 10 * FOLLOWED

@@ -77,6 +77,20 @@ EXACT_AMOUNTS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("-9", "-9"),
+        ('["-9","=1"]', '["-9","\'=1"]'),
+        ('{"a":"-9"}', '{"a":"-9"}'),
+        ("-9+cmd", "'-9+cmd"),
+        ('["-9"+cmd', "[\"'-9\"'+cmd"),
+    ],
+)
+def test_numbers_of_tables_stay_numbers(text, cell):
+    assert csv_columns.stored(text) == cell
+
+
 @pytest.mark.parametrize(("units", "decimals", "shown"), EXACT_AMOUNTS)
 def test_amounts_are_exact(units, decimals, shown):
     assert csv_columns.amount(units, decimals) == shown

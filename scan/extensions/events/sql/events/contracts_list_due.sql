@@ -1,6 +1,6 @@
--- The contracts whose views are not those of their present ABIs: their code, its verification or build, their
+-- The contracts whose views are not those of their present ABIs, and others: their code, its verification or build, their
 -- implementations or what these are verified as are others than when the views were made.
--- params: none
+-- params: others bytea[]
 -- returns: address, name, ABI given (null: none), digest of what the views follow from
 -- index: followed_contracts_pkey, contracts_pkey, verified_contracts_pkey, built_abis_pkey, contract_changes_pkey
 SELECT c.address, c.name, c.abi::text, sources.digest
@@ -17,5 +17,5 @@ CROSS JOIN LATERAL (
     LEFT JOIN LATERAL (SELECT max(o.block_number) AS newest FROM contract_changes o
         WHERE o.address = a.address) AS g ON true
 ) AS sources
-WHERE c.abi_digest IS DISTINCT FROM sources.digest
+WHERE c.abi_digest IS DISTINCT FROM sources.digest OR c.address = ANY (%(others)s::bytea[])
 ORDER BY c.added_at, c.address;

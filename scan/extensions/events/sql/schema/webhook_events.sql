@@ -28,26 +28,46 @@ RETURN arguments IS NOT NULL AND NOT EXISTS (
         WHEN 'least' THEN (arguments->>(c->>0)::integer)::numeric >= (c->>2)::numeric
         ELSE (arguments->>(c->>0)::integer)::numeric <= (c->>2)::numeric END);
 
+-- An event {name, signature, args} of a view's form, with its arguments by name.
+CREATE OR REPLACE FUNCTION named_arguments(event text, form jsonb, arguments jsonb) RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object('name', event, 'signature', form->'signature', 'args', CASE WHEN arguments IS NOT NULL
+    THEN (SELECT coalesce(json_object_agg(n.value->>'name', arguments->(n.place - 1)::integer ORDER BY n.place), '{}')
+        FROM jsonb_array_elements(form->'arguments') WITH ORDINALITY AS n (value, place)) END);
+
+-- The topics of a log from a place on as one value.
+CREATE OR REPLACE FUNCTION topics_from(log_topics jsonb, first integer) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN coalesce((SELECT string_agg(decode(substr(t.value, 3), 'hex'), '' ORDER BY t.place)
+    FROM jsonb_array_elements_text(log_topics) WITH ORDINALITY AS t (value, place) WHERE t.place >= first), '');
+
 -- The event of a log of a followed contract as streams and webhooks have it: {name, signature, args}, without args
--- where its data was left out or is malformed; null where it is none of the contract's named events.
+-- where its data was left out or is malformed; null where it is none of the contract's events, of which an anonymous
+-- one is known by its data.
 CREATE OR REPLACE FUNCTION followed_event(
     of_contract bytea, log_topics jsonb, data bytea, is_left_out boolean, block bigint) RETURNS json LANGUAGE sql STABLE
-RETURN (
-    SELECT json_build_object('name', v.event, 'signature', f.value->'signature', 'args', CASE WHEN a.v IS NOT NULL
-        THEN (SELECT coalesce(json_object_agg(n.value->>'name', a.v->(n.place - 1)::integer ORDER BY n.place), '{}')
-            FROM jsonb_array_elements(f.value->'arguments') WITH ORDINALITY AS n (value, place)) END)
+RETURN coalesce((
+    SELECT named_arguments(v.event, f.value, CASE WHEN NOT is_left_out THEN event_arguments(f.value->'indexed',
+        f.value->'plain', translate(f.value->>'order', '[]', '{}')::boolean[], false, topics_from(log_topics, 2), data)
+        END)
     FROM event_views v
     CROSS JOIN jsonb_array_elements(v.forms) AS f
-    CROSS JOIN LATERAL (SELECT CASE WHEN NOT is_left_out THEN event_arguments(f.value->'indexed', f.value->'plain',
-        translate(f.value->>'order', '[]', '{}')::boolean[], false, coalesce((
-            SELECT string_agg(decode(substr(t.value, 3), 'hex'), '' ORDER BY t.place)
-            FROM jsonb_array_elements_text(log_topics) WITH ORDINALITY AS t (value, place) WHERE t.place > 1), ''),
-        data) END) AS a (v)
     WHERE v.address = of_contract AND substr(log_topics->>0, 3) = ANY (v.topics)
         AND f.value->>'topic0' = substr(log_topics->>0, 3)
         AND block >= (f.value->>'first')::bigint AND block <= coalesce((f.value->>'last')::bigint, block)
     ORDER BY v.view_name
-    LIMIT 1);
+    LIMIT 1
+), (
+    SELECT named_arguments(v.event, f.value, a.v)
+    FROM event_views v
+    CROSS JOIN jsonb_array_elements(v.forms) AS f
+    CROSS JOIN LATERAL (SELECT event_arguments(f.value->'indexed', f.value->'plain',
+        translate(f.value->>'order', '[]', '{}')::boolean[], true, topics_from(log_topics, 1), data)) AS a (v)
+    WHERE v.address = of_contract AND v.topics = '{}' AND NOT is_left_out AND a.v IS NOT NULL
+        AND NOT f.value->'others' ? coalesce(substr(log_topics->>0, 3), '')
+        AND block >= (f.value->>'first')::bigint AND block <= coalesce((f.value->>'last')::bigint, block)
+        AND is_of_none(f.value->'rivals', topics_from(log_topics, 1), data)
+    ORDER BY v.view_name
+    LIMIT 1
+));
 
 -- The logs of followed contracts in a block that the table of logs leaves out, numbered from 0 as streams send them:
 -- those of a contract that was added later come later, so that filling its logs changes no number.
