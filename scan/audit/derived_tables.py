@@ -24,6 +24,7 @@ DERIVED: Mapping[str, str] = LazyMapping(
         "item_balances": "{holder} of the item first moved by transfer {first_ordinal}",
         "token_items": "{token_address}, first moved by transfer {first_ordinal}",
         "tokens": "{address}",
+        "token_ranks": "{address} in lists",
         "dexes": "{name}",
         "pools": "{address}",
         "addresses": "{address}",
@@ -38,7 +39,7 @@ DERIVED: Mapping[str, str] = LazyMapping(
 # Tables that can be compared row by row where older rows are removed.
 OF_KEPT_ROWS = LazySequence(
     lambda: (
-        *("token_holder_ranges", "list_checkpoints", "chain"),
+        *("token_holder_ranges", "token_ranks", "list_checkpoints", "chain"),
         *(name for name, table in OF_EXTENSIONS.items() if table.kept_rows_check),
     )
 )

@@ -13,7 +13,7 @@
 --   marks it, one who has less than nothing as hex digits or null, and [[holder as hex digits, id of an item or null,
 --   balance as text]] or [[null, id of an item, its owner as hex digits]], of a marked token that of the contradiction
 --   first, or null
--- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
+-- index: stale_tokens_by_block, tokens_pkey, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
 --   contract_changes_pkey, daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, token_items_pkey, contract_creations_by_address, chain_pkey
@@ -25,7 +25,8 @@ SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT F
         ORDER BY h.balance, h.holder
         LIMIT 1) END,
     drawn.balances
-FROM tokens k
+FROM stale_tokens s
+JOIN tokens k ON k.address = s.address
 CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address),
     (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block) AS seen
 CROSS JOIN LATERAL (SELECT min(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
@@ -93,7 +94,7 @@ LEFT JOIN LATERAL (
             + CASE WHEN coalesce(k.item_type, k.type) = 'BEP721' THEN 2 ELSE 0 END
     ) AS d
 ) AS drawn ON older.since IS NULL
-WHERE k.supply_block IS NULL AND k.ended_in IS NULL AND k.address <> ALL (%(passed_over)s::bytea[])
-    AND (%(addresses)s::bytea[] IS NULL OR k.address = ANY (%(addresses)s::bytea[]))
-ORDER BY k.supply_block, k.block_number, k.address
+WHERE k.ended_in IS NULL AND s.address <> ALL (%(passed_over)s::bytea[])
+    AND (%(addresses)s::bytea[] IS NULL OR s.address = ANY (%(addresses)s::bytea[]))
+ORDER BY s.block_number, s.address
 LIMIT %(limit)s;

@@ -4,7 +4,7 @@
 -- params: span block_range
 -- literals: none
 -- returns: nothing
--- index: log_emitters_by_block, log_emitters_pkey, tokens_by_block, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
+-- index: log_emitters_by_block, log_emitters_pkey, tokens_by_block, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_newest_supply,
 --   tokens_pkey
 UPDATE tokens k
 SET supply_block = NULL

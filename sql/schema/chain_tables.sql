@@ -294,7 +294,7 @@ CREATE TABLE IF NOT EXISTS tokens (
     decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
-    supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: to be read again
+    supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: see stale_tokens
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
     inconsistent_since bigint,     -- the block after which a balance was not the sum of its events, or at which
                                     -- the index began, if it is older; null: all were, as far as compared
@@ -319,14 +319,9 @@ CREATE OR REPLACE FUNCTION sorted_as(value text) RETURNS text LANGUAGE sql IMMUT
 RETURN left(coalesce(nullif(lower(ltrim(value COLLATE "C", E' !"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~')), ''),
     chr(1114111)), 32);
 
--- serve queries/tokens_list and those by another order; rows before a page are read from its index alone
-CREATE INDEX IF NOT EXISTS tokens_by_counted_holders
-    ON tokens ((CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
-    INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_type
-    ON tokens (type, (CASE WHEN contradicted IS NULL THEN holder_count ELSE 0 END), address)
-    INCLUDE (contradicted, holder_count) WHERE ended_in IS NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_transfers ON tokens (transfer_count, address) WHERE ended_in IS NULL;
+-- Counters and supply_block change with nearly each block. An index of them, but one that summarizes, would make
+-- each change write an entry in all of these indexes: lists by counters read token_ranks.
+-- serve queries/tokens_list_by_name and tokens_list_by_symbol, where rows before a page are read from their index alone
 CREATE INDEX IF NOT EXISTS tokens_by_sorted_symbol ON tokens (sorted_as(symbol), address)
     INCLUDE (symbol) WHERE ended_in IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_sorted_name ON tokens (sorted_as(name), address)
@@ -339,8 +334,9 @@ CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), block
     WHERE contradicted IS NULL AND ended_in IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name), block_number, log_index, address)
     WHERE contradicted IS NULL AND ended_in IS NULL;
--- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
-CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, block_number, address);
+-- serves indexer/tokens_mark_seen, indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS tokens_by_newest_supply ON tokens USING brin (supply_block)
+    WITH (pages_per_range = 4, autosummarize = on);
 -- serves is_of_present_life(), present_transfers(), indexer/tokens_unwind
 CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL OR NOT has_holdings;
 -- serves indexer/tokens_mark_seen, indexer/blocks_unwind

@@ -123,6 +123,28 @@ LANGUAGE sql STABLE AS $$
     ) AS i ON i.token_address = k.address
 $$;
 
+CREATE OR REPLACE FUNCTION token_ranks_expected()
+RETURNS TABLE (address bytea, type text, name text, symbol text, holders bigint, transfers bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT k.address AS address, k.type AS type, k.name AS name, k.symbol AS symbol, counted_holders(k) AS holders,
+        k.transfer_count AS transfers
+    FROM tokens k
+    WHERE k.ended_in IS NULL
+$$;
+-- Those of a database of an earlier commit, which had indexes of tokens in its place.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM token_ranks) THEN
+        INSERT INTO token_ranks (address, type, name, symbol, holders, transfers)
+        SELECT e.address, e.type, e.name, e.symbol, e.holders, e.transfers FROM token_ranks_expected() e;
+        INSERT INTO stale_tokens (address, block_number)
+        SELECT k.address, k.block_number FROM tokens k WHERE k.supply_block IS NULL
+        ON CONFLICT DO NOTHING;
+        DROP INDEX IF EXISTS tokens_by_transfers, tokens_by_type, tokens_by_counted_holders, tokens_by_supply_block;
+    END IF;
+END
+$$;
+
 -- Exchanges with their numbers of trades; one without trades has no row.
 CREATE OR REPLACE FUNCTION dexes_expected()
 RETURNS TABLE (dex_id integer, trade_count bigint)

@@ -33,6 +33,7 @@ LOST = (
     "DELETE FROM token_items",
     "DELETE FROM item_balances",
     "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
+    "DELETE FROM token_ranks",
     "UPDATE dexes SET trade_count = trade_count + 1",
     "UPDATE pools SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
@@ -58,6 +59,7 @@ ADDED = (
     "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
     "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
+    "UPDATE token_ranks SET transfers = transfers + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
     "UPDATE pools SET trade_count = trade_count + 2",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"

@@ -45,6 +45,7 @@ NOT_COMPARED = set(
     " retention.* removed_items.* earlier_sightings.*"
     # The state of unfinished work, which has no other, and of which blocks there are rows.
     " filled_tables.* bulk_backfill.* trace_backfill.* table_rebuilds.* bodies_from.*"
+    " stale_tokens.*"
     # Rows are compared with them; each has a digest.
     " block_bodies.*"
     # Compared with the node before the indexer writes, by chain_identity.py; there is one row.
@@ -82,6 +83,7 @@ KEYS = {
     "pool_candles": ("pool_address", "hour"),
     "pool_volumes": ("pool_address",),
     "token_holder_ranges": ("token_address", "balance_range"),
+    "token_ranks": ("address",),
     "token_holders": ("holder", "token_address"),
     "token_items": ("token_address", "first_ordinal"),
     "tokens": ("address",),

@@ -104,6 +104,23 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     )
 
 
+def test_tokens_of_an_earlier_commit_are_ordered_without_indexing_anew(first_url):
+    """They had indexes of tokens in place of two tables."""
+    execute(
+        first_url,
+        "DROP FUNCTION rank_tokens() CASCADE; DROP TABLE token_ranks; DROP TABLE stale_tokens;"
+        " UPDATE tokens SET supply_block = NULL WHERE type = 'BEP20';"
+        " CREATE INDEX tokens_by_transfers ON tokens (transfer_count, address);"
+        " UPDATE schema_state SET digest = ''",
+    )
+    bring_up(first_url)
+    assert auditing.run(indexing.settings_for(first_url, NOWHERE)) == auditing.EXACT
+    stale = execute(first_url, "SELECT address, block_number FROM stale_tokens ORDER BY 1")
+    of_tokens = "SELECT address, block_number FROM tokens WHERE supply_block IS NULL ORDER BY 1"
+    assert stale == execute(first_url, of_tokens) and len(stale) > 1
+    assert execute(first_url, "SELECT to_regclass('tokens_by_transfers')") == [(None,)]
+
+
 def require_present_shape(url, expected):
     """It may have more functions: those that the previous release calls."""
     present = shape(url)

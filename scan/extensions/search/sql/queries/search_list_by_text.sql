@@ -6,7 +6,7 @@
 -- returns: one row: index version, JSON text of the records, count in it, whether
 --   queries/search_list_similar can be asked for more
 -- index: blocks_pkey, addresses_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
---   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_counted_holders,
+--   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, token_ranks_by_holders,
 --   tokens_by_skeleton, tokens_by_skeleton_of_name, listed_tokens_by_symbol,
 --   verified_contracts_by_name, verified_contracts_by_word, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   pools_pkey
@@ -42,12 +42,11 @@ WITH search AS (
     ORDER BY lower(k.name) USING ~<~
     LIMIT 200)
     UNION
-    SELECT 'token', k.address, k.name, k.symbol, k.holder_count
+    SELECT 'token', k.address, k.name, k.symbol, k.holders
     FROM search, (
-        SELECT t.address, t.name, t.symbol, counted_holders(t) AS holder_count
-        FROM tokens t
-        WHERE t.ended_in IS NULL
-        ORDER BY counted_holders(t) DESC, t.address DESC
+        SELECT r.address, r.name, r.symbol, r.holders
+        FROM token_ranks r
+        ORDER BY r.holders DESC, r.address DESC
         LIMIT 1000) AS k
     WHERE strpos(lower(k.name), search.prefix) > 0 OR strpos(lower(k.symbol), search.prefix) > 0
     UNION
