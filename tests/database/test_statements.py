@@ -141,7 +141,8 @@ def test_literals_have_to_be_parameters(tmp_path):
 SMALL = set(
     "api_keys bodies_from bulk_backfill chain daily_stats deployment_names dexes filled_tables"
     " indexer_status"
-    " event_views label_state listed_tokens pg_class retention schema_state verification_jobs"
+    " event_views label_state listed_tokens pg_class retention schema_state stale_tokens"
+    " verification_jobs"
     " verified_contracts webhooks".split()
 )
 MOST_CALLED = "queries/contracts_list_most_called"

@@ -269,7 +269,7 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     assert method["arguments"][0]["name"] == "second", method
     assert explorer.call(proxy, "n()").status_code == 400
     page = explorer.client.get(f"/address/{proxy}?tab=contract").text
-    assert "is a proxy (eip2535)" in page
+    assert "is a proxy (ERC-2535)" in page
 
 
 def test_a_list_names_calls_of_a_router_that_names_no_facets_by_their_traces(explorer, versions):

@@ -34,11 +34,12 @@ CLIENT = "messages"  # as which the node is called
 
 
 class MessageSummaries:
-    def __init__(self, services: Callable[[], Services]) -> None:
+    def __init__(self, services: Callable[[], Services], burst_s: float = BURST_S) -> None:
         self._services = services
         self._places = ConcurrencyLimit(PLACES, busy="Other sentences are being made.")
         self._known: SizedCache[str] = SizedCache(CACHE_BYTES)
-        self._left_s, self._left_at = BURST_S, time.monotonic()  # in which sentences are made
+        self._burst_s = burst_s
+        self._left_s, self._left_at = burst_s, time.monotonic()  # in which sentences are made
 
     def read(self, blocks: Mapping[str, int]) -> dict[str, str]:
         """Return the sentences about transactions, given by their hashes with the numbers of their
@@ -92,7 +93,7 @@ class MessageSummaries:
     def _begin(self) -> float | None:
         """Return the time at which another sentence may be begun; None where that is not now."""
         now = time.monotonic()
-        self._left_s = min(self._left_s + (now - self._left_at) * SHARE, BURST_S)
+        self._left_s = min(self._left_s + (now - self._left_at) * SHARE, self._burst_s)
         self._left_at = now
         return now if self._left_s > 0 else None
 
