@@ -11,11 +11,13 @@ from tests.commands.test_command import scan
 from tests.support import WAIT_S, database, serving
 
 PATH = "/api/v1/stats"
+MUCH = "100000/minute"  # for requests until something has changed
 
 
 @pytest.fixture(scope="module")
 def server(shared_database_url):
-    with serving.gunicorn(shared_database_url, RPC_URL=serving.NOWHERE) as address:
+    generous = {"SCAN_RATE_LIMIT_ADDRESS": MUCH}
+    with serving.gunicorn(shared_database_url, RPC_URL=serving.NOWHERE, **generous) as address:
         yield address
 
 
@@ -71,15 +73,15 @@ def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
 
 def test_a_key_ends(server, shared_database_url):
     url = shared_database_url
-    ended, (ended_id, _) = made(url, "--expires", "1d")
-    revoked, (revoked_id, _) = made(url)
+    ended, (ended_id, _) = made(url, "--expires", "1d", "--limit", MUCH)
+    revoked, (revoked_id, _) = made(url, "--limit", MUCH)
     assert ask(server, ended).status_code == ask(server, revoked).status_code == 200
     database.execute(url, "UPDATE api_keys SET expires_at = now() WHERE id = %s", ended_id)
     assert scan("key", "revoke", revoked_id, DATABASE_URL=url).stdout == f"revoked {revoked_id}\n"
     for key in (ended, revoked):
         serving.wait_until(lambda key=key: ask(server, key).status_code == 401)
     for_ever = scan("key", "change", ended_id, "--expires", "never", DATABASE_URL=url)
-    assert for_ever.stdout == f"{ended_id} 100 never Ann\n"
+    assert for_ever.stdout == f"{ended_id} 100000 never Ann\n"
     serving.wait_until(lambda: ask(server, ended).status_code == 200)
     gone = scan("key", "change", revoked_id, "--label", "Bob", DATABASE_URL=url)
     assert (gone.returncode, gone.stderr) == (1, f"scan: no active key {revoked_id}\n")

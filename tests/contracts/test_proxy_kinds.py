@@ -125,6 +125,8 @@ SLOTS = {
 
 def is_a_proxy(kind):
     """What the page of a contract says of its kind."""
+    if kind == "other":
+        return "is a proxy:"
     number = kind.removeprefix("eip")
     standard = "EIP" if kind == "eip7702" else "ERC"
     name = kind.replace("-", " ") if number == kind else f"{standard}-{number}"

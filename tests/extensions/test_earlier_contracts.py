@@ -190,6 +190,7 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
         assert mortal.price(0, block)["error"] == f"The call reverted: Refused({name}=0)"
 
 
+@pytest.mark.thorough
 def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
     explorer, client = mortal.explorer, mortal.explorer.client
 
@@ -227,6 +228,7 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
     }
 
 
+@pytest.mark.thorough
 def test_data_for_an_account_without_code_is_no_call(mortal):
     explorer = mortal.explorer
     receiver, other = explorer.anvil.accounts[5:7]

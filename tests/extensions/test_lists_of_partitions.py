@@ -11,6 +11,8 @@ PARTITIONS = 5
 WINDOWS = ({"limit": 7}, {"limit": 3, "page": 2}, {"limit": 7, "orderBy": "asc"})
 HISTORIES = ("limit=7&orderBy=asc", "direction=out&limit=7", "direction=self")
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def partitioned(postgres, indexed):

@@ -17,8 +17,9 @@ from tests.support.indexing import Indexing
 
 __all__ = ["coffers"]
 
+pytestmark = pytest.mark.thorough
 
-@pytest.mark.thorough
+
 def test_views_that_a_role_may_not_make_are_said_and_made_later(
     coffers, database_url, caplog, monkeypatch
 ):

@@ -88,6 +88,7 @@ def test_a_setting_decides_where_a_fork_begins(forked, database_url):
         assert indexing.client().get("/readyz").json["forkBlock"] == FORKED_AT
 
 
+@pytest.mark.thorough
 def test_a_fork_and_its_chain_are_no_one_index(forked, database_url):
     """Both have the same id and genesis block; the indexer says so and writes nothing."""
     Indexing(database_url, forked.url, start_block=299).run_until(300)
@@ -326,6 +327,7 @@ def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(
             assert client.get(path).json["totalSupply"] == "0"
 
 
+@pytest.mark.thorough
 def test_a_development_node_is_one_under_any_chain_s_id(database_url):
     """What it changes without a block is shown at once, and blocks are taken back beyond
     SCAN_FINALITY."""

@@ -134,6 +134,7 @@ def test_lists_of_all_have_each_row_once(ask, truth):
     assert [(t["transaction_hash"], t["index"]) for t in rows] == internal
 
 
+@pytest.mark.thorough
 def test_lists_of_the_busiest_have_each_row_once(ask, truth):
     busy = most(truth, "txCount")
     path = f"/addresses/{busy}"
@@ -189,7 +190,7 @@ def test_places_can_be_made_of_items(ask, truth):
     assert ask("/transactions", block_number=0)["items"] == []
 
 
-FORKS = [(15, 3), (5, 12), (8, 0)]
+FORKS = [(15, 3), *(pytest.param(*fork, marks=pytest.mark.thorough) for fork in ((5, 12), (8, 0)))]
 
 
 @pytest.mark.parametrize(("kept", "replaced"), FORKS, ids=["above", "around", "shorter"])

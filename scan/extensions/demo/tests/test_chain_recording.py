@@ -185,6 +185,7 @@ def test_a_wrong_call_writes_nothing(chain, tmp_path, name, is_agreed, blocks, r
     assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
 
 
+@pytest.mark.thorough
 def test_an_interrupted_recording_leaves_no_file(node, tmp_path):
     node.fault = faulty_node.hang(30)
     command = [sys.executable, "-m", "scan", "doctor", "--yes", "--record", str(tmp_path / "file")]

@@ -16,7 +16,9 @@ from tests.support.indexing import sources
 from tests.support.made_blocks import Move, address
 
 
-@pytest.mark.parametrize("indexes", [(0, 1, 2, 3, 4), (2, 3, 4, 0, 1)])
+@pytest.mark.parametrize(
+    "indexes", [(0, 1, 2, 3, 4), pytest.param((2, 3, 4, 0, 1), marks=pytest.mark.thorough)]
+)
 def test_withdrawals_and_untraced_blocks(made, indexes):
     """Several withdrawals of a block, on pages of one row: by blocks, however they are numbered."""
     paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in indexes]
@@ -80,6 +82,7 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(
     assert mine(made)["history"] == []
 
 
+@pytest.mark.thorough
 def test_no_total_counts_more_rows_than_may_be(made):
     """Of those that have no checkpoints: four are one too many."""
     sources(made.client).get(HistoryBounds).counted = 3
@@ -137,6 +140,7 @@ def status_of(made, key, direction):
     return made.client.get(path).status_code
 
 
+@pytest.mark.thorough
 def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch):
     """Each page of it needs the balance at the head; each time-out would be the file's."""
     for _ in range(6):

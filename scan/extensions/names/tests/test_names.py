@@ -144,7 +144,11 @@ def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
     assert not HAS_SEARCH or "EIP-3668" in named.page("/search?q=offchain.eth")
 
 
-@pytest.mark.parametrize("fault", [cut_connection, hang(0.3)], ids=["gone", "late"])
+@pytest.mark.parametrize(
+    "fault",
+    [cut_connection, pytest.param(hang(0.3), marks=pytest.mark.thorough)],
+    ids=["gone", "late"],
+)
 def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault):
     known = sources(universal.client).get(Names)
     known.one_s = known.list_s = 0.01

@@ -78,7 +78,9 @@ def only(monkeypatch):
     return take
 
 
-@pytest.mark.parametrize("is_from_end", [FROM_BEGINNING, FROM_END])
+@pytest.mark.parametrize(
+    "is_from_end", [FROM_BEGINNING, pytest.param(FROM_END, marks=pytest.mark.thorough)]
+)
 def test_each_way_leads_to_the_balances_of_the_node(postgres, template, anvil, only, is_from_end):
     """Also after a fork: what was summed before it is of another block."""
     only(is_from_end)

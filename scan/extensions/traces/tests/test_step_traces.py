@@ -33,6 +33,7 @@ def anvil():
         yield node
 
 
+@pytest.mark.thorough
 def test_the_steps_show_what_the_tracer_of_calls_shows(anvil):
     blocks = [read_block(anvil, number) for number in range(anvil.head() + 1)]
     read = [read_twice(anvil, b, sent) for b in blocks for sent in b.transactions if sent.status]

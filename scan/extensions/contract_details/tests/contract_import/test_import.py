@@ -247,6 +247,7 @@ def test_an_answer_of_another_form_is_refused(chain):
         chain.elsewhere.answers.clear()
 
 
+@pytest.mark.thorough
 def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
     """None of it ends the import, reaches the disk or is stored as a verification."""
     chain.forget()

@@ -183,6 +183,7 @@ def test_a_transaction_says_what_it_logged(database_url):
         assert "taking 7 true" not in plain.get(f"/tx/{failed}").text
 
 
+@pytest.mark.thorough
 def test_thousands_of_lines_are_bounded_and_what_else_is_called_is_shown(database_url):
     """10,000 lines, 30 lines before a failure, a line of several, and a call that sends value."""
     sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}

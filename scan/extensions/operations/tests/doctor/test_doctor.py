@@ -224,8 +224,8 @@ def test_a_node_cannot_write_lines_of_the_report(sound):
     ("given", "taken"),
     [
         ({"SCAN_SOURCES_DIR": "/elsewhere", "RPC_URL": NOWHERE}, ["SCAN_SOURCES_DIR"]),
-        ({"SCAN_START_BLOCK": "5"}, ["SCAN_START_BLOCK"]),
-        ({"SCAN_START_BLOCK": "5", "RPC_URL": NOWHERE}, []),
+        pytest.param({"SCAN_START_BLOCK": "5"}, ["SCAN_START_BLOCK"], marks=pytest.mark.thorough),
+        pytest.param({"SCAN_START_BLOCK": "5", "RPC_URL": NOWHERE}, [], marks=pytest.mark.thorough),
         (
             {
                 "SCAN_SOURCES_DIR": "/x",
