@@ -39,6 +39,13 @@ QUICK_ATTEMPTS = 10
 log = logging.getLogger(__name__)
 
 
+def compilations_left(database: Database) -> tuple[int, int]:
+    """Return how many verified contracts wait to be compiled again, and how many keep what an older
+    version read, since their sources no longer give their code."""
+    waiting, kept = database.row("verification/read_findings_count") or (0, 0)
+    return waiting, kept
+
+
 class SourceQueue(Protocol):
     """Sources of contracts that are not verified."""
 

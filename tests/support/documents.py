@@ -79,4 +79,6 @@ def is_broken(document, link):
     path, _, fragment = link.partition("#")
     # As a path of the tree: a test of a release has folders of it as links.
     target = Path(os.path.normpath(document.parent / path)) if path else document
-    return not target.exists() or bool(fragment and fragment not in anchors(target))
+    if not target.exists():
+        return is_missing(os.path.relpath(target, ROOT))
+    return bool(fragment and fragment not in anchors(target))

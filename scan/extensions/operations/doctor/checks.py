@@ -23,6 +23,7 @@ from scan.hex import to_hex
 from scan.indexer import chain_identity, node_reader
 from scan.queries.reader import IndexState
 from scan.settings import Settings
+from scan.verification.restored_sources import compilations_left
 
 GIB = 1024**3
 LEAST_VERSION = 160_000
@@ -67,7 +68,7 @@ def check_database(database: Database) -> Findings:
         advice = in_place if "backfill" in registry.commands() else anew
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
         yield warning(text, advice)
-    waiting, kept = database.row("verification/read_findings_count") or (0, 0)
+    waiting, kept = compilations_left(database)
     if waiting:
         yield ok(f"{waiting:,} verified contracts are compiled again beside serving")
     if kept:

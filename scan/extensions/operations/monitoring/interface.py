@@ -23,6 +23,7 @@ from scan.http.interfaces import Interface
 from scan.http.services import services
 from scan.http.view_marks import Mark, marked
 from scan.settings import Settings
+from scan.verification.restored_sources import compilations_left
 
 MOST_FREEZE_AGES = 2  # autovacuum freezes at one
 
@@ -91,7 +92,7 @@ class State(Collector):
         try:
             chain = self._database.row("queries/chain_get_metrics") or ()
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
-            compiled = self._database.row("verification/read_findings_count") or ()
+            compiled = compilations_left(self._database)
             chain_id = self._database.value("queries/chain_get_id")
             disk = forecast(self._database) or (None, None)
             health = read_health(self._database)
