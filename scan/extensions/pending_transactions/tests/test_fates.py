@@ -1,6 +1,5 @@
 """What became of a transaction that the node does not give, and of one that is replaced."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,8 @@ NODE = {
 }
 
 
-def pool_of(*hashes):
-    return {"pending": {str(n): {**SENT, "hash": h} for n, h in enumerate(hashes)}, "queued": {}}
+def pool_of(content):
+    return {"pending": {"2": content}, "queued": {}}
 
 
 def answering(**changed):
@@ -64,24 +63,37 @@ def asking(indexed, scenario):
         yield ask
 
 
-FATES = [
-    ({}, 404, "dropped", "keep nonce 2"),
-    ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
-    ({"eth_getTransactionCount": hex(2**64 - 1)}, 404, "nonce used", "The node reports a <a href"),
-    ({"eth_getTransactionCount": hex(2**64)}, 404, "not known", "sender&#39;s nonce"),
-    ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
-    ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
-    ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
-    ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
-    ({"txpool_contentFrom": pool_of(OTHER)}, 404, "being replaced", f'href="/tx/{OTHER}"'),
-    ({"txpool_contentFrom": pool_of(HASH)}, 404, "not known", "does not give it"),
-    ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
-    ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
-    ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
-]
+def fates(own, other):
+    """What a node answers about a transaction, or about another one with its nonce, and what the
+    page then has: code, fate and words."""
+    return [
+        ({}, 404, "dropped", "keep nonce 2"),
+        ({"eth_getTransactionCount": "0x3"}, 404, "nonce used", "The node reports a <a href"),
+        (
+            {"eth_getTransactionCount": hex(2**64 - 1)},
+            404,
+            "nonce used",
+            "The node reports a <a href",
+        ),
+        ({"eth_getTransactionCount": hex(2**64)}, 404, "not known", "sender&#39;s nonce"),
+        ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
+        ({"eth_getTransactionCount": "2"}, 404, "not known", "sender&#39;s nonce"),
+        ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
+        ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
+        (
+            {"txpool_contentFrom": pool_of(other)},
+            404,
+            "being replaced",
+            f'href="/tx/{other["hash"]}"',
+        ),
+        ({"txpool_contentFrom": pool_of(own)}, 404, "not known", "does not give it"),
+        ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
+        ({"eth_getTransactionByHash": {"hash": own["hash"]}}, 503, "not known", "with an error"),
+        ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
+    ]
 
 
-@pytest.mark.parametrize(("answers", "code", "fate", "words"), FATES)
+@pytest.mark.parametrize(("answers", "code", "fate", "words"), fates(SENT, SENT | {"hash": OTHER}))
 def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code, fate, words):
     page = asking(answering(**answers), BY_NONCE)
     assert (page.status_code, "ETag" in page.headers) == (code, False)
@@ -91,31 +103,19 @@ def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code
     assert ("Dropped" in page.text) == (fate == "dropped")
 
 
-SIGNED = signed(2)
+SIGNED, REPLACEMENT = signed(2), signed(2, gas=21_001)
 API = f"/api/v1/transactions/{SIGNED['hash']}"
 
 
-@pytest.mark.parametrize(("answers", "code", "fate", "words"), FATES)
+@pytest.mark.parametrize(("answers", "code", "fate", "words"), fates(SIGNED, REPLACEMENT))
 def test_what_was_seen_as_pending_needs_no_sender_in_the_query(asking, answers, code, fate, words):
     """Nor does a link with another's sender and nonce outrank its own."""
-    answers = {
-        name: json.loads(json.dumps(value).replace(HASH, SIGNED["hash"]))
-        if value is not ValueError
-        else value
-        for name, value in answers.items()
-    }
-    if (pool := answers.get("txpool_contentFrom")) and pool is not ValueError:
-        [sent] = pool["pending"].values()
-        content = SIGNED if sent["hash"] == SIGNED["hash"] else signed(2, gas=21_001)
-        answers["txpool_contentFrom"] = {"pending": {"2": content}, "queued": {}}
-    else:
-        content = {"hash": None}
     seen = asking(answering(eth_getTransactionByHash=SIGNED), f"{API}/pending").json
     assert (seen["state"], seen["transaction"]["unproven"]) == ("pending", ["queued"])
     answer = asking(answering(**answers), f"{API}/pending")
     assert answer.status_code == 200 and "ETag" not in answer.headers
     assert (answer.json["state"], answer.json["transaction"]) == (fate, None)
-    assert answer.json["replacedBy"] == (content["hash"] if fate == "being replaced" else None)
+    assert answer.json["replacedBy"] == {"being replaced": REPLACEMENT["hash"]}.get(fate)
     assert (answer.json["reason"] is None) == (fate != "not known")
     gone = asking(answering(**answers), API)
     assert (gone.status_code, "ETag" in gone.headers) == (404, False)

@@ -107,9 +107,9 @@ class Client:
         self.requested = []
 
     def __call__(self, calls, _):
-        return Reply(body=[{"jsonrpc": "2.0", "id": c["id"], **self._answer(c)} for c in calls])
+        return Reply(body=[{"jsonrpc": "2.0", "id": c["id"], **self.answer(c)} for c in calls])
 
-    def _answer(self, call):
+    def answer(self, call):
         method, [parameter] = call["method"], call["params"]
         self.requested.append((method, parameter))
         if self.method not in ("", method):
@@ -168,9 +168,9 @@ def test_what_is_not_the_header_s_list_is_none(result):
     assert read(Client("", result)) == [{}]
 
     class Both(Client):
-        def _answer(self, call):
+        def answer(self, call):
             if call["method"] == "eth_getBlockAccessListByBlockHash":
                 return {"result": JSON}
-            return super()._answer(call)
+            return super().answer(call)
 
     assert read(Both("", result)) == [{ALICE: [(1, 7)]}]

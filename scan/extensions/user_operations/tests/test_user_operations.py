@@ -1,5 +1,6 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
+import itertools
 import re
 from collections import namedtuple
 from dataclasses import replace
@@ -123,6 +124,7 @@ def test_blockscouts_form_has_the_same_operations(chain):
     listed = chain.client.get(path).json
     assert listed is not None and not faults(path, listed)
     assert [item["hash"] for item in listed["items"]] == newest_first
+    raw = {}
     for operation in chain.operations:
         of_one = {"sender": operation["sender"], "transaction_hash": operation["transactionHash"]}
         for name, value in of_one.items():
@@ -132,11 +134,13 @@ def test_blockscouts_form_has_the_same_operations(chain):
         assert shown is not None and not faults(f"{path}/{{}}", shown)
         summary = chain.client.get(f"{path}/{operation['hash']}/summary").json
         assert summary == {"success": True, "data": {"summaries": []}}
-        is_packed = shown["entry_point_version"] != "v0.6"
-        assert ("gas_fees" in shown["raw"]) is is_packed
-        if is_packed:
-            limits = int(shown["raw"]["account_gas_limits"], 16)
-            assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+        raw.setdefault(shown["entry_point_version"], []).append(shown["raw"])
+    unpacked, packed = raw.pop("v0.6"), [*itertools.chain(*raw.values())]
+    assert packed and not any("gas_fees" in operation for operation in unpacked)
+    for operation in packed:
+        limits = int(operation["account_gas_limits"], 16)
+        assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+        assert "gas_fees" in operation
     assert chain.client.get(f"{path}/0x{'9d' * 32}/summary").status_code == 404
     block = chain.operations[-1]["blockNumber"]
     of_block = [o["hash"] for o in chain.operations[::-1] if o["blockNumber"] == block]
