@@ -11,6 +11,7 @@ from scan.extensions.history.balance_history import BalanceBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from tests.api.test_bad_input import require_parameter
 from tests.support import database, indexing
+from tests.support.anvil import ZERO
 from tests.support.indexing import sources
 from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
@@ -36,7 +37,8 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most, bu
         assert point == {"blockNumber": number, "timestamp": times[number], "balance": str(right)}
 
     by_length = sorted(histories, key=lambda key: len(histories[key]))
-    for key in (*by_length[-busy:], STRANGERS[0], MINERS[0]):
+    keys = (*by_length[-busy:], STRANGERS[0], MINERS[0])
+    for key in keys:
         rows = histories[key]
         points = balances(client, key, points=13, **{"": most})
         assert points[-1]["blockNumber"] == head
@@ -55,16 +57,20 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most, bu
             assert by_time["blockNumber"] == newest and (newest > last or by_time == at)
         points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
         assert all(point["blockNumber"] <= head // 3 for point in points)
-        standing = scenario.truth.holders.keys() - scenario.truth.read.keys()
-        for token in standing & {row["tokenAddress"] for row in rows}:
-            moved = [row for row in rows if row["tokenAddress"] == token]
+    standing = scenario.truth.holders.keys() - scenario.truth.read.keys()
+    for key in {*keys} - {ZERO}:
+        for token in standing & {row["tokenAddress"] for row in histories[key]}:
+            moved = [row for row in histories[key] if row["tokenAddress"] == token]
             points = balances(client, key, points=5, token=token, **{"": most})
-            assert bool(points) is (int(key, 16) != 0)
+            assert points
             for point in points:
                 require(point, key, point["blockNumber"], moved)
-            if points:
-                held = at_of(client, key, blockTo=head // 3, token=token, **{"": most})
-                require(held, key, head // 3, moved)
+            held = at_of(client, key, blockTo=head // 3, token=token, **{"": most})
+            require(held, key, head // 3, moved)
+    minted = standing & {row["tokenAddress"] for row in histories[ZERO]}
+    assert minted
+    for token in minted:
+        assert balances(client, ZERO, points=5, token=token, **{"": most}) == []
     nobody = f"0x{'ab' * 20}"
     require(at_of(client, nobody, blockTo=head, **{"": most}), nobody, head)
 
@@ -191,11 +197,17 @@ def test_coin_balances_that_changes_contradict_are_not_given(database_url, anvil
 def test_coin_balances_follow_each_other(ask, scenario, truth):
     node = scenario.anvil
     assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
-    for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:
-        rows = ask.rows(f"/addresses/{person}/coin-balance-history")
+    drawn = random.Random(4).sample(sorted(truth.addresses), 6)
+    histories = {
+        person: ask.rows(f"/addresses/{person}/coin-balance-history")
+        for person in (most(truth, "txCount"), *drawn)
+    }
+    for person, rows in histories.items():
         for row in rows[:: max(1, len(rows) // 8)]:
             wei = int(node.call("eth_getBalance", person, hex(row["block_number"])), 16)
             assert row["value"] == str(wei), (person, row)
-        if rows:
-            days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
-            assert days[-1]["value"] == rows[0]["value"]
+    with_coin = {person: rows for person, rows in histories.items() if rows}
+    assert len(with_coin) > 1
+    for person, rows in with_coin.items():
+        days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
+        assert days[-1]["value"] == rows[0]["value"]

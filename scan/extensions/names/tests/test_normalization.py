@@ -2,13 +2,14 @@
 
 import random
 import string
-import threading
+import sys
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import ens_normalize
+import psutil
 import pytest
 
 from scan.errors import Unavailable
-from scan.extensions.names import normalization
 from scan.extensions.names.normalization import (
     MAX_BYTES,
     Normalizer,
@@ -57,13 +58,31 @@ CASES = {
 }
 
 
+def processes():
+    """Those in which names are normalised."""
+    running = (c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE)
+    return {process for process in running if "normalizing_process" in str(process.cmdline())}
+
+
+@pytest.fixture
+def started():
+    """The processes that the test has started, which end with it."""
+    before = processes()
+    yield lambda: processes() - before
+    end(processes() - before)
+
+
+def end(ended):
+    for process in ended:
+        process.kill()
+    psutil.wait_procs(ended, timeout=WAIT_S)
+
+
 @pytest.fixture(scope="module")
 def normalizer():
-    normalizer = Normalizer()
-    yield normalizer
-    if normalizer._process is not None:
-        normalizer._process.kill()
-        normalizer._process.wait()
+    before = processes()
+    yield Normalizer()
+    end(processes() - before)
 
 
 @pytest.mark.parametrize("text", [text for text in CASES if CASES[text] is None], ids=ascii)
@@ -122,57 +141,58 @@ def _theirs(text):
 
 
 @pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])
-def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(text):
+def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(started, text):
     normalizer = Normalizer()
     with pytest.raises(NotNormalizable):
         normalizer.normalized(text)
-    assert normalizer._process is None
+    assert started() == set()
 
 
 @pytest.mark.thorough
-def test_plain_names_start_no_process_and_lists_wait_for_none():
+def test_plain_names_start_no_process_and_lists_wait_for_none(started):
     normalizer = Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
     assert normalizer.known("caf\u00e9.eth") is None
-    assert normalizer._process is None
+    assert started() == set()
 
 
-def test_a_process_that_ended_is_started_again(normalizer):
+def test_a_process_that_ended_is_started_again(started):
+    normalizer = Normalizer()
     assert normalizer.normalized("\u00e9t\u00e9.eth") == "\u00e9t\u00e9.eth"
-    assert normalizer._process is not None
-    normalizer._process.kill()
-    normalizer._process.wait()
+    [process] = started()
+    end([process])
     assert normalizer.normalized("no\u00ebl.eth") == "no\u00ebl.eth"
+    assert len(started() - {process}) == 1
 
 
-def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked():
+def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(started):
     normalizer = Normalizer()
     normalizer.answer_s = 0.0
     with pytest.raises(NotChecked, match="in time"):
         normalizer.normalized("\u00e9.eth")
-    assert normalizer._process is None
+    assert started() == set()
 
 
 def test_without_the_package_names_beyond_ascii_are_not_checked(monkeypatch):
-    monkeypatch.setattr(normalization, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "ens_normalize", None)  # cannot be imported
     normalizer = Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
     with pytest.raises(NotChecked, match="ens-normalize"):
         normalizer.normalized("\u00e9.eth")
 
 
-def test_one_name_is_checked_at_a_time(normalizer):
+def test_one_name_is_checked_at_a_time(started):
     """A second one is refused shortly, as it would hold a thread."""
-    with normalizer._one.place():
-        refused = []
-
-        def ask():
-            try:
-                normalizer.normalized("\u00e8.eth")
-            except Unavailable as error:
-                refused.append(error)
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        thread.join(WAIT_S)
-    assert len(refused) == 1
+    normalizer = Normalizer()
+    normalizer.answer_s = WAIT_S
+    normalizer.normalized("\u00e9.eth")
+    [process] = started()
+    process.suspend()
+    with ThreadPoolExecutor(2) as pool:
+        checks = {
+            pool.submit(normalizer.normalized, name): name for name in ("\u00ea.eth", "\u00e8.eth")
+        }
+        [refused], [slow] = wait(checks, WAIT_S, FIRST_COMPLETED)
+        assert isinstance(refused.exception(), Unavailable)
+        process.resume()
+        assert slow.result(WAIT_S) == checks[slow]

@@ -143,6 +143,7 @@ def test_tokens_by_worth_are_read_once(made, priced):
 
 
 WORTH = "queries/addresses_list_tokens_by_worth"
+HELD_SYMBOLS = "queries/addresses_list_held_symbols"
 
 
 def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(listed, priced):
@@ -157,11 +158,10 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(liste
         statements = [plan.statement for plan in plans]
         assert statements.count(WORTH) == 1
         assert "queries/known_symbols_list" not in statements
-        for plan in plans:
-            if plan.statement in (WORTH, "queries/addresses_list_held_symbols"):
-                plan.require_indexes(10)
-                assert plan.buffers < 300  # with namesakes
-                assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
+        for plan in (p for p in plans if p.statement in (WORTH, HELD_SYMBOLS)):
+            plan.require_indexes(10)
+            assert plan.buffers < 300  # with namesakes
+            assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
     priced({})  # whose tokens would be known ones
     _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
     alike = [t["symbol"] for t in body["tokens"] if t["suspicious"] == "imitation"]
@@ -176,7 +176,7 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, p
     plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
     by_statement = {plan.statement: plan for plan in plans}
     assert WORTH not in by_statement
-    held = by_statement["queries/addresses_list_held_symbols"]
+    held = by_statement[HELD_SYMBOLS]
     assert max(n["Actual Rows"] for n in held.nodes if n["Actual Loops"]) == MAX_IN_HEAD + 1
     assert not [n for n in held.nodes if n["Actual Loops"] and n["Table"] == "tokens"]
 
@@ -193,9 +193,7 @@ def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
     sources(client).get(holdings.HoldingBounds).in_head = in_head
     places = sources(client).unbounded_statements
     with ExitStack() as held:
-        for number in itertools.count():
-            if not places.take(number):
-                break
+        for number in itertools.takewhile(places.take, itertools.count()):
             held.callback(places.give_back, number)
         page = client.get(path)
         body = client.get(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
