@@ -58,7 +58,7 @@ log = logging.getLogger(__name__)
 class HolderFileBounds:
     """The bounds of this process."""
 
-    at_once, chunk_rows, kept_bytes = AT_ONCE, CHUNK_ROWS, MAX_KEPT_BYTES
+    at_once, chunk_rows, kept_bytes, forgotten_s = AT_ONCE, CHUNK_ROWS, MAX_KEPT_BYTES, FORGOTTEN_S
 
 
 class RequestedHolders(NamedTuple):
@@ -293,7 +293,7 @@ class HolderFiles:
         """Start the next file where none is being made."""
         if any(making.is_running for making in self._making.values()):
             return
-        forgotten = time.monotonic() - FORGOTTEN_S
+        forgotten = time.monotonic() - bounds.forgotten_s
         for key in [k for k, m in self._making.items() if m.asked_at < forgotten]:
             self._making.pop(key).place.close()
         making = next((m for m in self._making.values() if m.has_place and m.error is None), None)

@@ -1,15 +1,18 @@
 """Pools on pages, what they are called, and their trades; what a pool holds, its price and fee,
 against Uniswap's own contracts."""
 
+import itertools
 import re
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
-from scan.extensions.markets import queries
 from scan.pages.formatting import pair_name, short_price
 from scan.queries import tokens
+from tests.support.explorer import behind
+from tests.support.faulty_node import replacing
 from tests.support.indexing import sources
 from tests.support.serving import NOWHERE
 
@@ -162,11 +165,51 @@ def test_pools_of_one_pair_have_titles_of_their_own(client):
 FEES = {"uniswap-v2": 3000, "uniswap-v3": 3000, "pancakeswap-v2": 2500, "pancakeswap-v3": 500}
 
 
-def test_the_state_of_a_pool_is_that_of_its_contract(client, scenario):
-    anvil, pools = scenario.anvil, scenario.stage.pools
-    coins = {c.address: c for key, c in scenario.stage.contracts.items()}
-    seen = set()
+def price_of_reserves(anvil, contract):
+    held0, held1, _ = anvil.read(contract, "getReserves")
+    return Decimal(held1) / Decimal(held0)
+
+
+def price_of_root(anvil, contract):
+    root, *_ = anvil.read(contract, "slot0")
+    return (Decimal(root) / 2**96) ** 2
+
+
+# By the contracts of a pool: its price in smallest units, and the fee of an unknown factory's pool.
+PRICED = [("v2", price_of_reserves, None), ("v3", price_of_root, 3000)]
+
+
+@pytest.mark.parametrize(("version", "price_by_contract", "fee"), PRICED)
+def test_the_price_and_fee_of_a_pool_are_those_of_its_contract(
+    client, scenario, version, price_by_contract, fee
+):
+    pools = {k: pool for k, pool in scenario.stage.pools.items() if k.startswith(version)}
+    dexes = set()
     for key, contract in pools.items():
+        pool = client.get(f"/api/v1/pools/{contract.address}").json
+        state = client.get(f"/api/v1/pools/{contract.address}/state").json
+        units = Decimal(10) ** (pool["token0Decimals"] - pool["token1Decimals"])
+        price = price_by_contract(scenario.anvil, contract) * units
+        assert abs(Decimal(state["price"]) / price - 1) < Decimal("1e-20"), key
+        assert state["fee"] == FEES.get(pool["dex"], fee), key
+        assert "<dt>Price</dt>" in client.get(f"/pool/{contract.address}").text
+        dexes.add(pool["dex"].partition("-0x")[0])
+    assert {f"uniswap-{version}", version} <= dexes
+
+
+def test_the_price_of_another_pool_is_not_known(client, scenario):
+    others = [c for k, c in scenario.stage.pools.items() if not k.startswith(("v2", "v3"))]
+    assert others
+    for contract in others:
+        dex = client.get(f"/api/v1/pools/{contract.address}").json["dex"]
+        state = client.get(f"/api/v1/pools/{contract.address}/state").json
+        assert (state["price"], state["fee"]) == (None, FEES.get(dex))
+
+
+def test_the_reserves_of_a_pool_are_its_balances(client, scenario):
+    anvil = scenario.anvil
+    coins = {contract.address: contract for contract in scenario.stage.contracts.values()}
+    for key, contract in scenario.stage.pools.items():
         pool = client.get(f"/api/v1/pools/{contract.address}").json
         state = client.get(f"/api/v1/pools/{contract.address}/state").json
         reserves = [
@@ -174,27 +217,8 @@ def test_the_state_of_a_pool_is_that_of_its_contract(client, scenario):
             for side in ("token0", "token1")
         ]
         assert [state["reserve0"], state["reserve1"]] == [str(r) for r in reserves], key
-        units = Decimal(10) ** (pool["token0Decimals"] - pool["token1Decimals"])
-        if key.startswith("v2"):
-            held0, held1, _ = anvil.read(contract, "getReserves")
-            price = Decimal(held1) / Decimal(held0) * units
-            assert [held0, held1] == reserves
-        elif key.startswith("v3"):
-            root, *_ = anvil.read(contract, "slot0")
-            price = (Decimal(root) / 2**96) ** 2 * units
-        else:
-            price = None
-        assert state["fee"] == FEES.get(pool["dex"], 3000 if key.startswith("v3") else None), key
         assert state["blockNumber"] == anvil.head()
-        html = client.get(f"/pool/{contract.address}").text
-        assert "<dt>Reserves</dt>" in html
-        if price is None:
-            assert state["price"] is None
-            continue
-        assert abs(Decimal(state["price"]) / price - 1) < Decimal("1e-20"), key
-        assert "<dt>Price</dt>" in html
-        seen.add(pool["dex"].partition("-0x")[0])
-    assert {"uniswap-v2", "uniswap-v3", "v2", "v3"} <= seen
+        assert "<dt>Reserves</dt>" in client.get(f"/pool/{contract.address}").text
 
 
 def test_a_pool_by_events_alone_has_no_price(client, scenario):
@@ -219,30 +243,54 @@ def test_an_address_that_is_no_pool_has_no_state(client):
     assert client.get("/api/v1/pools/0x12/state").status_code == 400
 
 
-RETURNED = [
-    (None, []),
-    ("0x", []),
-    ("0x12", []),
-    ("0xzz", []),
-    ({"a": 1}, []),
-    ("0x" + "ff" * 32, [2**256 - 1]),
-    ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
+@pytest.fixture(scope="module")
+def with_words(indexed):
+    """The price of a pool where the node answers every call with something else."""
+    numbers = itertools.count()
+    with behind(indexed.settings) as (client, node):
+
+        def price(contract, returned):
+            node.fault = replacing("eth_call", returned)
+            path = f"/api/v1/pools/{contract.address}/state?={next(numbers)}"
+            return client.get(path).json["price"]
+
+        yield price
+
+
+def words(*numbers):
+    return "0x" + b"".join(number.to_bytes(32) for number in numbers).hex()
+
+
+LARGEST = 2**256 - 1
+WITHOUT_PRICE = [
+    *(("v2 harbor/weth", bad) for bad in (None, "0x", "0x12", "0xzz", {"a": 1})),
+    *(("v2 harbor/weth", words(*bad)) for bad in ([1], [LARGEST], [0, 1], [1, 0])),
+    *(("v3 dollar/weth", bad) for bad in (None, "0x", "0xzz")),
+    *(("v3 dollar/weth", words(bad)) for bad in (0, 2**160, LARGEST)),
 ]
 
 
-@pytest.mark.check
-@pytest.mark.parametrize(("returned", "words"), RETURNED)
-def test_what_a_contract_returns_is_checked(returned, words):
-    assert queries._words(returned) == words
+@pytest.mark.parametrize(("key", "returned"), WITHOUT_PRICE)
+def test_what_a_contract_returns_is_checked(scenario, with_words, key, returned):
+    assert with_words(scenario.stage.pools[key], returned) is None
 
 
-@pytest.mark.check
-def test_prices_of_the_largest_and_least_values_are_finite():
-    for reserves in ([1, 2**256 - 1], [2**256 - 1, 1]):
-        price = queries._ratio(reserves)
-        assert price is not None and price.is_finite() and price > 0
-    assert [queries._ratio(bad) for bad in ([], [1], [0, 1], [1, 0])] == [None] * 4
-    assert [queries._squared(bad) for bad in ([], [0], [2**160])] == [None] * 3
-    least = queries._squared([1])
-    assert least is not None
-    assert f"{queries._scaled(least, -255):f}".startswith("0.000")
+EXTREMES = [
+    ("v2 harbor/weth", words(1, LARGEST), Fraction(LARGEST)),
+    ("v2 harbor/weth", words(LARGEST, 1), Fraction(1, LARGEST)),
+    ("v2 harbor/weth", words(1, LARGEST, LARGEST), Fraction(LARGEST)),
+    ("v3 dollar/weth", words(1), Fraction(1, 2**192)),
+    ("v3 dollar/weth", words(2**160 - 1), Fraction(2**160 - 1, 2**96) ** 2),
+]
+
+
+@pytest.mark.parametrize(("key", "returned", "price"), EXTREMES)
+def test_prices_of_the_largest_and_least_values_are_finite(
+    client, scenario, with_words, key, returned, price
+):
+    contract = scenario.stage.pools[key]
+    pool = client.get(f"/api/v1/pools/{contract.address}").json
+    price *= Fraction(10) ** (pool["token0Decimals"] - pool["token1Decimals"])
+    shown = with_words(contract, returned)
+    assert "e" not in shown.lower()
+    assert abs(Fraction(shown) / price - 1) < Fraction(1, 10**20)

@@ -4,13 +4,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from scan.database.errors import QueryTooSlow
 from scan.extensions.past_holders import holder_files, queries
 from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
-from scan.queries import tokens
 from tests.support import WAIT_S
 from tests.support.indexing import sources
 from tests.support.serving import ROOT, wait_until
@@ -27,12 +27,21 @@ def made(indexed, scenario):
     return client
 
 
-def files(client):
-    return sources(client).get(tokens.PastHolders)._files
+def makers():
+    """How many make a list: one of a service at a time."""
+    return sum(thread.name == "past-holders" for thread in threading.enumerate())
+
+
+def open_files(client):
+    """The sizes of this process's files without a name in the service's folder, by inode."""
+    folder = client.application.extensions["scan"].settings.data_dir / "files"
+    opened = (file for file in Path("/proc/self/fd").iterdir() if file.is_symlink())
+    stats = [file.stat() for file in opened if file.readlink().is_relative_to(folder)]
+    return {stat.st_ino: stat.st_size for stat in stats}
 
 
 @pytest.fixture
-def held(made, monkeypatch):
+def held(monkeypatch):
     """What is made waits for this event."""
     event, make = threading.Event(), holder_files.HolderFiles._make
 
@@ -43,7 +52,7 @@ def held(made, monkeypatch):
     monkeypatch.setattr(holder_files.HolderFiles, "_make", wait_first)
     yield event
     event.set()
-    wait_until(lambda: not files(made)._making)
+    wait_until(lambda: makers() == 0)
 
 
 def asked(client, path, peer="127.0.0.1"):
@@ -62,7 +71,7 @@ def test_the_same_request_returns_what_is_made(scenario, client, made, key):
         while (answer := asked(made, path)).status_code == 202:
             assert answer.json["code"] == "preparing" and 0 <= answer.json["progress"] <= 1
             assert int(answer.headers["Retry-After"]) > 0
-            wait_until(lambda: not files(made)._making)
+            wait_until(lambda: makers() == 0)
         assert (answer.status_code, answer.data) == (200, asked(client, path).data)
     path = path_of(scenario, key, number)
     assert pages(made, path, 2) == pages(client, path, 2)
@@ -77,7 +86,7 @@ def test_a_page_tells_how_far_it_is(scenario, made, held):
     page = made.get(f"/token/{address}?tab=holders&block={number}")
     assert page.status_code == 202 and "0% is done" in page.text
     held.set()
-    wait_until(lambda: not files(made)._making)
+    wait_until(lambda: makers() == 0)
     page = made.get(f"/token/{address}?tab=holders&block={number}")
     assert page.status_code == 200
     rows = get(made, path_of(scenario, "dollar", number))["holders"]
@@ -100,7 +109,7 @@ def test_a_client_has_two_at_most_and_others_have_theirs(scenario, made, held):
         "total"
     ]
     held.set()
-    wait_until(lambda: not files(made)._making)
+    wait_until(lambda: makers() == 0)
     assert asked(made, path_of(scenario, "forge", head), THEIRS).status_code == 200
     statuses = {
         asked(made, path, peer).status_code for path, peer in zip(paths, peers, strict=True)
@@ -117,14 +126,14 @@ def test_a_client_has_two_at_most_of_all_processes(indexed, scenario, made, held
     first, second, third = (path_of(scenario, "dollar", head - n) for n in range(3))
     assert [asked(made, path).status_code for path in (first, second)] == [202, 202]
     assert asked(other, third).status_code == 429
-    assert asked(other, first).status_code == 202 and not files(other)._making
-    assert asked(other, first, THEIRS).status_code == 202 and not files(other)._making
-    assert asked(other, third, THEIRS).status_code == 202 and len(files(other)._making) == 1
+    assert asked(other, first).status_code == asked(other, first, THEIRS).status_code == 202
+    assert makers() == 1
+    assert asked(other, third, THEIRS).status_code == 202 and makers() == 2
     held.set()
-    wait_until(lambda: not (files(made)._making or files(other)._making))
+    wait_until(lambda: makers() == 0)
     assert asked(made, first).status_code == asked(other, third, THEIRS).status_code == 200
     assert asked(other, first).status_code == 202
-    wait_until(lambda: not files(other)._making)
+    wait_until(lambda: makers() == 0)
     assert asked(other, first).data == asked(made, first).data
 
 
@@ -162,13 +171,15 @@ def test_all_wait_for_a_bounded_number(scenario, made, held):
 
 def test_what_nobody_asks_for_any_more_is_not_made(scenario, made, held):
     head = scenario.anvil.head()
-    for n in range(2):
-        assert asked(made, path_of(scenario, "dollar", head - n)).status_code == 202
-    [_, waiting] = files(made)._making.values()
-    waiting.asked_at -= 2 * holder_files.FORGOTTEN_S
+    first, second = (path_of(scenario, "dollar", head - n) for n in range(2))
+    assert [asked(made, path).status_code for path in (first, second)] == [202, 202]
+    bounds = sources(made).get(holder_files.HolderFileBounds)
+    bounds.forgotten_s = 0.0
     held.set()
-    wait_until(lambda: not files(made)._making)
-    assert len(files(made)._kept) == 1
+    wait_until(lambda: makers() == 0)
+    bounds.forgotten_s = holder_files.FORGOTTEN_S
+    assert [asked(made, path).status_code for path in (first, second)] == [200, 202]
+    wait_until(lambda: makers() == 0)
 
 
 def test_a_statement_that_takes_too_long_goes_on_beside_serving(
@@ -186,35 +197,37 @@ def test_a_statement_that_takes_too_long_goes_on_beside_serving(
     monkeypatch.setattr(holder_files.HolderFiles, "_make", slow)
     path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
     assert asked(made, path).status_code == 202 and len(refused) == 1
-    wait_until(lambda: not files(made)._making)
+    wait_until(lambda: makers() == 0)
     monkeypatch.undo()
     assert asked(made, path).data == asked(client, path).data
 
 
-def test_why_none_is_made_is_told_once(scenario, made, monkeypatch):
-    def fail(**_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(holder_files, "TemporaryFile", fail)
+def test_why_none_is_made_is_told_once(indexed, scenario, tmp_path):
+    (tmp_path / "files").write_text("in the place of the folder")
+    client = indexed.client(data_dir=tmp_path)
+    sources(client).get(holder_files.HolderFileBounds).at_once = -1
     path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
-    assert asked(made, path).status_code == 202
-    wait_until(lambda: all(m.error for m in files(made)._making.values()))
-    answer = asked(made, path)
-    assert answer.status_code == 503 and "No space left" in answer.json["error"]
+    assert asked(client, path).status_code == 202
+    wait_until(lambda: makers() == 0)
+    answer = asked(client, path)
+    assert answer.status_code == 503 and "written here: File exists" in answer.json["error"]
+    assert asked(client, path).status_code == 202
+    wait_until(lambda: makers() == 0)
 
 
 def test_files_are_dropped_of_whoever_has_most(scenario, client, made):
     bounds, head = sources(made).get(holder_files.HolderFileBounds), scenario.anvil.head()
     bounds.at_once, theirs = 10**6, path_of(scenario, "forge", head)
-    expected = asked(made, theirs, THEIRS).data
-    size = sum(file.size for file, _ in files(made)._kept.values())
+    expected, before = asked(client, theirs).data, open_files(made)
+    assert asked(made, theirs, THEIRS).data == expected
+    [(first, size)] = open_files(made).items() - before.items()
     bounds.kept_bytes = 3 * size
     for n in range(20):
         asked(made, path_of(scenario, "dollar", head - n))
-    kept = files(made)._kept
-    assert sum(file.size for file, _ in kept.values()) <= 3 * size
-    assert "198.51.100.0/24" in {network for _, network in kept.values()}
-    assert asked(made, theirs, THEIRS).data == expected == asked(client, theirs).data
+    kept = dict(open_files(made).items() - before.items())
+    assert first in kept and sum(kept.values()) <= 3 * size and 1 < len(kept) < 20
+    assert asked(made, theirs, THEIRS).data == expected
+    assert dict(open_files(made).items() - before.items()) == kept
 
 
 def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, monkeypatch):

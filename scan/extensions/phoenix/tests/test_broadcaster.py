@@ -117,7 +117,8 @@ def test_clients_take_turns_and_none_waits_for_more_than_its_part():
     expected = ["0x0", "0xa", *(f"0x{number}" for number in range(1, broadcaster.MOST_DUE))]
     assert [address for address, _ in taken] == expected
     assert taken[1][1] == {"transactions": [{"hash": 1}, {"hash": 2}], "token_transfers": [{}]}
-    assert not due._due
+    due.add("late", "0xb", {"transactions": [{}]})
+    assert due.next()[0] == "0xb"  # nothing else is left
 
 
 def test_a_socket_that_lacks_records_is_closed(joined, chain, monkeypatch):

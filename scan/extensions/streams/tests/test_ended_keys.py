@@ -57,5 +57,5 @@ def test_a_person_s_stream_ends_and_goes_on_for_whom_the_proxy_still_signs_in(ow
         assert f"id: {position}" in resumed.text
         lines = kept.iter_lines(chunk_size=1)
         assert [next(lines) for _ in range(3)][-1] == b""
-        assert select([kept.raw._fp.fp.raw], [], [], 0)[0] == []  # neither more nor an end
+        assert select([kept.raw], [], [], 0)[0] == []  # neither more nor an end
         kept.close()

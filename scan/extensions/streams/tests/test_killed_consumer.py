@@ -3,7 +3,7 @@ end exactly what the chain has: nothing lost, nothing twice."""
 
 import random
 import threading
-from contextlib import ExitStack
+from itertools import pairwise
 
 import pytest
 import requests
@@ -106,16 +106,22 @@ def query(server, body):
 def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
     seed = random.randrange(10**6)
     growing, consumer, choice = Growing(database_url, seed), Consumer(), random.Random(seed)
-    restart_at = choice.sample(range(KILLS), RESTARTS)
-    with ExitStack() as servers:
-        server = servers.enter_context(serving.gunicorn(database_url, **WITHOUT_LIMITS))
+    restarts = sorted(choice.sample(range(1, KILLS), RESTARTS))
+    kills_between = [end - start for start, end in pairwise((0, *restarts, KILLS))]
+
+    def consume_and_kill(server, kills):
+        for _ in range(kills):
+            consumer.consume(server, choice.randint(1, 2 * EVENTS // KILLS))
+
+    with serving.gunicorn(database_url, **WITHOUT_LIMITS) as server:
         consumer.last_id = f"0-{newest(server)['hash']}-0"
         growing.start()
-        for kill in range(KILLS):
-            consumer.consume(server, choice.randint(1, 2 * EVENTS // KILLS))
-            if kill in restart_at:
-                servers.pop_all().close()
-                server = servers.enter_context(serving.gunicorn(database_url, **WITHOUT_LIMITS))
+        consume_and_kill(server, kills_between[0])
+    for kills in kills_between[1:-1]:
+        with serving.gunicorn(database_url, **WITHOUT_LIMITS) as server:
+            consume_and_kill(server, kills)
+    with serving.gunicorn(database_url, **WITHOUT_LIMITS) as server:
+        consume_and_kill(server, kills_between[-1])
         while consumer.received < EVENTS:
             consumer.consume(server, EVENTS - consumer.received)
         growing.stop()

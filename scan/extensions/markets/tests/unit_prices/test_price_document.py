@@ -5,15 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.unit_prices.price_source import (
-    MAX_BYTES,
-    MAX_TOKENS,
-    BadPrices,
-    PriceSource,
-    parse,
-)
-from tests.support.serving import wait_until
-from tests.test_first_uses import no_thread_starts
+from scan.extensions.markets.unit_prices.price_source import MAX_BYTES, MAX_TOKENS, BadPrices, parse
 
 pytestmark = pytest.mark.check
 
@@ -68,13 +60,3 @@ def test_malformed_documents_are_refused(changed, reason):
 def test_hostile_bytes_are_refused(document):
     with pytest.raises(BadPrices):
         parse(document, "here")
-
-
-def test_a_reading_whose_thread_cannot_start_is_begun_by_the_next_request(tmp_path):
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps(GIVEN))
-    source = PriceSource(str(file), None, now=lambda: 0.0)
-    with no_thread_starts():
-        source._background.begin_when_due(source._read)
-    source._background.begin_when_due(source._read)
-    wait_until(lambda: source._reading.prices)

@@ -2,16 +2,19 @@
 
 import ipaddress
 import json
+import re
 from decimal import Decimal
 
 import pytest
 
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
-from scan.pages.formatting import worth
+from scan.extensions.markets.views import CHART_INTERVAL
+from scan.pages.formatting import short_price, worth
 from scan.queries.holdings import exact_worth
 from scan.settings import Settings
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
+from tests.test_first_uses import no_thread_starts
 
 TIME = "2026-01-31T23:59:59Z"
 
@@ -63,6 +66,19 @@ def test_without_the_setting_nothing_is_priced(client, scenario):
     assert prices["problem"] == "No unit prices are configured."
     for path in pages_of(scenario):
         assert "≈" not in client.get(path).text
+
+
+def test_a_reading_whose_thread_cannot_start_is_begun_by_the_next_request(
+    indexed, scenario, tmp_path
+):
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps(document(scenario)))
+    client = priced_by(indexed, file)
+    client.get("/api/v1/blocks?limit=1")  # what a first request starts
+    with no_thread_starts():
+        unread = client.get("/api/v1/prices").json
+    assert "not been read yet" in unread["problem"]
+    assert read(client)["coin"] == document(scenario)["coin"]
 
 
 def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
@@ -211,3 +227,29 @@ def test_other_forms_have_no_price_in_another_currency(indexed, scenario, tmp_pa
     price, body, of_blockscout = prices_elsewhere(indexed, scenario, tmp_path, "EUR")
     assert (price, body["status"], of_blockscout["status"]) == (None, "0", "0")
     assert "/api/v1/prices" in body["result"]
+
+
+READING = r"open ([^ ]+), high ([^ ]+), low ([^ ]+), close ([^<\" ]+)"
+
+
+def test_the_candles_of_a_pools_second_token_are_the_other_way_round(indexed, scenario, tmp_path):
+    """The highest price of one token in the other is the lowest of that one."""
+    trade = scenario.truth.dex_trades[-1]
+    first = indexed.client().get(f"/api/v1/pools/{trade['pairAddress']}").json["token0"]
+    prices = document(scenario, tokens={first: "2"}, minDepth="0")
+    client = priced_by_file(indexed, tmp_path, prices)
+    pools = {
+        token: client.get(f"/api/v1/pools/{price['pool']}").json
+        for token, price in read(client)["pools"].items()
+    }
+    second = {token: pool["address"] for token, pool in pools.items() if token == pool["token1"]}
+    assert second
+    for token, address in second.items():
+        path = f"/api/v1/pools/{address}/candles?interval={CHART_INTERVAL}"
+        candles = [c for c in client.get(path).json["candles"] if c["open"] is not None]
+        expected = [
+            tuple(short_price(1 / Decimal(candle[n])) for n in ("open", "low", "high", "close"))
+            for candle in candles
+        ]
+        readings = re.findall(READING, client.get(f"/token/{token}").text)
+        assert readings == expected != []
