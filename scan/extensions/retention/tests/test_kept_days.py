@@ -20,12 +20,13 @@ from scan.database.errors import LockNotGranted
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.client import Node
 from scan.extensions.retention.maintenance import Retention
-from scan.indexer import block_source, fork_finder, partitions, writer
+from scan.indexer import block_source, partitions, writer
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS
 from tests.support import auditing, indexing, table_digest
 from tests.support.database import execute, insert, use_short_checkpoints
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.forked_python import Forked
 from tests.support.made_blocks import Chain, Move, address
 
@@ -187,12 +188,28 @@ def test_a_fork_takes_back_where_one_was_seen_who_has_acted_in_removed_rows_alon
     assert table_digest.digest(url) == before
 
 
-def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
+def answer_other_hashes(calls, _):
+    """Of a chain whose blocks all have other hashes."""
+    other = {
+        "eth_chainId": lambda: "0x1",
+        "eth_getBlockByNumber": lambda number, _: {"hash": "0x" + number[2:].zfill(64)},
+    }
+    return Reply(
+        body=[
+            {"jsonrpc": "2.0", "id": c["id"], "result": other[c["method"]](*c["params"])}
+            for c in calls
+        ]
+    )
+
+
+def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed):
     number, url = followed.chain.number, followed.settings.database_url
-    source = block_source.BlockSource(Node([NOWHERE]))
-    source.expect(1)
-    monkeypatch.setattr(fork_finder, "read_hash", lambda node, number: number.to_bytes(32))
-    with closing(Database(url, statement_timeout_ms=0)) as database:
+    with (
+        FaultyNode(NOWHERE, answer_other_hashes) as node,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        source = block_source.BlockSource(Node([node.url]))
+        source.expect(1)
         for finality, advice in (
             (1, "raise SCAN_FINALITY or index anew into an empty database"),
             (10**6, "index anew into an empty database: older rows are not kept"),

@@ -14,7 +14,8 @@ from jsonschema_rs import Draft202012Validator
 
 from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import behind, compiled, standard_input
+from tests.support.faulty_node import refuse
 from tests.support.many_functions import CHECKSUMMED, VERSION
 from tests.support.serving import ROOT
 
@@ -251,19 +252,29 @@ def test_a_contract_that_a_contract_created(explorer):
     }
 
 
-def test_creation_code_that_is_not_known_is_null(explorer, monkeypatch):
+def test_creation_code_that_is_not_known_is_null(explorer):
     source = SOURCE.replace("c = 1", "c = 3")
     address = explorer.deploy(contract_of("Child", source).creation)
     verified(explorer, "Child", address, source)
-    creations = explorer.app.extensions["scan"].verifier.creations
-    monkeypatch.setattr(type(creations), "input_of", lambda *_: None)
-    path = f"/v2/contract/{CHAIN}/{address}"
-    found = get(explorer, path, fields="creationBytecode").json["creationBytecode"]
-    assert found["onchainBytecode"] is found["transformations"] is None
-    assert found["cborAuxdata"]
-    monkeypatch.setattr(type(creations), "input_of", None)  # is not called for other members
-    found = get(explorer, path, fields="creationBytecode.linkReferences,runtimeBytecode").json
-    assert found["creationBytecode"] == {"linkReferences": {}}
+    explorer.execute("DELETE FROM block_bodies")
+    path, refused = f"/v2/contract/{CHAIN}/{address}", []
+
+    def is_refused(call):
+        is_of_chain = call["method"] in ("eth_chainId", "eth_getBlockByNumber", "eth_blockNumber")
+        refused.extend([call["method"]] * (not is_of_chain))
+        return not is_of_chain
+
+    with behind(explorer.settings, refuse(is_refused)) as (client, _):
+        shown = client.get(path, query_string={"fields": "creationBytecode"}).json
+        creation = shown["creationBytecode"]
+        assert creation["onchainBytecode"] is creation["transformations"] is None
+        assert creation["cborAuxdata"] and refused
+        of_creation = {*refused}
+        refused.clear()
+        fields = "creationBytecode.linkReferences,runtimeBytecode"
+        shown = client.get(path, query_string={"fields": fields}).json
+        assert shown["creationBytecode"] == {"linkReferences": {}}
+        assert of_creation.isdisjoint(refused)  # which other members do not need
 
 
 def test_other_answers_are_of_their_schemas(explorer):
