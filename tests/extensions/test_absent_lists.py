@@ -135,17 +135,20 @@ def test_an_empty_list_of_withdrawals_before_shanghai_is_none():
     assert block.withdrawals is None
 
 
-@pytest.mark.parametrize("type_", [0, 2])
-@pytest.mark.parametrize("name", LISTS)
-def test_lists_that_a_type_has_not_are_refused(name, type_):
+REFUSED = [
+    *((name, 0, f"{name} of transactions of type 0") for name in LISTS),
+    ("accessList", 2, "transactions and transactionsRoot"),
+    ("blobVersionedHashes", 2, "blobVersionedHashes of transactions of type 2"),
+    ("authorizationList", 2, "authorizationList of transactions of type 2"),
+]
+
+
+@pytest.mark.parametrize(("name", "type_", "expected"), REFUSED)
+def test_lists_that_a_type_has_not_are_refused(name, type_, expected):
     def add(block):
         sent = next(t for t in block["transactions"] if int(t["type"], 16) == type_)
         sent[name] = LISTS[name]
 
-    if (name, type_) == ("accessList", 2):
-        expected = "transactions and transactionsRoot"
-    else:
-        expected = f"{name} of transactions of type {type_}"
     with source(made(), add) as reader, refused(expected):
         reader.blocks(1, 1)
 

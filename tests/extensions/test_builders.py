@@ -79,25 +79,32 @@ def test_compatible_forms_give_the_index_of_the_block(indexed):
     assert {item["validator_index"] for item in body["items"]} == {*INDEXES}
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
-def test_files_have_a_column_of_builders(format_, indexed, tmp_path):
+NUMBERS = ("validator_index", "builder_index")
+
+
+def rows_of_csv(path):
+    with path.open(newline="") as file:
+        return [
+            {name: int(row[name]) if row[name] else None for name in NUMBERS}
+            for row in csv.DictReader(file)
+        ]
+
+
+def rows_of_parquet(path):
+    return parquet.read_file(path, table_files.columns_of("withdrawals")).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("format_", "rows_of"), [("csv", rows_of_csv), ("parquet", rows_of_parquet)]
+)
+def test_files_have_a_column_of_builders(format_, rows_of, indexed, tmp_path):
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     export(database, ExportOptions(("withdrawals",), format_, tmp_path, 100, None, None))
     database.close()
     [path] = (tmp_path / "withdrawals").iterdir()
-    if format_ == "csv":
-        with path.open(newline="") as file:
-            rows = [
-                {name: int(row[name]) if row[name] else None for name in NUMBERS}
-                for row in csv.DictReader(file)
-            ]
-    else:
-        rows = parquet.read_file(path, table_files.columns_of("withdrawals")).to_pylist()
+    rows = rows_of(path)
     assert [row["validator_index"] for row in rows] == [*INDEXES]
     assert [row["builder_index"] for row in rows] == [None, None, *BUILDERS]
-
-
-NUMBERS = ("validator_index", "builder_index")
 
 
 def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed):

@@ -126,7 +126,7 @@ def lies_about(answers):
                         yield Lie(kind, index, field, value, in_both=True)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def read_once(monkeypatch):
     """A lie is told whenever it is asked for: to read it again takes time alone."""
     monkeypatch.setattr(node_reader, "READS", 1)
@@ -160,6 +160,7 @@ WHOLE = pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pyt
 
 
 @WHOLE
+@pytest.mark.usefixtures("read_once")
 def test_no_lie_about_a_block_is_believed(is_whole):
     """Of a made chain: of each field of each record, in transactions and receipts together too."""
     with served(made()) as chain, LyingNode(chain.url, 1) as node:
@@ -180,6 +181,7 @@ def test_no_lie_about_a_block_is_believed(is_whole):
 
 @pytest.mark.thorough
 @WHOLE
+@pytest.mark.usefixtures("read_once")
 def test_no_lie_about_a_block_of_a_real_node_is_believed(is_whole):
     """Of anvil: a creation with its log, and payments of types 0, 1 and 2."""
     with Anvil() as anvil:

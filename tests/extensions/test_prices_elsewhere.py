@@ -15,12 +15,12 @@ from scan.extensions.markets.tests.unit_prices.test_prices import (
     read,
 )
 from scan.extensions.markets.unit_prices import pool_prices
-from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import fixed_prices
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
+from tests.test_first_uses import no_thread_starts
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])
@@ -55,22 +55,31 @@ def near(text, price):
     return abs(Decimal(text) - price) <= price * Decimal("1e-12")
 
 
-@pytest.mark.parametrize("form", ["pool", "file"])
-def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client, tmp_path, form):
+def with_prices_of_pool(indexed, _scenario, _folder, source):
+    return priced_by(indexed, source)
+
+
+def with_prices_of_file(indexed, scenario, folder, source):
+    return priced_by_file(indexed, folder, document(scenario, currency="USD", history=source))
+
+
+@pytest.mark.parametrize(
+    ("with_prices", "currency"), [(with_prices_of_pool, None), (with_prices_of_file, "USD")]
+)
+def test_rows_of_csv_files_have_the_price_of_their_day(
+    indexed, scenario, client, tmp_path, with_prices, currency
+):
+    """In the document's currency, or in the pool's other token."""
     trade = scenario.truth.dex_trades[-1]
     pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
     source = f"{pool['address']}/{pool['token1']}"
-    if form == "file":
-        prices = document(scenario, currency="USD", history=source)
-        priced = priced_by_file(indexed, tmp_path, prices)
-    else:
-        priced = priced_by(indexed, source)
+    priced = with_prices(indexed, scenario, tmp_path, source)
     assert read(priced)["history"] == f"{pool['address']}/{pool['token1']}"
     price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
     sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
     [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
     assert near(row["price"], price)
-    assert row["price_currency"] == ("USD" if form == "file" else pool["token1Symbol"])
+    assert row["price_currency"] == (currency or pool["token1Symbol"])
     [row] = [
         row
         for row in rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
@@ -100,13 +109,20 @@ def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario,
         assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
 
 
-@pytest.mark.parametrize("problem", ["The prices have not been read yet.", pool_prices.UNREAD])
-def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, monkeypatch, problem):
-    monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
-    client = priced_by(indexed, "https://prices.example/")
-    refused = client.get("/api/v1/transactions?format=csv")
-    assert (refused.status_code, refused.json["error"]) == (503, problem)
-    assert client.get("/api/v1/transactions?format=ndjson").status_code == 200
+def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, scenario, client):
+    trade = scenario.truth.dex_trades[-1]
+    pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
+    sources = {
+        "https://prices.example/": "The prices have not been read yet.",
+        f"{pool['address']}/{pool['token1']}": pool_prices.UNREAD,
+    }
+    for source, problem in sources.items():
+        priced = priced_by(indexed, source)
+        priced.get("/api/v1/blocks?limit=1")  # what a first request starts
+        with no_thread_starts():  # so that none is read
+            refused = priced.get("/api/v1/transactions?format=csv")
+            assert (refused.status_code, refused.json["error"]) == (503, problem)
+            assert priced.get("/api/v1/transactions?format=ndjson").status_code == 200
 
 
 def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, client, tmp_path):

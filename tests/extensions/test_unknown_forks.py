@@ -18,14 +18,16 @@ from scan.ethereum.fork_schedule import fork_warnings
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
-from scan.indexer import node_reader
 from scan.indexer.block_source import BlockSource
+from tests.extensions.test_lies_about_blocks import read_once
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering, replacing
 from tests.support.indexing import Indexing
+
+__all__ = ["read_once"]
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
@@ -111,10 +113,10 @@ BESIDE_FORKS = [
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(("number", "is_newest"), BESIDE_FORKS)
-def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
+def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest):
     """Before and after each fork, read with all blocks before it or alone."""
-    monkeypatch.setattr(node_reader, "READS", 1)  # it is altered each time: another takes time
     head = number if is_newest else HEAD
     with served(made(last=head)) as node:
         true = BlockSource(Node([node.url])).blocks(0, head)

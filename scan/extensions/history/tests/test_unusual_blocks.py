@@ -38,33 +38,31 @@ def test_withdrawals_and_untraced_blocks(made, indexes):
 
 
 BURNT = [("out", "10", 0)]
+CREATED = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
+DESTROYED = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
+BEFORE, AT_ONCE = [[CREATED], [DESTROYED]], [[CREATED, DESTROYED]]  # by transaction
 DESTRUCTIONS = [
-    (True, "shanghai", BURNT),
-    (True, "cancun", []),
-    (True, "amsterdam", []),
-    (False, "shanghai", BURNT),
-    (False, "cancun", BURNT),
-    (False, "amsterdam", []),
+    (BEFORE, "shanghai", BURNT),
+    (BEFORE, "cancun", []),
+    (BEFORE, "amsterdam", []),
+    (AT_ONCE, "shanghai", BURNT),
+    (AT_ONCE, "cancun", BURNT),
+    (AT_ONCE, "amsterdam", []),
 ]
 
 
-@pytest.mark.parametrize(("is_created_before", "fork", "expected"), DESTRUCTIONS)
-def test_what_a_contract_burns_by_destroying_itself_goes_out(
-    made, is_created_before, fork, expected
-):
+@pytest.mark.parametrize(("transactions", "fork", "expected"), DESTRUCTIONS)
+def test_what_a_contract_burns_by_destroying_itself_goes_out(made, transactions, fork, expected):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""
-    created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
-    destroyed = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
-    if is_created_before:
-        made.chain.append([Move(YOU, YOU)], internal_transfers=[created], is_traced=True)
-    made.chain.append(
-        [Move(YOU, YOU)],
-        internal_transfers=[destroyed] if is_created_before else [created, destroyed],
-        is_traced=True,
-        keeps_destroyed=fork != "shanghai",
-        block_access_list_hash=bytes(32) if fork == "amsterdam" else None,
-    )
+    for internal_transfers in transactions:
+        made.chain.append(
+            [Move(YOU, YOU)],
+            internal_transfers=internal_transfers,
+            is_traced=True,
+            keeps_destroyed=fork != "shanghai",
+            block_access_list_hash=bytes(32) if fork == "amsterdam" else None,
+        )
     made.chain.store_balances({ME: 10 - 10 * len(expected)})
     page = mine(made)
     burns = [

@@ -1,10 +1,12 @@
 """Accounts proven by the node, and nodes that prove nothing."""
 
+import threading
+
 import pytest
 from eth_utils import keccak
 
 from tests.api.test_bad_input import require_parameter
-from tests.support import faulty_node
+from tests.support import WAIT_S, faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 NOT_PROVEN = ">not proven</span>"  # beside the balance
@@ -194,7 +196,12 @@ def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
     assert "not proven: balance, code hash" in page_of("harbor")
 
 
-def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):
-    monkeypatch.setattr("scan.extensions.proofs.views.TIMEOUT_S", 0.01)
-    node.fault = faulty_node.hang(0.3)
+def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario):
+    is_shown = threading.Event()
+
+    def prove_late(call, _):
+        assert call["method"] != "eth_getProof" or is_shown.wait(WAIT_S)
+
+    node.fault = faulty_node.altering(prove_late)
     assert NOT_PROVEN in service.get(f"/address/{scenario.stage.people[0]}").text
+    is_shown.set()
