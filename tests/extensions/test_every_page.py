@@ -156,30 +156,30 @@ def paths_of(explorer, hostile):
 @pytest.mark.parametrize("most_alike", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer, most_alike):
     """Of links that are alike some are followed."""
-    rules, shown = explorer.app.url_map.bind(""), set()
+    rules, shown, links = explorer.app.url_map.bind(""), set(), {}  # by site
     for site in sites:
-        links = {}
-        for path in site.paths:
-            answer = requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=WAIT_S)
+        answers = {path: page_of(site, path) for path in site.paths}
+        for path, answer in answers.items():
             assert answer.status_code == ERRORS.get(path, 200), path
             require_a_safe_page(answer)
             assert len(gzip.compress(answer.content)) < MOST_BYTES, path
-            if not path.startswith("/tx/"):
-                require_labels(answer.text)
-            if answer.ok:
-                rule, _ = rules.match(path.partition("?")[0], return_rule=True)
-                shown.add(rule.rule)
-            for tag, attributes in Markup(answer.text).tags:
-                if tag == "a" and (link := (attributes.get("href") or "").partition("#")[0]):
-                    links.setdefault(without_numbers(link), set()).add(link)
-        if site.is_followed:
-            for link in (link for alike in links.values() for link in sorted(alike)[:most_alike]):
-                answer = requests.get(
-                    site.url + link, headers={"Accept": "text/html"}, timeout=WAIT_S
-                )
-                # Of burnt or counterfactual addresses the index may know nothing.
-                is_unknown = answer.status_code == 404 and link.startswith("/address")
-                assert answer.ok or is_unknown, (link, answer.text[:300])
+        for path in (path for path in answers if not path.startswith("/tx/")):
+            require_labels(answers[path].text)
+        paths = [path.partition("?")[0] for path, answer in answers.items() if answer.ok]
+        shown |= {rules.match(path, return_rule=True)[0].rule for path in paths}
+        links[site.url] = {link for answer in answers.values() for link in links_of(answer)}
+    followed = [
+        (site, link)
+        for site in sites
+        if site.is_followed
+        for link in some(links[site.url], most_alike)
+    ]
+    assert followed
+    for site, link in followed:
+        answer = page_of(site, link)
+        # Of burnt or counterfactual addresses the index may know nothing.
+        is_unknown = answer.status_code == 404 and link.startswith("/address")
+        assert answer.ok or is_unknown, (link, answer.text[:300])
     pages = {
         rule.rule
         for rule in explorer.app.url_map.iter_rules()
@@ -188,6 +188,24 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
     assert sorted(pages - shown - OTHER) == []
+
+
+def page_of(site, path):
+    return requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=WAIT_S)
+
+
+def links_of(answer):
+    """Of its site, without the place in the page."""
+    links = {a.get("href") or "" for tag, a in Markup(answer.text).tags if tag == "a"}
+    return {link.partition("#")[0] for link in links} - {""}
+
+
+def some(links, most_alike):
+    """So many of those that only numbers distinguish."""
+    alike = {}
+    for link in sorted(links):
+        alike.setdefault(without_numbers(link), []).append(link)
+    return [link for links in alike.values() for link in links[:most_alike]]
 
 
 def require_a_safe_page(answer):
