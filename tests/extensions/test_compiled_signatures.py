@@ -190,18 +190,22 @@ def test_every_type_of_solidity(explorer, version):
     check_events(explorer, address, identifiers, source.values)
 
 
+# Arguments of a library's function by the type that it has in each overload, since Solidity 0.5.
+OVERLOADS = {"Set.Pair": [1, OWNER], "Set.Odd": [True], "Set.Deep": DEEP}
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("version", (*SOLC[:2], *SOLC[3:]))
-def test_every_type_of_a_library(explorer, version):
+@pytest.mark.parametrize(
+    ("version", "overloads"), [(SOLC[0], {}), *((v, OVERLOADS) for v in (SOLC[1], *SOLC[3:]))]
+)
+def test_every_type_of_a_library(explorer, version, overloads):
     """Hashed by names of types; what it emits in another contract is that one's event."""
     source = solidity(version, library=True)
     library, identifiers = verified(explorer, version, source.text, "Set")
     assert "put(Set.Data storage,uint256)" in identifiers
     check_functions(explorer, library, identifiers, source.values)
-    if version >= "0.5":
-        overloads = {"Set.Pair": [1, OWNER], "Set.Odd": [True], "Set.Deep": DEEP}
-        results = [explorer.call(library, f"over({t})", v).json for t, v in overloads.items()]
-        assert [result["result"] for result in results] == ["1", "2", "3"]
+    results = [explorer.call(library, f"over({t})", v).json for t, v in overloads.items()]
+    assert [result["result"] for result in results] == ["1", "2", "3"][: len(overloads)]
     put = post(
         explorer.client,
         f"/contracts/{library}/encode",
@@ -246,13 +250,16 @@ VYPER_TYPES = [
 ]
 
 
+# How a version writes what differs in the source, and its settings.
+VYPER_VERSIONS = [
+    ("0.3.10", {"deploy": "@external", "e1": "x, x", "flag": "enum"}, {}),
+    ("0.4.3", {"deploy": "@deploy", "e1": "x=x, y=x", "flag": "flag"}, {"enable_decimals": True}),
+]
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("version", ["0.3.10", "0.4.3"])
-def test_every_type_of_vyper(explorer, vyper, version):
-    is_old = version < "0.4"
-    fields = {"deploy": "@external", "e1": "x, x", "flag": "enum"}
-    if not is_old:
-        fields = {"deploy": "@deploy", "e1": "x=x, y=x", "flag": "flag"}
+@pytest.mark.parametrize(("version", "fields", "settings"), VYPER_VERSIONS)
+def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
     text = VYPER_SOURCE.format(**fields)
     decimals = "1.5"
     types = [*VYPER_TYPES, ("decimal", decimals), ("DynArray[decimal, 2]", [decimals, decimals])]
@@ -261,7 +268,6 @@ def test_every_type_of_vyper(explorer, vyper, version):
     text += "@external\n@pure\ndef fr(x: Rate) -> Rate:\n    return x\n"
     values = {str(n): value for n, (_, value) in enumerate(types)}
     values["r"] = {"name": "euro", "value": decimals}
-    settings = {} if is_old else {"enable_decimals": True}
     creation = vyper.creation_of(version, text, settings)
     address = explorer.deploy(creation, f"{(-15 * 10**9) % 2**256:064x}")
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}

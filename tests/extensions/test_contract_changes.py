@@ -152,10 +152,18 @@ def test_a_late_name_and_a_new_one_are_read_at_events_and_once_a_day(
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
 
 
+def rename_directly(coins, named, _):
+    coins.label(named, "anew")
+
+
+def rename_through_another(coins, named, renamer):
+    coins.do(renamer, "rename", named.address, "anew", "ANEW")
+
+
 @pytest.mark.parametrize("contract", ["WideCoin", "NamedCoin"])
-@pytest.mark.parametrize("is_direct", [True, False])
+@pytest.mark.parametrize("rename", [rename_directly, rename_through_another])
 def test_a_token_in_use_is_named_anew_in_the_block_of_the_call(
-    anvil, database_url, postgres, template, tmp_path, contract, is_direct
+    anvil, database_url, postgres, template, tmp_path, contract, rename
 ):
     me = anvil.accounts[0]
     named, renamer = anvil.deploy(me, contract), anvil.deploy(me, "Renamer")
@@ -165,10 +173,7 @@ def test_a_token_in_use_is_named_anew_in_the_block_of_the_call(
         for _ in range(11):  # later than 8 blocks after its first event
             coins.do(named, "mint", me, 1)
         indexing.wait_for(anvil.head())
-        if is_direct:
-            coins.label(named, "anew")
-        else:
-            coins.do(renamer, "rename", named.address, "anew", "ANEW")
+        rename(coins, named, renamer)
         indexing.wait_for(anvil.head())
         is_everywhere(indexing.client(), named, "anew", 18)
         coins.do(named, "transfer", anvil.accounts[1], 1)

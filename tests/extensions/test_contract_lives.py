@@ -346,34 +346,55 @@ def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-@pytest.mark.parametrize("is_at_once", [False, True], ids=["a block later", "in one block"])
-def test_an_account_is_a_token_no_longer_than_its_delegation(
-    anvil, database_url, postgres, template, tmp_path, is_at_once
-):
+class Delegating(namedtuple("Delegating", "anvil account coin mint")):
+    """An account that may delegate to a token, and a call that mints there."""
+
+    def authorize(self, delegate, **fields):
+        nonce = authorizations.nonce_of(self.anvil, self.account)
+        signed = [authorizations.authorize(self.account, delegate, nonce)]
+        sent = authorizations.send(self.anvil, signed, **fields)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1"
+
+
+@pytest.fixture
+def delegating(anvil):
     coin = anvil.deploy(anvil.accounts[0], "MortalCoin")
     account = authorizations.new_account(7)
     mint = {"to": account.address, "data": coin.data("mint", anvil.accounts[1], 5)}
+    return Delegating(anvil, account, coin, mint)
 
-    def authorize(delegate, **fields):
-        nonce = authorizations.nonce_of(anvil, account)
-        signed = [authorizations.authorize(account, delegate, nonce)]
-        sent = authorizations.send(anvil, signed, **fields)
-        assert anvil.receipt_of(sent)["status"] == "0x1"
 
-    authorize(coin.address, **({} if is_at_once else mint))
+def test_an_account_is_a_token_no_longer_than_its_delegation(
+    delegating, database_url, postgres, template, tmp_path
+):
+    anvil = delegating.anvil
+    delegating.authorize(delegating.coin.address, **delegating.mint)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        forms = Forms(indexing.settings, account.address.lower())
-        sponsor_nonce = authorizations.nonce_of(anvil, authorizations.SPONSOR)
-        if is_at_once:
-            authorizations.send(anvil, [], **mint)
-            sponsor_nonce += 1
-        else:
-            assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
-        authorize(ZERO, nonce=sponsor_nonce)
+        forms = Forms(indexing.settings, delegating.account.address.lower())
+        assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
+        delegating.authorize(ZERO, nonce=authorizations.nonce_of(anvil, authorizations.SPONSOR))
         indexing.wait_for(anvil.head())
-        serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
-        require_transfer_in_all_forms(forms, anvil.accounts[1])
-        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        is_no_token_any_more(forms, anvil, database_url, postgres, template, tmp_path)
+
+
+def test_an_account_that_delegated_within_a_block_is_no_token_after_it(
+    delegating, database_url, postgres, template, tmp_path
+):
+    anvil = delegating.anvil
+    delegating.authorize(delegating.coin.address)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, delegating.account.address.lower())
+        nonce = authorizations.nonce_of(anvil, authorizations.SPONSOR)
+        authorizations.send(anvil, [], **delegating.mint)
+        delegating.authorize(ZERO, nonce=nonce + 1)
+        indexing.wait_for(anvil.head())
+        is_no_token_any_more(forms, anvil, database_url, postgres, template, tmp_path)
+
+
+def is_no_token_any_more(forms, anvil, database_url, postgres, template, tmp_path):
+    serving.wait_until(lambda: forms.token() is None and forms.listed() == set())
+    require_transfer_in_all_forms(forms, anvil.accounts[1])
+    is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
     with postgres.cloned(template) as without_extensions:
         index_apart(without_extensions, anvil, "none")
         lives = "SELECT address, ended_in, earlier_lives FROM tokens ORDER BY address"

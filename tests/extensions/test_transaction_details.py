@@ -138,28 +138,30 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
         }
         for frames, _ in origins
     ]
-    compared = 0
+    failures = []
     for (hash_, _), (frames, path), expected in zip(traced, origins, by_ethers(items), strict=True):
         error = chain.client.get(f"/api/v1/transactions/{hash_}").json["error"]
         succeeded = chain.node.call("eth_getTransactionReceipt", hash_)["status"] == "0x1"
         assert (error is None) == succeeded == (not frames), hash_
-        if error is None:
-            continue
-        compared += 1
+        failures += [(hash_, error, frame, path, expected) for frame in frames[:1]]
+    assert len(failures) > 5
+    for hash_, error, frame, path, _ in failures:
         assert error["approximate"] is False
         assert error["reverting"]["traceAddress"] == path, hash_
-        assert error["reverting"]["address"] == frames[0].get("to"), hash_
-        if "revert" not in frames[0]["error"]:
-            [kind] = [kind for words, kind in HALTS.items() if words in frames[0]["error"]]
-            assert (error["kind"], error["name"]) == (kind, None), hash_
-            continue
-        assert error["data"] == frames[0].get("output", "0x"), hash_
+        assert error["reverting"]["address"] == frame.get("to"), hash_
+    halted = [failure for failure in failures if "revert" not in failure[2]["error"]]
+    for hash_, error, frame, _, _ in halted:
+        [kind] = [kind for words, kind in HALTS.items() if words in frame["error"]]
+        assert (error["kind"], error["name"]) == (kind, None), hash_
+    reverted = [failure for failure in failures if failure not in halted]
+    assert reverted
+    for hash_, error, frame, _, expected in reverted:
+        assert error["data"] == frame.get("output", "0x"), hash_
         named = {name: error[name] for name in ("name", "signature", "source")}
         decoded = expected["error"]
         assert named == {name: decoded and decoded[name] for name in named}, hash_
         values = [argument["value"] for argument in error["arguments"] or ()]
         assert values == [argument["value"] for argument in (decoded or NO_ARGUMENTS)["arguments"]]
-    assert compared > 5
 
 
 HALTS = {
