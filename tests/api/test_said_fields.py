@@ -123,3 +123,13 @@ def test_pages_note_what_is_said(own_index, scenario):
     assert token.count(note) == token.lower().count("reported by the node") == 1
     assert "Reported by the node" not in client.get("/tokens").text
     assert "are as reported by contracts and the node" in client.get("/tokens").text
+
+
+def test_what_a_page_notes_is_named_in_words(own_index, scenario):
+    """Also what two fields are, as the tokens of a pool."""
+    client, pool = own_index.client(), scenario.truth.dex_trades[0]["pairAddress"]
+    for path, names in (
+        (f"/pool/{pool}", "DEX, tokens of the pool, price, fee"),
+        (f"/address/{scenario.stage.people[1]}?tab=approvals", "approvals, number of rows"),
+    ):
+        assert f"Reported by the node, and not proven: {names}. " in client.get(path).text

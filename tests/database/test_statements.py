@@ -10,6 +10,7 @@ import pytest
 
 from scan.database import lists, statements
 from tests.support import extensions_document, statement_document
+from tests.support.database import execute
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Of files, and of what is rendered from templates.
@@ -245,10 +246,12 @@ def nodes_of(plan):
         yield from nodes_of(part)
 
 
-def test_a_statement_is_prepared_where_its_header_has_literals(database):
+def test_a_statement_is_prepared_where_its_header_has_literals(database, database_url):
     database.row("http/chain_get_version")
     database.row("queries/blocks_get_hash", number=1)
-    assert [name for name, *_ in database._work.prepared] == ["queries/blocks_get_hash"]
+    database.execute_script("CREATE TABLE prepared AS SELECT statement FROM pg_prepared_statements")
+    [(prepared,)] = execute(database_url, "SELECT statement FROM prepared")
+    assert statements.read_statement("queries/blocks_get_hash").text.partition("%")[0] in prepared
 
 
 ARRAYS = {

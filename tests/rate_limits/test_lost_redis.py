@@ -3,10 +3,10 @@
 import time
 
 import pytest
+from prometheus_client import REGISTRY
 from redis import Redis
 
 from app import create_app
-from scan.observability import metrics
 from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.window_storage import PROBE_EVERY_S, Window
 from scan.settings import Settings
@@ -63,7 +63,7 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(
         client = create_app(settings).test_client()
 
         def state():
-            up = metrics.RATE_LIMIT_STORAGE_UP._value.get()
+            up = REGISTRY.get_sample_value("scan_rate_limit_storage_up")
             return up, *(client.get(path).status_code for path in ("/readyz", "/api/v1/keys"))
 
         assert state() == (1, 200, 400)
