@@ -109,13 +109,14 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, dead):
     assert ended[-1] - ended[0] < DEFAULT_TIMEOUT_S
 
 
+SERVERS = {READS: "READ_DATABASE_URL", WRITES: "DATABASE_URL"}  # which serve these requests
+
+
 @pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
 def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
     """One of the two is behind a dead network; its requests go on coming."""
-    given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
-    primary = url if frozen == READS else network.url
-    given = given or {"READ_DATABASE_URL": url}
-    with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
+    urls = {SERVERS[other]: url, SERVERS[frozen]: network.url}
+    with gunicorn(url, **urls, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
         assert status(server + frozen) == status(server + other) == 200
         with cleared(network.is_alive):
             time.sleep(0.2)  # until what the replica has told is no longer cached
