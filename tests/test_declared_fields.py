@@ -215,7 +215,7 @@ def test_the_counter_of_every_list_is_a_derived_column():
 def test_a_list_by_a_filter_that_its_entity_lacks_is_refused(monkeypatch):
     monkeypatch.delitem(lists.read_table()["filters"]["creator"]["matches"], "contract_creations")
     with pytest.raises(LookupError, match=r"contract_creations .*'creator'"):
-        lists._entity("contract_creations", lists.read_table()["entities"]["contract_creations"])
+        lists.all_entities.__wrapped__()
 
 
 def test_a_section_that_nothing_reads_is_refused(tmp_path, monkeypatch):

@@ -12,14 +12,7 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from tests.support.extension_tests import (
-    EXTENSIONS,
-    FOLDER,
-    files_of_tests,
-    imported,
-    own_extension,
-    used_by,
-)
+from tests.support.extension_tests import FOLDER, files_of_tests, imported, own_extension, used_by
 from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT, completed
 
@@ -168,13 +161,16 @@ def test_tests_of_the_core_import_no_extension():
 def test_tests_of_an_extension_use_what_it_needs_alone():
     """And an extension that it adds something to, where they name it. Those of several stand beside
     the folders; those of what is not there are not collected."""
-    offenders = {}
-    for path in files_of_tests():
-        used, own = used_by(path), own_extension(path)
-        if own and used <= registry.installed().keys():
-            others = used - needed_by({own, *added_to(own) & used})
-            offenders |= {str(path.relative_to(EXTENSIONS)): sorted(others)} if others else {}
-    assert offenders == {}
+    used = {path: used_by(path) for path in files_of_tests() if own_extension(path)}
+    collected = {path for path in used if used[path] <= registry.installed().keys()}
+    assert collected or not registry.installed()
+    others = {path: used[path] - may_be_used(own_extension(path), used[path]) for path in collected}
+    assert {path: names for path, names in others.items() if names} == {}
+
+
+def may_be_used(own, used):
+    """What an extension's own tests may use of what they do use."""
+    return needed_by({own, *added_to(own) & used})
 
 
 @pytest.mark.check

@@ -16,7 +16,7 @@ from scan.files import UNFINISHED, held_folder, whole_file, write_private
 from scan.http.index_version import ReplicaPoller
 from scan.outbound import allowed_urls
 from tests.support import WAIT_S
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, wait_until
 
 pytestmark = pytest.mark.check
 
@@ -61,7 +61,9 @@ def test_a_deadline_that_has_just_passed_is_not_that_of_the_next_work():
         assert deadline.is_late
         deadline.begin(60.0)
         assert not deadline.is_late
-        assert deadline in deadlines._watcher.working
+        deadline.end()
+        deadline.begin(0.0)  # it is watched
+        wait_until(lambda: deadline.is_late)
         deadline.release()
 
 

@@ -41,6 +41,7 @@ class WorkerThread:
         failure: str,
         wake: Callable[[], None] | None = None,
     ) -> None:
+        self.name = name
         self._step = step
         self._pause_s = pause_s
         self._database = database

@@ -111,7 +111,15 @@ def test_clients_have_their_turns_one_after_the_other():
         holder = str(turn.client)
     assert "".join(str(turn.client) for turn in order) == "abcabaa"
     places.give_back(holder)
-    assert places.taken == 0 and not places._queues
+    require_no_queues(places, "abc")
+
+
+def require_no_queues(places, clients):
+    """A client that has one may not take a place."""
+    assert places.taken == 0
+    for client in clients:
+        assert places.take(client), client
+        places.give_back(client)
 
 
 def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait():
@@ -180,7 +188,9 @@ def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
         turn.check(turn.ends_at + turns.QUEUED_S)
         with pytest.raises(kind):
             turn.require()
-    assert not places._queues
+    places.give_back("a")
+    places.give_back("b")
+    require_no_queues(places, "abc")
 
 
 def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():

@@ -64,6 +64,8 @@ COMPILED = {
         'return of_.app(keccak256("base"));',
     ),
 }
+# By the kind: the contract whose address a proxy gets, which names the implementation.
+NAMED_BY = {"beacon": ["Beacon"], "eip1967": ["Beacon"], "other by a registry": ["Registry"]}
 COMPILED_SOURCE = """pragma solidity ^0.8.20;
 contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
 contract Registry is Beacon {
@@ -114,30 +116,40 @@ def __default__() -> Bytes[255]:
         assert is_a_proxy(kind) in page and f"/address/{many}" in page and "over(" in page
 
 
+WARNING = "Its slot of EIP-1967 names {}, to which its code passes no calls on."
+
+
+def proxy_contract(name):
+    return f"P{[*COMPILED].index(name)}"
+
+
+def deployed(explorer, contract, *addresses):
+    made = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
+    return explorer.deploy(made.creation, "".join(word(address)[2:] for address in addresses))
+
+
+@pytest.mark.thorough
+def test_the_record_of_a_contract_warns_of_a_slot_that_its_code_does_not_read(explorer, many):
+    unread, contract = explorer.place("6001600c"), proxy_contract("openzeppelin")
+    proxy = deployed(explorer, contract, many, unread)
+    answer = explorer.verify(proxy, COMPILED_SOURCE, VERSION, contractName=contract)
+    assert answer.status_code == 200, answer.json
+    record = {"type": "openzeppelin", "implementation": many, "warning": WARNING.format(unread)}
+    assert explorer.contract(proxy).json["proxy"] == record
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
-    """It is warned of, in the record and on the page."""
+    """The page warns of it."""
     unread = explorer.place("6001600c")
-
-    def deployed(contract, *addresses):
-        made = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
-        return explorer.deploy(made.creation, "".join(word(each)[2:] for each in addresses))
-
-    asked = {"beacon": "Beacon", "eip1967": "Beacon", "other by a registry": "Registry"}.get(name)
-    target = deployed(asked, many) if asked else many
-    contract = f"P{[*COMPILED].index(name)}"
-    proxy = deployed(contract, target, unread)
-    kind = name.split()[0]
-    expect(explorer, proxy, kind, many)
-    warning = f"Its slot of EIP-1967 names {unread}, to which its code passes no calls on."
+    target = many
+    for contract in NAMED_BY.get(name, ()):
+        target = deployed(explorer, contract, target)
+    proxy = deployed(explorer, proxy_contract(name), target, unread)
+    expect(explorer, proxy, name.split()[0], many)
     path = f"/address/{proxy}?tab=contract"
-    assert warning in explorer.client.get(path).text
-    if kind == "openzeppelin":
-        answer = explorer.verify(proxy, COMPILED_SOURCE, VERSION, contractName=contract)
-        assert answer.status_code == 200, answer.json
-        record = {"type": kind, "implementation": many, "warning": warning}
-        assert explorer.contract(proxy).json["proxy"] == record
+    assert WARNING.format(unread) in explorer.client.get(path).text
     explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, "0x" + 64 * "0")
     explorer.anvil.mine()
     explorer.wait_for_block(explorer.anvil.head())

@@ -65,27 +65,29 @@ def made(explorer, modules, name, standard):
     return explorer.deploy(creation, arguments)
 
 
+def made_behind_a_proxy(explorer, modules, name, standard):
+    return deploy(
+        explorer, PROXY, "Proxy", word(made(explorer, modules, name, standard))[2:] + SLOT
+    )
+
+
 ROUTERS = [
     *((name, STANDARD) for name in ("Searching", "Modular", "Mapped")),
     *((name, OPTIMIZED) for name in ("Searching", "Modular", "Mapped")),
 ]
 
 
-BEHIND = [(*router, behind) for router in ROUTERS for behind in (False, True)]
-BEHIND = [
+PLACED = [(*router, place) for router in ROUTERS for place in (made, made_behind_a_proxy)]
+PLACED = [
     pytest.param(*case, marks=[pytest.mark.thorough] if case[1] is OPTIMIZED else [])
-    for case in BEHIND
-    if case[::2] != ("Mapped", True)  # its mapping is its own
+    for case in PLACED
+    if case[::2] != ("Mapped", made_behind_a_proxy)  # its mapping is its own
 ]
 
 
-@pytest.mark.parametrize(("name", "standard", "is_behind_a_proxy"), BEHIND)
-def test_transactions_are_decoded_by_the_module_that_ran(
-    explorer, modules, name, standard, is_behind_a_proxy
-):
-    router = made(explorer, modules, name, standard)
-    if is_behind_a_proxy:
-        router = deploy(explorer, PROXY, "Proxy", word(router)[2:] + SLOT)
+@pytest.mark.parametrize(("name", "standard", "place"), PLACED)
+def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, standard, place):
+    router = place(explorer, modules, name, standard)
     for function, argument, expected in (
         ("create(uint256)", "poolId", [("Created", "poolId"), ("Done", "coreValue")]),
         ("buy(uint256)", "marketId", [("Bought", "marketId"), ("Done", "marketValue")]),

@@ -84,26 +84,24 @@ def test_a_dead_network_hangs_nobody(network):
         assert_ends_and_recovers(server, cleared(network.is_alive))
 
 
-@pytest.mark.parametrize("of_replica", [False, True])
-def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
+@pytest.mark.parametrize("dead", [("DATABASE_URL",), ("DATABASE_URL", "READ_DATABASE_URL")])
+def test_of_sixteen_requests_at_once_none_waits_after_another(url, dead):
     """By the default time-outs, 6.5 s together: of pages and the API, of what is read and where it
     is written. Twice as many as there are threads end by the time-out of the first ones."""
     paths = (f"{READS}?page=", "/blocks?page=", "/api/v1/transactions?page=", f"{WRITES}&_=")
     with ExitStack() as stack:
-        primary = stack.enter_context(DeadNetwork(url))
-        replica = stack.enter_context(DeadNetwork(url)) if of_replica else None
-        given = {"READ_DATABASE_URL": replica.url} if replica else {}
+        networks = {name: stack.enter_context(DeadNetwork(url)) for name in dead}
+        given = {name: network.url for name, network in networks.items()}
         limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "RPC_URL": NOWHERE}
-        server = stack.enter_context(gunicorn(primary.url, **given, **limits))
+        server = stack.enter_context(gunicorn(url, **given, **limits))
         pool = stack.enter_context(ThreadPoolExecutor(16))
         known, others = (
             [f"{server}{path}{page}" for path in paths for page in pages]
             for pages in (range(1, 5), range(5, 9))  # of which none is cached
         )
         assert set(pool.map(status, known)) == {200}
-        for network in (primary, replica):
-            if network is not None:
-                stack.enter_context(cleared(network.is_alive))
+        for network in networks.values():
+            stack.enter_context(cleared(network.is_alive))
         time.sleep(0.2)  # until what the replica has told is no longer cached
         answers = [*pool.map(answered, others)]
     assert {code for code, _ in answers} == {503}
@@ -111,13 +109,14 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
     assert ended[-1] - ended[0] < DEFAULT_TIMEOUT_S
 
 
+SERVERS = {READS: "READ_DATABASE_URL", WRITES: "DATABASE_URL"}  # which serve these requests
+
+
 @pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
 def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
     """One of the two is behind a dead network; its requests go on coming."""
-    given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
-    primary = url if frozen == READS else network.url
-    given = given or {"READ_DATABASE_URL": url}
-    with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
+    urls = {SERVERS[other]: url, SERVERS[frozen]: network.url}
+    with gunicorn(url, **urls, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
         assert status(server + frozen) == status(server + other) == 200
         with cleared(network.is_alive):
             time.sleep(0.2)  # until what the replica has told is no longer cached
@@ -161,10 +160,13 @@ def test_a_thread_that_has_a_connection_fails_at_once_as_well(network):
         database.close()
 
 
-def test_an_open_transaction_goes_on_where_another_thread_got_no_response(database):
+def test_an_open_transaction_goes_on_where_another_thread_got_no_response(network, database):
     with ThreadPoolExecutor(1) as pool:
         with database.transaction() as transaction:
-            database._note_unreachable(0.0)
+            assert transaction.value("http/chain_get_version") is not None
+            with cleared(network.is_alive):
+                other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
+                assert isinstance(other, errors.NoResponse)
             assert database.value("http/chain_get_version") is not None
             assert transaction.value("http/chain_get_version") is not None
         assert pool.submit(answers, database).result()

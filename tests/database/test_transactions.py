@@ -102,8 +102,7 @@ def test_what_a_migration_adds_may_be_null_in_older_rows():
 @pytest.mark.check
 @pytest.mark.parametrize("table", RECORDS)
 def test_a_field_names_the_migration_that_added_its_column(table):
-    for name, column in annotated_columns(RECORDS[table]).items():
-        if column.added_by:
-            assert (column.added_by, table, name) in ADDED, (
-                f"{table}.{name} says that migrations/{column.added_by} added it, which does not"
-            )
+    columns = annotated_columns(RECORDS[table])
+    assert len(columns) > 10
+    named = {(c.added_by, table, name) for name, c in columns.items() if c.added_by}
+    assert named <= {*ADDED}, "a field's Column says that a migration added it, which does not"

@@ -34,6 +34,13 @@ def test_helm_accepts_the_chart():
     assert checked.returncode == 0, checked.stdout
 
 
+COMMANDS = {  # of the processes, with the names of their ports
+    "serve": (["serve"], {"http": 8000}),
+    "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
+    "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
+}
+
+
 def test_one_indexer_one_deliverer_and_the_api():
     objects = rendered("replicas=3", REDIS, "ingress.enabled=true", "ingress.host=a.example")
     deployments = {
@@ -49,11 +56,7 @@ def test_one_indexer_one_deliverer_and_the_api():
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["envFrom"][1] == {"secretRef": {"name": "s"}}
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        if process == "serve":
-            assert (container["args"], ports) == (["serve"], {"http": 8000})
-        else:
-            assert container["args"] == [process, "--metrics-port", "9100"]
-            assert ports == {"metrics": 9100}
+        assert (container["args"], ports) == COMMANDS[process]
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]
     assert selectors == [deployments["serve"]["template"]["metadata"]["labels"]]
     (ingress,) = (item for item in objects if item["kind"] == "Ingress")

@@ -209,7 +209,7 @@ def test_a_worker_starts_each_thread_beside_serving_once(indexed_template, clien
     hooks["post_worker_init"](worker)
     for running in {worker.deliveries, *worker.beside_serving} - {*started}:
         running.stop()
-    names = Counter(thread._thread.name for thread in started)
+    names = Counter(thread.name for thread in started)
     assert "creations" in names and {*names.values()} == {1}, names
 
 

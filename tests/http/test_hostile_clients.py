@@ -136,16 +136,27 @@ def test_a_body_that_nobody_reads_is_no_request(shared_server):
         client.receive()
 
 
-@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+KEEP, CLOSE = b"Connection: keep-alive\r\n", b"Connection: close\r\n"
+
+
+@pytest.mark.parametrize(("version", "header"), [(b"1.0", KEEP), (b"1.1", KEEP), (b"1.1", b"")])
 @pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
-def test_the_version_and_connection_decide_whether_it_stays_open(shared_server, version, path):
-    request = b"GET %b HTTP/%b\r\nHost: x\r\n" % (path, version)
-    for header, stays in ((b"", version == b"1.1"), (b"keep-alive", True), (b"close", False)):
-        with connect(shared_server) as client:
-            client.sendall(request + (b"Connection: %b\r\n" % header if header else b"") + b"\r\n")
-            assert (b"Connection: keep-alive" in client.recv(65536)) == stays
-            if not stays:
-                assert client.recv(1) == b""
+def test_a_connection_that_is_to_stay_open_takes_more(shared_server, version, header, path):
+    """By the version, or by what is asked for."""
+    request = b"GET %b HTTP/%b\r\nHost: x\r\n%b\r\n" % (path, version, header)
+    with connect(shared_server) as client:
+        for _ in range(2):
+            client.sendall(request)
+            assert b"Connection: keep-alive" in client.recv(65536)
+
+
+@pytest.mark.parametrize(("version", "header"), [(b"1.0", b""), (b"1.0", CLOSE), (b"1.1", CLOSE)])
+@pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
+def test_a_connection_that_is_to_close_ends_with_the_response(shared_server, version, header, path):
+    with connect(shared_server) as client:
+        client.sendall(b"GET %b HTTP/%b\r\nHost: x\r\n%b\r\n" % (path, version, header))
+        assert b"Connection: keep-alive" not in client.recv(65536)
+        assert client.recv(1) == b""
 
 
 @pytest.mark.parametrize("kind", ["-H", "-S"], ids=["hard", "soft"])

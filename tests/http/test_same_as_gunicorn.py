@@ -135,15 +135,20 @@ HEADERS = [
 @pytest.mark.parametrize("headers", HEADERS, ids=str)
 def test_headers_of_a_response_are_checked_as_by_gunicorn(headers):
     """The usual ones all at once."""
-    outcomes = []
-    for kind in (Response, wsgi.Response):
-        response = kind(UnparsedRequest(), None, None)
-        try:
-            response.process_headers(headers)
-            outcomes.append((response.headers, response.response_length))
-        except Exception as error:
-            outcomes.append(type(error))
-    assert outcomes[0] == outcomes[1]
+    own, gunicorns_own = (
+        processed(kind(UnparsedRequest(), None, None), headers)
+        for kind in (Response, wsgi.Response)
+    )
+    assert own == gunicorns_own
+
+
+def processed(response, headers):
+    """The headers as they are sent, and the length; or how they are refused."""
+    try:
+        response.process_headers(headers)
+    except Exception as error:
+        return type(error)
+    return response.headers, response.response_length
 
 
 REQUESTS = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections import Counter, namedtuple
 import pytest
 
 from scan.errors import Unavailable
-from scan.indexer import chain_indexer, progress, writer
+from scan.indexer import chain_indexer, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import execute, insert
@@ -160,8 +160,7 @@ def test_transactions_of_a_slow_database_end_in_time(node, database_url, transac
 
 
 @pytest.mark.long
-def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions, monkeypatch):
-    monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
+def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions):
     seen = []
 
     def checked_at():

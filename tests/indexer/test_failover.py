@@ -4,6 +4,7 @@ import os
 import random
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import psycopg2
 import pytest
@@ -108,10 +109,9 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
             with standby_of(postgres, name_of(database_url)) as standby:
                 kept, before = set(delivery_ids(postgres.url(standby))), anvil.head()
                 add_novelties(stage)
-                if chance.random() < 0.5:
-                    wait_for(indexing, anvil.head())
-                else:
-                    time.sleep(chance.random())
+                all_indexed = partial(wait_for, indexing, anvil.head())
+                at_work = partial(time.sleep, chance.random())
+                chance.choice([all_indexed, at_work])()
                 lost |= set(delivery_ids(database_url)) - kept
                 blocks += anvil.head() - before
                 refuse_connections(postgres, name_of(database_url))

@@ -19,6 +19,7 @@ from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
+from tests.support.postgres_wires import Wire
 from tests.support.table_digest import digest, fresh_digest
 
 BLOCKS = 4
@@ -78,32 +79,39 @@ def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, mo
     assert digests[0] == digests[1]
 
 
+class CountingWire(Wire):
+    """Counts the connections that clients begin, by the protocol's first message."""
+
+    begun = 0
+
+    def passes(self, data, source, target):
+        self.begun += data[4:8] == b"\0\3\0\0"
+        return super().passes(data, source, target)
+
+
 @pytest.mark.thorough
 def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
-    opened = []
-    to_node, to_database = transport.note_connection, Database._new_connection
+    to_node, note = [], transport.note_connection
 
     def note_node():
-        opened.append("node")
-        to_node()
-
-    def note_database(database):
-        if database._url == database_url:  # not of what another thread of this process has
-            opened.append("database")
-        return to_database(database)
+        to_node.append("node")
+        note()
 
     monkeypatch.setattr(transport, "note_connection", note_node)
-    monkeypatch.setattr(Database, "_new_connection", note_database)
-    with Anvil() as node, Indexing(database_url, node.url, until=node.head()) as indexing:
+    with (
+        Anvil() as node,
+        CountingWire(database_url) as wire,
+        Indexing(wire.url, node.url, until=node.head()) as indexing,
+    ):
         node.mine()
         indexing.wait_for(node.head())
-        before = len(opened)
-        assert before
+        before = len(to_node), wire.begun
+        assert min(before) > 0
         for _ in range(BLOCKS):
             node.send(node.accounts[0], node.accounts[1], value=1)
             node.mine()
             indexing.wait_for(node.head())
-        assert opened[before:] == []
+        assert (len(to_node), wire.begun) == before
 
 
 def test_plans_are_made_anew_once_tables_have_grown():

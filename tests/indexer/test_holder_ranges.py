@@ -53,8 +53,8 @@ def test_forks_leave_what_holders_give(chain, database_url, postgres, template):
     for _ in range(40):
         for _ in range(chance.randrange(1, 5)):
             chain.append(moves(chance))
-        if chance.random() < 0.5:
-            chain.unwind(max(0, chain.number - chance.randrange(1, 6)))
+        depth = chance.choice((0, chance.randrange(1, 6)))
+        chain.unwind(max(0, chain.number - depth))
         assert execute(database_url, RECOUNT) == [(0,)]
     [[holders]] = execute(database_url, "SELECT holder_count FROM tokens")
     assert counts(database_url)[TOKEN] == holders > 3

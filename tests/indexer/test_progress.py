@@ -3,6 +3,7 @@
 import os
 import pty
 import termios
+from contextlib import redirect_stderr
 
 import pytest
 
@@ -14,11 +15,10 @@ FIRST = 7_000
 BLOCKS = 2 * LONG_CATCH_UP_BLOCKS
 
 
-def test_a_bar_counts_the_blocks_to_read(monkeypatch):
+def test_a_bar_counts_the_blocks_to_read():
     reader, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (24, 100))
-    with os.fdopen(terminal, "w") as stderr:
-        monkeypatch.setattr("sys.stderr", stderr)
+    with os.fdopen(terminal, "w") as stderr, redirect_stderr(stderr):
         progress = CatchUpProgress(FIRST, FIRST + BLOCKS - 1)
         shown = os.read(reader, 4096).decode()
         progress.close()

@@ -35,6 +35,11 @@ def lines(request):
     root.setLevel(level)
 
 
+AS_TEXT, AS_JSON = (
+    pytest.mark.parametrize("lines", [form], indirect=True) for form in ("text", "json")
+)
+
+
 def test_a_request_and_its_line_have_one_id(client, lines):
     answer = client.get("/api/v1/blocks?limit=1")
     [line] = lines.getvalue().splitlines()
@@ -57,13 +62,21 @@ def test_an_id_that_could_break_a_line_is_replaced(client, given):
     assert len(answer.headers["X-Request-Id"]) == 16
 
 
+@AS_JSON
 def test_json_lines_are_json(lines, client):
     client.get("/healthz")
     logging.getLogger("scan").error("two\nlines and a ü")
-    if lines.getvalue().startswith("{"):
-        first, second = map(json.loads, lines.getvalue().splitlines())
-        assert first["path"] == "/healthz" and first["status"] == 200 and first["requestId"]
-        assert second["message"] == "two\nlines and a ü"
+    first, second = map(json.loads, lines.getvalue().splitlines())
+    assert first["path"] == "/healthz" and first["status"] == 200 and first["requestId"]
+    assert second["message"] == "two\nlines and a ü"
+
+
+def log_fault(reason, message, *values):
+    """With its traceback, as code that catches a fault logs it."""
+    try:
+        raise ValueError(reason)
+    except ValueError:
+        logging.getLogger("scan").exception(message, *values)
 
 
 SECRETS = [
@@ -78,10 +91,7 @@ SECRETS = [
 @pytest.mark.check
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
 def test_secrets_are_hidden(lines, text, secret):
-    try:
-        raise ValueError(text)
-    except ValueError:
-        logging.getLogger("scan").exception("failed: %s", text)
+    log_fault(text, "failed: %s", text)
     assert "failed: " in lines.getvalue()
     assert secret not in lines.getvalue()
 
@@ -107,23 +117,39 @@ LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
 UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\U000e0001")
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
-def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
-    forged = f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
-    try:
-        raise ValueError(forged)
-    except ValueError:
-        logging.getLogger("scan").exception("since block %d headers have %s", 7, forged)
+EVERY_TEXT = pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
+
+
+def forged_with(text):
+    return f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
+
+
+def written_of(forged, lines):
+    """All that is logged of a fault with that reason and a record with that field: no line begins
+    otherwise than Scan's own, and no character moves the cursor."""
+    log_fault(forged, "since block %d headers have %s", 7, forged)
     logging.getLogger("scan").error("after", extra={"fields": {"reason": forged}})
     written = lines.getvalue()
     assert not re.search(r"^(?![ {]|....-..-..T[^ ]+ ERROR scan: )", written.strip(), re.M)
     assert re.sub(r"[\n -~☃]", "", written) == "" and "☃" in written
-    if written.startswith("{"):
-        first, second = map(json.loads, written.splitlines())
-        assert forged in first["message"] and second["reason"] == forged
-    else:
-        assert "\n  ValueError: foo" in written
+    return written
+
+
+@AS_TEXT
+@pytest.mark.check
+@EVERY_TEXT
+def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
+    written = written_of(forged_with(text), lines)
+    assert "\n  ValueError: foo" in written
+
+
+@AS_JSON
+@pytest.mark.check
+@EVERY_TEXT
+def test_no_text_can_begin_a_line_of_json_or_leave_it(lines, text):
+    forged = forged_with(text)
+    first, second = map(json.loads, written_of(forged, lines).splitlines())
+    assert forged in first["message"] and second["reason"] == forged
 
 
 @pytest.mark.check

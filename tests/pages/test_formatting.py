@@ -287,15 +287,3 @@ def test_a_supply_of_millions_has_a_short_form_for_a_narrow_list(supply, decimal
     token = {"totalSupply": str(supply), "decimals": decimals, "symbol": "T"}
     found = re.search('data-compact="([^"]*)"', cells.supply(token))
     assert (found and found[1]) == compact
-
-
-def test_what_the_node_reports_is_named_in_words():
-    site._reported.names = {}
-    for name in ("token0", "token1", "dex", "totalSupply", "total"):
-        site._note_reported(name)
-    assert [*site._reported.names] == [
-        "tokens of the pool",
-        "DEX",
-        "total supply",
-        "number of rows",
-    ]

@@ -7,11 +7,12 @@ import time
 import pytest
 import requests
 
-from app import create_app
+from app import create_app, renew
 from scan.settings import Settings
 from tests.support import WAIT_S
 from tests.support.serving import free_port
 from tests.support.wallets import key_request, new_wallet
+from tests.support.watched_database import WatchedDatabase
 
 _own_addresses = (f"192.0.2.{number}" for number in itertools.count(1))
 
@@ -85,11 +86,16 @@ def test_keys_are_looked_up_only_within_the_ceiling_of_the_address(shared_databa
         rate_limit_address="5/minute",
         rate_limit_anonymous="20/minute",
     )
-    application = create_app(settings)
     looked_up = []
-    lookup = application.extensions["scan"].key_lookup
-    read = lookup._look_up
-    lookup._look_up = lambda *args: looked_up.append(args) or read(*args)
+
+    def note(statement, *_):
+        looked_up.extend([statement] * statement.startswith("accounts/api_keys_find"))
+
+    application = create_app(settings)
+    database = WatchedDatabase(shared_database_url, note)
+    permanent = application.extensions["scan.permanent"]
+    application.extensions["scan.permanent"] = permanent._replace(writes=database)
+    renew(application)
 
     def ask(key, address):
         headers = {"X-API-Key": key, "X-Scan-Limit-Key": "address"}

@@ -185,17 +185,22 @@ def test_settings_that_the_compiler_refuses_are_told(explorer, many):
         assert error in answer.json["error"]
 
 
-@pytest.mark.parametrize("is_full", [True, False])
-def test_the_commit_of_another_compiler_is_refused_or_told(explorer, is_full):
+# What is added to a source so that its metadata has another hash, the number that makes it another
+# contract, and how a false commit is answered: status, field, and the contract's status.
+COMMITTED = [("", 1, (422, "error", 404)), (" // other metadata", 0, (200, "message", 200))]
+
+
+@pytest.mark.parametrize(("added", "number", "expected"), COMMITTED, ids=["full", "partial"])
+def test_the_commit_of_another_compiler_is_refused_or_told(explorer, added, number, expected):
     """Refused where the hash of the metadata, which names the compiler, proves the commit."""
-    source = f"pragma solidity ^0.8.0; contract Committed {{ uint256 public x = 79{is_full:d}; }}"
+    source = f"pragma solidity ^0.8.0; contract Committed {{ uint256 public x = 79{number}; }}"
     address = deploy(explorer, source, "Committed")
-    submitted = source if is_full else f"{source} // other metadata"
+    submitted, (status, field, stored) = source + added, expected
     told = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit deadbeef."
     answer = explorer.verify(address, submitted, f"v{VERSION}+commit.deadbeef")
-    assert answer.status_code == (422 if is_full else 200)
-    assert told in answer.json["error" if is_full else "message"]
-    assert explorer.contract(address).status_code == (404 if is_full else 200)
+    assert answer.status_code == status
+    assert told in answer.json[field]
+    assert explorer.contract(address).status_code == stored
     for commit in ("7893614a", "7893614a31"):
         answer = explorer.verify(address, submitted, f"v{VERSION}+commit.{commit}").json
         assert answer["compilerVersion"] == f"{VERSION}+commit.7893614a"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -160,14 +161,17 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
 
 def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
     environment = {"VIRTUAL_ENV": str(tmp_path), "PATH": os.environ["PATH"]}
-    command = [compiler_store._solc_select(), "versions"]
+    command = [Path(sys.executable).with_name("solc-select"), "versions"]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=WAIT_S)
     assert solc_select_folder(environment).is_dir()
 
 
 def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
-    """Who ships Scan may leave it out."""
-    monkeypatch.setattr(compiler_store.metadata, "files", lambda _name: None)
+    """Who ships Scan may leave it out: here is what is left of a package without its files."""
+    left = tmp_path / "solc_select-1.dist-info" / "METADATA"
+    left.parent.mkdir()
+    left.write_text("Metadata-Version: 2.1\nName: solc-select\nVersion: 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(compiler_store.NotFetched, match="solc-select is not installed"):
         compiler_store.download_native(NEWEST, tmp_path)
 

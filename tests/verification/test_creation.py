@@ -225,22 +225,25 @@ def test_a_creation_is_told_from_others_of_its_block(database_url):
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
 
 
+MODERN_MAKER = MAKER.replace("constructor(uint256 first) public", "constructor(uint256 first)")
+MAKERS = [
+    ("0.4.26", MAKER, {}),
+    ("0.6.12", MAKER, {}),
+    ("0.8.28", MODERN_MAKER, {}),
+    ("0.8.28", MODERN_MAKER, {"viaIR": True}),
+]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("version", ["0.4.26", "0.6.12", "0.8.28", "0.8.28 via IR"])
-def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
+@pytest.mark.parametrize(("version", "source", "settings"), MAKERS)
+def test_libraries_and_contracts_of_a_constructor_alone(explorer, version, source, settings):
     """Neither is in the runtime code; a comment changes the metadata of the inner contract."""
-    version, *via_ir = version.split(maxsplit=1)
-    settings = {"optimizer": {"enabled": True, "runs": 200}}
-    if via_ir:
-        settings["viaIR"] = True
-    source = MAKER
-    if version == "0.8.28":
-        source = MAKER.replace("constructor(uint256 first) public", "constructor(uint256 first)")
+    settings = {"optimizer": {"enabled": True, "runs": 200}, **settings}
     library = explorer.deploy(built(source, "Maths", version, **settings).creation)
     linked = {**settings, "libraries": {PATH: {"Maths": library}}}
     address = explorer.deploy(built(source, "Maker", version, **linked).creation, f"{4:064x}")
     given = {
-        "optimizationUsed": 1, "runs": 200, "viaIR": bool(via_ir),
+        "optimizationUsed": 1, "runs": 200, "viaIR": settings.get("viaIR", False),
         "contractName": f"{PATH}:Maker",
     }  # fmt: skip
     answer = explorer.verify(address, source + "// changed\n", version, **given)

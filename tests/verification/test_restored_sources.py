@@ -1,12 +1,15 @@
 """Sources that `scan restore --owners` has put back are compiled again, and count by that alone."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
 import pytest
 
 from scan.database import owners_file
-from scan.errors import CompilerUnavailable, Unavailable
+from scan.errors import Unavailable
+from scan.verification import compiler_store
 from scan.verification.restored_sources import RestoredSources
 from tests.database.test_owners_file import changed_file
 from tests.support.explorer import compiled, standard_input
@@ -52,7 +55,8 @@ def test_what_compilers_said_comes_back_once_no_other_verification_runs(explorer
     compiling = restore(explorer, changed_file(path.with_name("old"), as_before_2932, path))
     assert explorer.execute("SELECT 1 FROM verified_contracts") == [(1,)]
     assert stored(explorer, address) != before
-    with compiling._verifier.places.running(float("inf")):
+    places = explorer.app.extensions["scan"].verifier.places
+    with places.running(float("inf")):
         assert compiling.step() is False
     assert compiling.step() is True
     assert stored(explorer, address) == before
@@ -92,7 +96,7 @@ def test_what_a_file_says_of_a_source_is_not_believed(explorer, verified):
 def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, verified):
     address, path, before = verified
     compiling = restore(explorer, path)
-    claim, now = "verification/restored_sources_claim", compiling._now()
+    claim, now = "verification/restored_sources_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by one that is killed then
     assert compiling.step() is False
     explorer.execute("UPDATE restored_sources SET due_at = due_at - interval '11 minutes'")
@@ -109,15 +113,15 @@ def test_a_contract_that_is_not_indexed_yet_waits(explorer, verified):
     assert compiling.step() is True
 
 
-def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, verified, monkeypatch):
-    path = verified[1]
-    compiling = restore(explorer, path)
-    error = CompilerUnavailable("The compiler 0.8.28 is not installed.")
+def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, verified, tmp_path):
+    def fetch(*_):
+        raise compiler_store.NotFetched("nothing is reached from a test")
 
-    def compiler(*_):
-        raise error
-
-    monkeypatch.setattr("scan.verification.verifier._compiled", compiler)
+    restore(explorer, verified[1])
+    settings = replace(explorer.settings, solc_dir=tmp_path / "no compilers")
+    store = compiler_store.CompilerStore(settings, compiler_store.SOLC._replace(fetch=fetch))
+    verifier = replace(explorer.app.extensions["scan"].verifier, compilers=store)
+    compiling = RestoredSources(explorer.database, verifier)
     assert compiling.step() is True
     assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
     [(reason, is_later)] = explorer.execute("SELECT reason, due_at > now() FROM restored_sources")
@@ -153,7 +157,7 @@ def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(explo
     mapped = "SELECT '0x' || encode(address, 'hex') FROM source_maps"
     assert explorer.execute(mapped) == [(older[1],)]
     assert explorer.database.row("verification/read_findings_count") == (1, 0)
-    claim, now = "verification/read_findings_claim", compiling._now()
+    claim, now = "verification/read_findings_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by another process
     assert compiling.step() is False
     explorer.execute("UPDATE read_findings SET due_at = now() - interval '1 minute'")
@@ -180,7 +184,7 @@ def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, older, caplog
 def test_compiling_again_ends_at_once_where_others_wait(explorer, older):
     compiling = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
     assert compiling.step() is True
-    places = compiling._verifier.places
+    places = explorer.app.extensions["scan"].verifier.places
     with places.running(float("inf"), gives_way=True) as place:
         place.check()
         places.jobs_wait = True

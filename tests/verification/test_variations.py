@@ -104,9 +104,10 @@ def test_metadata_takes_sources_in_all_variations():
     texts += [f"{BASE}\r\n", f"{FORMS['CRLF'](BASE)}\n", BASE.rstrip() + "\r\n"]
     for text in texts:
         listed = {PATH: {"keccak256": f"0x{keccak(text.encode()).hex()}"}}
-        for form in FORMS.values():
-            if len(text.rstrip()) + 2 < len(text) and not form(BASE).endswith("\n"):
-                continue  # a second newline is only added to a first
+        has_two_newlines = len(text.rstrip()) + 2 < len(text)  # the second is added to a first
+        forms = [f for f in FORMS.values() if f(BASE).endswith("\n") or not has_two_newlines]
+        assert len(forms) >= 2
+        for form in forms:
             body = request_of(f"0x{1:040x}", {**metadata, "sources": listed}, {"x": form(BASE)})
             assert parse(body).sources == {PATH: text}
         with pytest.raises(InvalidParameter, match="no source matches"):

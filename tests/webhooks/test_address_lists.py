@@ -197,7 +197,6 @@ def test_a_fork_revokes_the_events_of_each_address(webhooks, receiver):
 
 def test_a_list_has_bounds(webhooks, monkeypatch):
     monkeypatch.setattr(registration, "MAX_ADDRESSES", 3)
-    monkeypatch.setattr(registration, "MAX_ADDRESSES_WITH_LOGS", 2)
     monkeypatch.setattr(registration, "MAX_ADDRESSES_PER_OWNER", 5)
     hook = with_list(webhooks, ANNA, BERT, SHOP)
     status, body = change(webhooks, hook, add=texts(OWNER))
@@ -205,12 +204,19 @@ def test_a_list_has_bounds(webhooks, monkeypatch):
     assert listed(webhooks, hook)["total"] == 3
     assert change(webhooks, hook, add=texts(OWNER), remove=texts(ANNA))[0] == 200
     owner = to_hex(OWNER)
-    logs = {"eventTypes": ["log"], "watchAddresses": texts(ANNA, BERT, SHOP)}
-    assert create(webhooks, owner, CLIENT, **logs)[1]["code"] == "limit_reached"
     assert create(webhooks, owner, CLIENT, watchAddresses=texts(ANNA, BERT, SHOP))[0] == 409
     assert create(webhooks, owner, CLIENT, watchAddresses=texts(ANNA, BERT))[0] == 201
     # Others' lists take nobody's places.
     assert create(webhooks, to_hex(ANNA), CLIENT)[0] == 201
+
+
+def test_a_list_of_a_webhook_of_logs_is_shorter(webhooks):
+    emitters = [f"0x{number:040x}" for number in range(registration.MAX_ADDRESSES_WITH_LOGS + 1)]
+    for kind, status in (("log", 409), ("tx", 201)):
+        given = {"eventTypes": [kind], "watchAddresses": emitters}
+        assert create(webhooks, to_hex(OWNER), CLIENT, **given)[0] == status
+    given = {"eventTypes": ["log"], "watchAddresses": emitters[1:]}
+    assert create(webhooks, to_hex(OWNER), CLIENT, **given)[0] == 201
 
 
 def test_a_client_without_keys_has_so_many_addresses_in_lists_of_all_owners(webhooks, monkeypatch):
