@@ -221,8 +221,10 @@ def _read(file: Path) -> list[build_formats.BuiltContract]:
 class BuildWatch:
     """Compares new contracts with builds, and has those that match verified."""
 
-    def __init__(self, builds: Builds, database: Database, verifier: Verifier) -> None:
-        self._builds = builds
+    def __init__(
+        self, builds: Builds, database: Database, verifier: Verifier, others_s: float = OTHERS_S
+    ) -> None:
+        self._builds, self._others_s = builds, others_s
         self._database = database
         self._verifier = verifier
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
@@ -290,7 +292,7 @@ class BuildWatch:
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
-            self._again_at = time.monotonic() + OTHERS_S
+            self._again_at = time.monotonic() + self._others_s
 
     def _verify(self) -> None:
         """Verify what waits, the newest contracts first, and those of equal settings together."""

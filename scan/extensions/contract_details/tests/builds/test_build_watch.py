@@ -36,11 +36,11 @@ NOWHERE = f"0x{'00' * 20}"
 class Watched:
     """What a process of an explorer's service does with build folders."""
 
-    def __init__(self, explorer, *folders):
+    def __init__(self, explorer, *folders, **options):
         self.explorer = explorer
         services = explorer.app.extensions["scan"]
         builds = Builds(folders, listing_share=0)
-        self.watch = BuildWatch(builds, services.writes, services.verifier)
+        self.watch = BuildWatch(builds, services.writes, services.verifier, **options)
 
     def step(self):
         """List the folders, and take steps until nothing waits."""
@@ -109,16 +109,17 @@ def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
 def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
+    a_minute_later = Watched(running, tmp_path / "out", others_s=0.0)
     with monkeypatch.context() as dying:
         dying.setattr(BuildWatch, "_verify", lambda _: None)
         first.watch.step()
     second.step()
+    a_minute_later.step()
     assert match_of(running, library) == (None, None)
     running.execute("UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
     second.step()
     assert match_of(running, library) == (None, None)
-    second.watch._again_at = 0.0  # after a minute
-    second.step()
+    a_minute_later.step()
     assert match_of(running, library) == ("full", "Halves")
 
 
