@@ -49,7 +49,7 @@ class Explorer:
         self._indexing = indexing
         self.database = Database(self.settings.database_url, statement_timeout_ms=10_000)
         self.app = create_app(self.settings)
-        self._placed = 0
+        self._placed = 1
 
     @contextmanager
     def running_jobs(self):
@@ -86,10 +86,15 @@ class Explorer:
         self.wait_for(address)
         return address
 
+    @property
+    def next_place(self):
+        """The address at which code is placed next."""
+        return f"0x{0xC0DE << 64 | self._placed:040x}"
+
     def place(self, runtime):
         """Puts code at a fresh address, as no compiler would; its address."""
+        address = self.next_place
         self._placed += 1
-        address = f"0x{0xC0DE << 64 | self._placed:040x}"
         self.anvil.call("anvil_setCode", address, "0x" + runtime.removeprefix("0x"))
         # The indexer looks for code where a transaction went.
         self.anvil.receipt_of(self.anvil.send(self.anvil.accounts[0], address))

@@ -8,6 +8,7 @@ import pytest
 from scan.database import connection, transaction
 from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
 from scan.extensions.exports.parquet import TEXT, ColumnFormat
+from tests.support.database import execute
 
 pytestmark = pytest.mark.thorough
 
@@ -41,11 +42,10 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
     columns = {"number": ColumnFormat(NUMBER), "text": ColumnFormat(TEXT)}
     database = connection.Database(database_url, statement_timeout_ms=0)
     with closing(database), database.transaction() as tx:
-        tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
+        tx.script("CREATE TABLE copied_texts (number bigint, text text)")
         with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):
             count = tx.copy("copied_texts", names, file, "FORMAT csv")
-        tx._cursor.execute("SELECT number, text FROM copied_texts ORDER BY ctid")
-        copied = tx._cursor.fetchall()
+    copied = execute(database_url, "SELECT number, text FROM copied_texts ORDER BY ctid")
     assert count == len(texts)
     assert copied == list(zip(numbers, texts, strict=True))
 

@@ -85,19 +85,25 @@ def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth):
     sources(ask.client).get(ReasonBounds).read = 100
     listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
     failed = [record["hash"] for record in truth.transactions if not record["status"]]
-    kinds = set()
-    for sent in failed:
-        trace = scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
-        row, shown = listed[sent], ask(f"/transactions/{sent}")
-        assert row["result"] == shown["result"] not in ("success", "error")
-        kinds.add(node_errors.kind_of(row["result"]))
-        if node_errors.kind_of(trace["error"]) == "revert":
-            output = trace.get("output")
-            assert row["revert_reason"] == {"raw": None if output in (None, "0x") else output}
-            assert {"raw", "method_id"} & {*shown["revert_reason"]}
-        else:
-            assert row["revert_reason"] is shown["revert_reason"] is None
+    shown = {sent: ask(f"/transactions/{sent}") for sent in failed}
+    results = {sent: listed[sent]["result"] for sent in failed}
+    assert results == {sent: detail["result"] for sent, detail in shown.items()}
+    assert not {"success", "error"} & {*results.values()}
+    kinds = {node_errors.kind_of(result) for result in results.values()}
     assert "revert" in kinds and len(kinds) > 1
+    traces = {
+        sent: scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
+        for sent in failed
+    }
+    reverted = [s for s in failed if node_errors.kind_of(traces[s]["error"]) == "revert"]
+    for sent in reverted:
+        output = traces[sent].get("output", "0x")
+        assert listed[sent]["revert_reason"] == {"raw": {"0x": None}.get(output, output)}
+        assert {"raw", "method_id"} & {*shown[sent]["revert_reason"]}
+    others = {*failed} - {*reverted}
+    assert reverted and others
+    for sent in others:
+        assert listed[sent]["revert_reason"] is shown[sent]["revert_reason"] is None
     assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
 
 

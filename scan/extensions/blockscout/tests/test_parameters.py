@@ -1,5 +1,8 @@
 """Parameters of API v2: each that Blockscout documents changes the rows or is refused."""
 
+import re
+from functools import cache
+
 import pytest
 
 from scan.extensions.blockscout.paths import CREDENTIALS, answered_paths, refused_paths
@@ -25,13 +28,26 @@ VALUES = {
     "token types": ("ERC-404",),
 }
 # Names and metadata of addresses of other services, which are null; what their clients show of a
-# filter; rows without value, of which the index has few; what a filter's value is of.
-CHANGES_NOTHING = frozenset(
-    "age filter_type preload_ens preload_metadata methods_names include_zero_value"
-    " token_contract_symbols_to_include token_contract_symbols_to_exclude".split()
+# filter; rows without value, of which the index has few; what a filter's value is of. The order of
+# tokens is kept where the index has none of another, as Blockscout does with unknown ones.
+CHANGE_NOTHING = {
+    "/api/v2/addresses/{}/internal-transactions/csv": "filter_type",
+    "/api/v2/addresses/{}/token-transfers/csv": "filter_type",
+    "/api/v2/addresses/{}/transactions/csv": "filter_type",
+    "/api/v2/advanced-filters": "age methods_names"
+    " token_contract_symbols_to_exclude token_contract_symbols_to_include",
+    "/api/v2/advanced-filters/csv": "methods_names"
+    " token_contract_symbols_to_exclude token_contract_symbols_to_include",
+    "/api/v2/blocks/{}/internal-transactions": "include_zero_value",
+    "/api/v2/internal-transactions": "include_zero_value",
+    "/api/v2/tokens": "sort",
+    "/api/v2/transactions/{}/internal-transactions": "include_zero_value",
+    "/api/v2/transactions/{}/preview": "preload_ens preload_metadata",
+}
+# Parameters of lists without rows in the scenario. Their own tests have those with rows.
+EMPTY = re.compile(
+    r"/(?:beacon/deposits|withdrawals|operations|messages/from-rollup|smart-contracts)\?|/search\?[^q]"
 )
-# Which keep their order where the index has none of another, as Blockscout does with unknown ones.
-KEEP_THEIR_ORDER = ("/api/v2/smart-contracts", "/api/v2/tokens")
 
 
 def values_of(type_):
@@ -44,12 +60,14 @@ def values_of(type_):
             yield from VALUES.get(alternative, ())
 
 
-def documented():
-    return [
-        (route, name, type_)
-        for route, parameters in published.PARAMETERS.items()
-        for name, type_ in parameters.items()
-    ]
+DOCUMENTED = [
+    (route, name, type_)
+    for route, parameters in published.PARAMETERS.items()
+    for name, type_ in parameters.items()
+]
+WITHOUT_EFFECT = [case for case in DOCUMENTED if case[1] in CHANGE_NOTHING.get(case[0], "").split()]
+OF_EMPTY_LISTS = [case for case in DOCUMENTED if EMPTY.search(f"{case[0]}?{case[1]}")]
+EFFECTIVE = [case for case in DOCUMENTED if case not in WITHOUT_EFFECT + OF_EMPTY_LISTS]
 
 
 @pytest.fixture(scope="session")
@@ -59,61 +77,78 @@ def rules(client):
     return {published.route_of(rule): rule for rule in listed}
 
 
+@pytest.fixture
+def paths(rules, examples, route):
+    if route not in rules:
+        pytest.skip("its extension is taken away")
+    return test_responses.filled(rules[route], examples)
+
+
 @pytest.fixture(scope="session")
-def plain_responses():
-    """Responses without parameters by path, each of which many parameters are compared with."""
-    return {}
+def plain(client):
+    """The response of a path without parameters, which many parameters are compared with."""
+    return cache(lambda path: client.get(path, query_string=test_responses.REQUIRED.get(path)))
 
 
-@pytest.mark.parametrize(("route", "name", "type_"), documented())
-def test_a_documented_parameter_changes_the_answer_or_is_refused(
-    client, plain_responses, rules, examples, route, name, type_
-):
-    if route not in rules:  # its extension is taken away
-        return
-    values = [*values_of(type_)]
-    assert values, type_
-    paths = test_responses.filled(rules[route], examples)
-    changes_nothing = name in CHANGES_NOTHING or (
-        name in ("sort", "order") and route in KEEP_THEIR_ORDER
-    )
-    if changes_nothing:  # no other value or path says more
-        values, paths = values[:2], paths[:2]
-    answered = []
-    for path in paths:
-        more = {"scale": "30d"} if route.endswith("/hot-smart-contracts") else {}
-        if path not in plain_responses:
-            plain_responses[path] = client.get(path, query_string=more)
-        plain = plain_responses[path]
-        if plain.status_code != 200 or not _rows(plain):
-            continue
-        for value in values:
-            response = client.get(path, query_string={**more, name: value})
-            if response.status_code == 422:
-                assert not [*published.ERRORS.iter_errors(response.json)]
-                return
-            assert response.status_code in (200, 404), (path, name, value, response.text)
-            if response.data != plain.data:
-                return
-        answered.append(path)
-    assert not answered or changes_nothing, (route, name, values, answered[:3])
-
-
-def _rows(response):
+def has_rows(response):
     body = response.json if response.is_json else response.text.splitlines()[1:]
-    return body.get("items", body) if isinstance(body, dict) else body
+    rows = body.get("items", body) if isinstance(body, dict) else body
+    return response.status_code == 200 and bool(rows)
+
+
+def effects(client, plain, path, name, type_):
+    """What each value of a parameter does to the response of a path."""
+    for value in values_of(type_):
+        query = {**test_responses.REQUIRED.get(path, {}), name: value}
+        response = client.get(path, query_string=query)
+        if response.status_code == 422:
+            assert not [*published.ERRORS.iter_errors(response.json)]
+            yield "is refused"
+        else:
+            assert response.status_code in (200, 404), (path, query, response.text)
+            yield "has none" if response.data == plain(path).data else "changes it"
+
+
+@pytest.mark.parametrize(("route", "name", "type_"), EFFECTIVE)
+def test_a_documented_parameter_changes_the_answer_or_is_refused(
+    client, plain, paths, route, name, type_
+):
+    assert any(
+        effect in ("changes it", "is refused")
+        for path in paths
+        if plain(path).status_code == 200
+        for effect in effects(client, plain, path, name, type_)
+    )
+
+
+@pytest.mark.parametrize(("route", "name", "type_"), WITHOUT_EFFECT)
+def test_a_parameter_of_what_is_unknown_or_shown_alone_changes_nothing(
+    client, plain, paths, route, name, type_
+):
+    path = next(path for path in paths if has_rows(plain(path)))
+    assert {*effects(client, plain, path, name, type_)} == {"has none"}
+
+
+@pytest.mark.parametrize(("route", "name", "type_"), OF_EMPTY_LISTS)
+def test_a_parameter_of_a_list_without_rows_is_taken_or_refused(
+    client, plain, paths, route, name, type_
+):
+    assert not any(has_rows(plain(path)) for path in paths)
+    assert {*effects(client, plain, paths[0], name, type_)} in ({"has none"}, {"is refused"})
 
 
 def test_an_unknown_parameter_is_refused_everywhere(client, rules, examples):
     fault = {"title": "Invalid value", "source": {"pointer": "/never_heard"}}
     fault["detail"] = "Unexpected field: never_heard"
-    for route, rule in rules.items():
-        if route.startswith((f"{published.PREFIX}/", "/stats-service/")):
-            more = {"operation_hash": ["0x" + "9d" * 32], "method": ["flattened-code"]}
-            path = test_responses.filled(rule, examples | more)[0]
-            method = answered_paths()[rule.removeprefix(published.PREFIX)].method
-            refused = client.open(path, method=method, query_string={"never_heard": "1"})
-            assert (refused.status_code, refused.json) == (422, {"errors": [fault]}), path
+    more = {"operation_hash": ["0x" + "9d" * 32], "method": ["flattened-code"]}
+    prefixes = (f"{published.PREFIX}/", f"{published.STATS_PREFIX}/")
+    own = [rule for route, rule in rules.items() if route.startswith(prefixes)]
+    assert len(own) > 50
+    for rule in own:
+        path = test_responses.filled(rule, examples | more)[0]
+        method = answered_paths()[rule.removeprefix(published.PREFIX)].method
+        refused = client.open(path, method=method, query_string={"never_heard": "1"})
+        assert (refused.status_code, refused.json) == (422, {"errors": [fault]}), path
 
 
 def test_credentials_and_empty_values_are_no_parameters(client):

@@ -80,6 +80,13 @@ A, B, LIBRARIES = "contract A {}", "contract B {}", {"L": "0x" + 40 * "1"}
 FILES = standard_input({"A.sol": A, "B.sol": B}, optimizer={"enabled": True, "runs": 77})
 VYPER_FILES = {"language": "Vyper", "sources": {"A.vy": {"content": "x: uint256"}}}
 WITH_INTERFACE = json.dumps({**VYPER_FILES, "interfaces": {"I.json": {"content": "[]"}}})
+VERSIONS = {
+    "flattened-code": "0.8.28",
+    "multi-part": "0.8.28",
+    "vyper-code": NEWEST,
+    "vyper-standard-input": NEWEST,
+    "vyper-multi-part": NEWEST,
+}
 FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that says the same
     ("flattened-code",
      {"source_code": A, "license_type": "3", "evm_version": "default", "constructor_args": SEVEN,
@@ -102,14 +109,24 @@ FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that sa
 @pytest.mark.parametrize(("method", "fields", "files", "body"), FORMS, ids=[f[0] for f in FORMS])
 def test_a_form_is_a_submission_to_the_verifier(explorer, placed, method, fields, files, body):
     """Of which tests/verification has what becomes of it."""
-    version = NEWEST if "vyper" in method else "0.8.28"
+    version = VERSIONS[method]
     expected = parse({"address": placed, "compilerVersion": version, **body})
     fields = {"compiler_version": f"v{version}", **fields}
     uploads = {field: upload(*file) for field, file in files.items()}
     assert explorer.submission(submit(explorer, placed, method, **fields, **uploads)) == expected
-    if not files:
-        path = f"/api/v2/smart-contracts/{placed}/verification/via/{method}"
-        assert explorer.submission(explorer.client.post(path, json=fields)) == expected
+
+
+@pytest.mark.parametrize("method", ["flattened-code", "vyper-code"])
+def test_a_form_without_files_may_be_json(explorer, placed, method):
+    fields, files, body = next(form[1:] for form in FORMS if form[0] == method)
+    assert not files
+    version = VERSIONS[method]
+    posted = explorer.client.post(
+        f"/api/v2/smart-contracts/{placed}/verification/via/{method}",
+        json={"compiler_version": f"v{version}", **fields},
+    )
+    expected = parse({"address": placed, "compilerVersion": version, **body})
+    assert explorer.submission(posted) == expected
 
 
 def test_a_blueprint_is_told_from_what_is_created_of_it(explorer):

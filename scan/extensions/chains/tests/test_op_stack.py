@@ -176,14 +176,16 @@ def test_lists_and_files_have_what_one_record_has(rollup):
 
 def test_a_deposit_is_told_in_a_sentence(rollup):
     """Where what it sends is what it brought; any other deposit sends coin that was there."""
-    told, brought, actions = set(), set(), set()
-    for hash_, (_, mint) in rollup.deposits.items():
-        record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
-        told |= {hash_} if " from L1 to " in record["summary"]["text"] else set()
-        if record["status"] and mint and int(record["value"]) == mint:
-            brought.add(hash_)
-            actions.add(record["summary"]["action"])
-    assert told == brought and actions == {"deposit"}
+    records = {
+        hash_: rollup.client.get(f"/api/v1/transactions/{hash_}").json for hash_ in rollup.deposits
+    }
+    told = {hash_ for hash_, r in records.items() if " from L1 to " in r["summary"]["text"]}
+    assert told == {
+        hash_
+        for hash_, (_, mint) in rollup.deposits.items()
+        if records[hash_]["status"] and mint and int(records[hash_]["value"]) == mint
+    }
+    assert {records[hash_]["summary"]["action"] for hash_ in told} == {"deposit"}
 
 
 def test_a_block_tells_its_origin_and_burns_nothing(rollup):

@@ -74,8 +74,13 @@ class Builds(BuiltCreations):
     """The contracts of build folders and their blueprints, by the length of their code, and the
     contracts by their creation code."""
 
-    def __init__(self, folders: Sequence[Path], max_bytes: int = MAX_BYTES) -> None:
-        self._max_bytes = max_bytes
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        max_bytes: int = MAX_BYTES,
+        listing_share: float = LISTING_SHARE,
+    ) -> None:
+        self._max_bytes, self._listing_share = max_bytes, listing_share
         self.folders = [folder.resolve() for folder in folders]  # from here on without links
         self.version = 0  # of what they have
         self._states: dict[Path, build_folders.FileState] = {}
@@ -94,13 +99,13 @@ class Builds(BuiltCreations):
         return sorted(self._by_length)
 
     def refresh(self) -> bool:
-        """Read what is new in the folders, and return whether anything is. Listing takes a tenth
-        of the time at most."""
+        """Read what is new in the folders, and return whether anything is. Listing takes one in
+        `listing_share` seconds at most."""
         started = time.monotonic()
         if started < self._next_at:
             return False
         listing = build_folders.list_files(self.folders)
-        self._next_at = started + LISTING_SHARE * (time.monotonic() - started)
+        self._next_at = started + self._listing_share * (time.monotonic() - started)
         if listing.left_out and listing.left_out != self._left_out:
             log.warning("not all builds are read: %s", listing.left_out)
         self._left_out = listing.left_out
@@ -216,8 +221,10 @@ def _read(file: Path) -> list[build_formats.BuiltContract]:
 class BuildWatch:
     """Compares new contracts with builds, and has those that match verified."""
 
-    def __init__(self, builds: Builds, database: Database, verifier: Verifier) -> None:
-        self._builds = builds
+    def __init__(
+        self, builds: Builds, database: Database, verifier: Verifier, others_s: float = OTHERS_S
+    ) -> None:
+        self._builds, self._others_s = builds, others_s
         self._database = database
         self._verifier = verifier
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
@@ -285,7 +292,7 @@ class BuildWatch:
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
-            self._again_at = time.monotonic() + OTHERS_S
+            self._again_at = time.monotonic() + self._others_s
 
     def _verify(self) -> None:
         """Verify what waits, the newest contracts first, and those of equal settings together."""

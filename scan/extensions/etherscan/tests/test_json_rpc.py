@@ -92,39 +92,46 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
             assert rpc(client, request)["error"]["code"] == -32005
 
 
+FIELDS = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
 REFUSED = [
     (7, "Method, and jsonrpc are required parameters."),
     ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
     ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
     ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
-    ({"params": {}}, "Invalid params. Params must be a list."),
-    ({"params": ["latest"]}, "Incorrect number of params."),
-    ({"method": "eth_sendTransaction"}, "Action not found."),
-    ({"method": ["eth_chainId"]}, "Action not found."),
-    ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
-    ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
-    ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
-    ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
-    ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
-    ({"method": "eth_getLogs"}, "Error! Invalid params"),
-    ({"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
-    ({"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
-    ({"method": "eth_getLogs", "params": [{"topics": [7]}]}, "Error! Invalid topic0 format"),
-    ({"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]}, "unknown block"),
+    (FIELDS | {"params": {}}, "Invalid params. Params must be a list."),
+    (FIELDS | {"params": ["latest"]}, "Incorrect number of params."),
+    (FIELDS | {"method": "eth_sendTransaction"}, "Action not found."),
+    (FIELDS | {"method": ["eth_chainId"]}, "Action not found."),
     (
-        {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
+        FIELDS | {"method": "eth_getCode", "params": ["0x1", "latest"]},
+        "Error! Invalid address format",
+    ),
+    (FIELDS | {"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
+    (FIELDS | {"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
+    (FIELDS | {"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
+    (FIELDS | {"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+    (FIELDS | {"method": "eth_getLogs"}, "Error! Invalid params"),
+    (FIELDS | {"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
+    (FIELDS | {"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
+    (
+        FIELDS | {"method": "eth_getLogs", "params": [{"topics": [7]}]},
+        "Error! Invalid topic0 format",
+    ),
+    (
+        FIELDS | {"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]},
+        "unknown block",
+    ),
+    (
+        FIELDS | {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
         "Error! At most 8 choices of addresses and topics",
     ),
-    ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
+    (FIELDS | {"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
 ]
 
 
 @pytest.mark.parametrize(("request_", "error"), REFUSED)
 def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
-    fields = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
-    if isinstance(request_, dict) and not {"id", "jsonrpc"} & request_.keys():
-        request_ = fields | request_
-    refused, taken = rpc(client, [request_, fields])
+    refused, taken = rpc(client, [request_, FIELDS])
     assert refused["error"] == error and "result" not in refused
     assert taken["result"] == hex(31337)
 

@@ -90,19 +90,15 @@ def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
     assert most > 128
     for _ in range(rounds):
         chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
-        for form in (
-            {"address": busiest},
-            {"address": chosen["toAddress"]},
-            {"transaction": chosen["transactionHash"]},
-            {},
-        ):
+        for form in ({"address": busiest}, {"address": chosen["toAddress"]}, {}):
             rows = etherscan_truth.internal_transfers(**form)
-            given = dict(asked)
-            if "transaction" in form:  # which is in one block
-                form = {"txhash": form["transaction"]}
-                given = {k: v for k, v in asked.items() if not k.endswith("block")}
-            found = ask.rows("account", "txlistinternal", **form, **given)
-            assert found == expected(rows, given), (form, given)
+            shown = ask.rows("account", "txlistinternal", **form, **asked)
+            assert shown == expected(rows, asked), (form, asked)
+        sent = chosen["transactionHash"]  # which is in one block
+        rows = etherscan_truth.internal_transfers(transaction=sent)
+        asked = {name: value for name, value in asked.items() if not name.endswith("block")}
+        shown = ask.rows("account", "txlistinternal", txhash=sent, **asked)
+        assert shown == expected(rows, asked), (sent, asked)
 
 
 @pytest.mark.parametrize("action", TRANSFERS)

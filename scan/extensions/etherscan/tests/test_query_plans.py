@@ -20,6 +20,7 @@ RANGES = ("", "&startblock=200&endblock=400")
 def buffers(seeded_service, path):
     plans, body = seeded_service.plans(path)
     assert body["status"] == "1", (path, body)
+    assert plans
     for plan in plans:
         plan.require_indexes()
     return sum(plan.buffers for plan in plans)
@@ -42,6 +43,7 @@ def test_a_block_is_found_by_its_time_through_the_primary_key(seeded_service, ti
     path = f"/api?module=block&action=getblocknobytime&closest=before&timestamp={time_s}"
     plans, body = seeded_service.plans(path)
     assert body["status"] == "1", body
+    assert plans
     for plan in plans:
         plan.require_indexes()
         assert plan.buffers < 200
@@ -50,6 +52,7 @@ def test_a_block_is_found_by_its_time_through_the_primary_key(seeded_service, ti
 @pytest.mark.parametrize("address", [HOT, USUAL])
 def test_what_funded_an_address_is_found_by_indexes(seeded_service, address):
     plans, _ = seeded_service.plans(f"/api?module=account&action=fundedby&address={address}")
+    assert plans
     for plan in plans:
         plan.require_indexes()
         assert plan.buffers < 200

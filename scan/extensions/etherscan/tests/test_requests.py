@@ -152,17 +152,21 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
     draw = random.Random(15)
     people = [*scenario.stage.people, *(c.address for c in scenario.stage.contracts.values())]
     actions = [(module, action) for module, names in PUBLISHED.items() for action in names]
+
+    def sent_in_query(asked):
+        return client.get(draw.choice(PATHS), query_string=asked)
+
+    def sent_as_form(asked):
+        kind = draw.choice(["multipart/form-data", "application/x-www-form-urlencoded"])
+        return client.post(draw.choice(PATHS), data=asked, content_type=kind)
+
     for number in range(600):
         module, action = actions[number % len(actions)]
         asked = {"module": module, "action": action}
         for name in draw.sample(NAMES, draw.randint(0, 8)):
             usual = draw.random() < 0.5 and name.startswith(("address", "contract", "to", "from"))
             asked[name] = draw.choice(people) if usual else draw.choice(NASTY)
-        if draw.random() < 0.5:
-            in_form(client.get(draw.choice(PATHS), query_string=asked))
-        else:
-            kind = draw.choice(["multipart/form-data", "application/x-www-form-urlencoded"])
-            in_form(client.post(draw.choice(PATHS), data=asked, content_type=kind))
+        in_form(draw.choice((sent_in_query, sent_as_form))(asked))
 
 
 STRANGE_BODIES = [

@@ -221,9 +221,11 @@ def test_texts_are_replaced_alike_and_up_to_a_bound(cursor):
         texts.append(b"".join(random.choices(pieces, k=random.randrange(1, 90))))
     for text in texts:
         cursor.execute("SELECT abi_text(%s)", [text])
-        said = cursor.fetchone()[0]
-        assert said == event_text(text)
-        assert b"\0" not in text or said.count("\ufffd") <= MAX_REPLACED
+        assert cursor.fetchone()[0] == event_text(text)
+    with_nulls = [text for text in texts if b"\0" in text]
+    assert with_nulls
+    for text in with_nulls:
+        assert event_text(text).count("\ufffd") <= MAX_REPLACED
 
 
 def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil, tmp_path):

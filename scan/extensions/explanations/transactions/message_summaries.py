@@ -34,8 +34,15 @@ CLIENT = "messages"  # as which the node is called
 
 
 class MessageSummaries:
-    def __init__(self, services: Callable[[], Services], burst_s: float = BURST_S) -> None:
-        self._services = services
+    def __init__(
+        self,
+        services: Callable[[], Services],
+        *,
+        message_s: float = MESSAGE_S,
+        share: float = SHARE,
+        burst_s: float = BURST_S,
+    ) -> None:
+        self._services, self._message_s, self._share = services, message_s, share
         self._places = ConcurrencyLimit(PLACES, busy="Other sentences are being made.")
         self._known: SizedCache[str] = SizedCache(CACHE_BYTES)
         self._burst_s = burst_s
@@ -48,7 +55,7 @@ class MessageSummaries:
         sentences: dict[str, str] = {}
         for transaction_hash, number in blocks.items():
             passed_s = time.monotonic() - began_at
-            if passed_s > MESSAGE_S:
+            if passed_s > self._message_s:
                 break
             try:
                 with self._places.place(wait_s=max(PLACE_WAIT_S - passed_s, 0.0)):
@@ -93,7 +100,7 @@ class MessageSummaries:
     def _begin(self) -> float | None:
         """Return the time at which another sentence may be begun; None where that is not now."""
         now = time.monotonic()
-        self._left_s = min(self._left_s + (now - self._left_at) * SHARE, self._burst_s)
+        self._left_s = min(self._left_s + (now - self._left_at) * self._share, self._burst_s)
         self._left_at = now
         return now if self._left_s > 0 else None
 

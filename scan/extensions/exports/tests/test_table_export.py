@@ -13,7 +13,6 @@ import pytest
 from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.extensions.exports import table_export
 from scan.extensions.exports.export_command import DESCRIPTION
 from scan.extensions.exports.parquet import KINDS, read_file
 from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
@@ -134,10 +133,9 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == expected
     maker = Counter(d["maker"] for d in truth.dex_trades).most_common(1)[0][0]
     net = Counter()
-    for trade in truth.dex_trades:
-        if trade["maker"] == maker:
-            net[trade["tokenIn"]] -= int(trade["amountIn"])
-            net[trade["tokenOut"]] += int(trade["amountOut"])
+    for trade in [trade for trade in truth.dex_trades if trade["maker"] == maker]:
+        net[trade["tokenIn"]] -= int(trade["amountIn"])
+        net[trade["tokenOut"]] += int(trade["amountOut"])
     decimals = {t["address"]: t["decimals"] for t in truth.tokens}
     rows = database.execute(profit, {"address": maker[2:]}).fetchall()
     assert {row[0] for row in rows} == set(net)
@@ -211,23 +209,37 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     assert kept.stat().st_mtime_ns == before
 
 
-def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path, monkeypatch):
+class ForkingDatabase(Database):
+    """Calls `fork` after so many of the questions whether the last range is still in the chain."""
+
+    def __init__(self, url, ranges, fork):
+        super().__init__(url, statement_timeout_ms=10_000)
+        self._left, self._fork = ranges, fork
+
+    def rows(self, statement, *preceding, **params):
+        rows = super().rows(statement, *preceding, **params)
+        self._left -= statement == "queries/blocks_get_hash"
+        if self._left == 0:
+            self._left = -1
+            self._fork()
+        return rows
+
+
+def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path):
+    forks = []
     for _ in range(30):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        export_range, exported = table_export._export_range, 0
 
-        def forking(*arguments):
-            nonlocal exported
-            exported += 1
-            if exported == 6:  # five ranges of four blocks are there; the fork takes two of them
-                anvil.reorganise(16)
-                anvil.mine()
-                indexing.wait_for(anvil.head())
-            return export_range(*arguments)
+        def fork():  # five ranges of four blocks are there, and two of them go
+            anvil.reorganise(16)
+            anvil.mine()
+            indexing.wait_for(anvil.head())
+            forks.append(anvil.head())
 
-        monkeypatch.setattr(table_export, "_export_range", forking)
-        manifest = export(database_of(database_url), options(tmp_path, blocks_per_file=4))
+        database = ForkingDatabase(database_url, 5, fork)
+        manifest = export(database, options(tmp_path, blocks_per_file=4))
+    assert len(forks) == 1
     require_whole(tmp_path, manifest)
     found = rows(tmp_path, "blocks", "number, hash")
     for number, block_hash in found:

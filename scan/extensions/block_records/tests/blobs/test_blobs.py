@@ -46,7 +46,9 @@ def test_a_transaction_has_its_blobs_in_blockscouts_form(client, scenario):
 
 def carrying(scenario):
     """Transactions with blobs."""
-    return [sent for sent in scenario.truth.transactions if sent["blobVersionedHashes"]]
+    transactions = [sent for sent in scenario.truth.transactions if sent["blobVersionedHashes"]]
+    assert transactions
+    return transactions
 
 
 def test_a_transaction_without_blobs_has_no_gas_and_price_of_them(client, scenario):

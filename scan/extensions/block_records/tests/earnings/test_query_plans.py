@@ -8,16 +8,16 @@ from tests.support import database, explain
 pytestmark = pytest.mark.thorough
 
 
-def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template, monkeypatch):
-    monkeypatch.setattr("scan.extensions.block_records.queries.MOST_DAYS", 2)
+def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template):
+    """Of more days than one page reads."""
     with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         [(blocks,)] = database.execute(url, "SELECT count(*) FROM blocks")
         database.execute(url, "UPDATE daily_stats SET first_block = 600")
         database.execute(
             url,
             "INSERT INTO daily_stats SELECT (json_populate_record(s, json_build_object("
-            "'day', s.day - n, 'first_block', 600 - 100 * n, 'last_block', 699 - 100 * n))).*"
-            " FROM daily_stats s, generate_series(1, 6) n",
+            "'day', s.day - n, 'first_block', 600 - 15 * n, 'last_block', 614 - 15 * n))).*"
+            " FROM daily_stats s, generate_series(1, 40) n",
         )
         for path in ("?limit=1", "?limit=100", "?miner=0x" + 40 * "0"):
             [plan], _ = service.plans(f"/api/v1/stats/earnings{path}")

@@ -116,25 +116,43 @@ def test_requests_are_listed_as_they_were_submitted(requested):
         of_type, total = listed(requested.client, requestType=type_, orderBy="asc")
         assert of_type == [row for row in rows if row["type"] == type_]
         assert total == len(of_type) == count
+
+
+def inputs_of(requested, type_):
+    """Requests of a type, each with the transaction that submitted it and its input in hex."""
+    rows, _ = listed(requested.client, requestType=type_)
+    assert rows
     for row in rows:
         transaction = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
-        data = transaction["input"][2:]
-        if row["type"] == "deposit":
-            continue
+        yield row, transaction, transaction["input"][2:]
+
+
+# What follows the public key in the input of each type.
+FIELDS = {
+    "withdrawal": lambda rest: {"amount": str(int(rest, 16) * GWEI), "targetPubkey": None},
+    "consolidation": lambda rest: {"amount": None, "targetPubkey": f"0x{rest}"},
+    "builder_exit": lambda rest: {"amount": None, "targetPubkey": None},
+}
+
+
+@pytest.mark.parametrize("type_", FIELDS)
+def test_a_request_has_the_fields_of_its_input_and_who_called_the_contract(requested, type_):
+    """Which may be another contract."""
+    callers = {FORWARDER: FORWARDER}
+    for row, transaction, data in inputs_of(requested, type_):
         assert row["pubkey"] == "0x" + data[:96]
-        if row["type"] == "builder_deposit":
-            assert (row["amount"], row["depositIndex"]) == (str(2 * 10**18), None)
-            assert row["address"] == "0x" + data[120:160] != transaction["from"]
-            assert row["withdrawalCredentials"] == "0x" + data[96:160]
-            assert row["signature"] == "0x" + data[176:]
-            continue
-        # Who called the contract, which may be another contract.
-        caller = transaction["from"] if transaction["to"] != FORWARDER else FORWARDER
-        assert row["address"] == caller
-        amount = int(data[96:], 16) * GWEI if row["type"] == "withdrawal" else None
-        assert row["amount"] == (None if amount is None else str(amount))
-        target = "0x" + data[96:] if row["type"] == "consolidation" else None
-        assert row["targetPubkey"] == target
+        expected = FIELDS[type_](data[96:])
+        assert {name: row[name] for name in expected} == expected
+        assert row["address"] == callers.get(transaction["to"], transaction["from"])
+
+
+def test_a_builder_deposit_has_the_fields_of_its_input(requested):
+    for row, transaction, data in inputs_of(requested, "builder_deposit"):
+        assert row["pubkey"] == "0x" + data[:96]
+        assert (row["amount"], row["depositIndex"]) == (str(2 * 10**18), None)
+        assert row["address"] == "0x" + data[120:160] != transaction["from"]
+        assert row["withdrawalCredentials"] == "0x" + data[96:160]
+        assert row["signature"] == "0x" + data[176:]
 
 
 def test_deposits_have_the_values_of_their_event(requested):
@@ -227,14 +245,16 @@ def test_deposits_in_blockscouts_form_are_the_contracts(requested):
         assert deposit["from_address"]["hash"].lower() == sent["from"]
         assert deposit["block_hash"] == sent["blockHash"]
         assert (deposit["pubkey"], deposit["amount"]) == (row["pubkey"], row["amount"])
-        for path, same in (
-            (f"/addresses/{row['address']}", "address"),
-            (f"/blocks/{row['blockNumber']}", "blockNumber"),
-            (f"/transactions/{row['transactionHash']}", "transactionHash"),
-        ):
-            if row[same] is not None:
-                of_path = [d["index"] for d in ask.rows(f"{path}/beacon/deposits")]
-                assert of_path == [r["depositIndex"] for r in rows if r[same] == row[same]]
+    for part, field in (
+        ("addresses", "address"),
+        ("blocks", "blockNumber"),
+        ("transactions", "transactionHash"),
+    ):
+        values = {row[field] for row in rows} - {None}
+        assert values
+        for value in values:
+            shown = [d["index"] for d in ask.rows(f"/{part}/{value}/beacon/deposits")]
+            assert shown == [row["depositIndex"] for row in rows if row[field] == value]
     pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", items_count=2)]
     assert pages == [indexes[:2], indexes[2:]]
 

@@ -1,12 +1,13 @@
 """The line in which a creation failed, by a build whose contract was never deployed."""
 
 import json
+import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.builds import build_sources, build_watch
+from scan.extensions.contract_details.builds import build_folders, build_watch
 from scan.extensions.contract_details.tests.builds import projects
 from scan.extensions.explanations.transactions.compiler_findings import search_hashes
 from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
@@ -46,7 +47,7 @@ def use(explorer, monkeypatch):
     services = explorer.app.extensions["scan"]
 
     def use_folder(folder):
-        builds = build_watch.Builds([folder])
+        builds = build_watch.Builds([folder], listing_share=0)
         builds.refresh()
         monkeypatch.setitem(services.sources.of_extensions, BuiltCreations, builds)
         return builds
@@ -91,32 +92,42 @@ MALFORMED = {
     "no sources": {"input": {"language": "Solidity"}},
     "sources that are no text": {"input": {"sources": {PATH: {"content": 5}}}},
     "numbers that are none": {"output": {"sources": {PATH: {"id": "x"}, PARENT_PATH: 7}}},
-    "a map that is no text": {"map": [5]},
-    "a map that is too large": {"map": "1:2:0:-;" * 600_000},
-    "a map of anything": {"map": "9:9:9:9;::::;x"},
+}
+MALFORMED_MAPS = {
+    "no text": [5],
+    "too large": "1:2:0:-;" * 600_000,
+    "of anything": "9:9:9:9;::::;x",
 }
 
 
-@pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
-    folder = build_info(tmp_path)
-    info = json.loads((folder / "a1.json").read_text())
-    if "map" in change:
-        bytecode = info["output"]["contracts"][PATH]["Refusing"]["evm"]["bytecode"]
-        bytecode["sourceMap"] = change["map"]
-    else:
-        for name, value in change.items():
-            info[name] = {**info[name], **value} if name == "output" else value
+def require_no_location(explorer, use, folder, info):
     projects.write(folder / "a1.json", info)
     record = failure(explorer, use, folder, 1)
     assert record["error"]["name"] == "Error"
     assert record["error"]["location"] is None
 
 
+@pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
+    folder = build_info(tmp_path)
+    info = json.loads((folder / "a1.json").read_text())
+    changed = {**info, **change, "output": {**info["output"], **change.get("output", {})}}
+    require_no_location(explorer, use, folder, changed)
+
+
+@pytest.mark.parametrize("source_map", MALFORMED_MAPS.values(), ids=MALFORMED_MAPS)
+def test_a_build_with_a_malformed_map_says_nothing(explorer, use, tmp_path, source_map):
+    folder = build_info(tmp_path)
+    info = json.loads((folder / "a1.json").read_text())
+    bytecode = info["output"]["contracts"][PATH]["Refusing"]["evm"]["bytecode"]
+    bytecode["sourceMap"] = source_map
+    require_no_location(explorer, use, folder, info)
+
+
 def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
     """A call may fail to create twenty contracts, by a build of 64 MiB."""
     folder = build_info(tmp_path)
-    own = build_watch.Builds([folder])
+    own = build_watch.Builds([folder], listing_share=0)
     own.refresh()
     code = bytes.fromhex(creation(1)[2:])
     hashes = search_hashes(code)
@@ -124,26 +135,27 @@ def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
     (folder / "a1.json").unlink()
     assert first is not None
     assert own.find(code, hashes) == first
-    own._next_at = 0
     own.refresh()
     assert own.find(code, hashes) is None
 
 
-def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
+def test_a_build_without_sources_is_read_once(tmp_path):
+    """A second reading would have sources, as the file has them by then and looks the same."""
     folder = build_info(tmp_path)
-    projects.write(
-        folder / "a1.json", {**json.loads((folder / "a1.json").read_text()), "input": {}}
-    )
-    own = build_watch.Builds([folder])
+    file = folder / "a1.json"
+    whole = file.read_text()
+    file.write_text(json.dumps({**json.loads(whole), "input": {}}).ljust(len(whole)))
+    state = build_folders.state_of(file)
+    own, later = (build_watch.Builds([folder]) for _ in range(2))
     own.refresh()
-    reads = []
-    mapped = build_sources.mapped
-    monkeypatch.setattr(
-        build_sources, "mapped", lambda *given: reads.append(given) or mapped(*given)
-    )
     code = bytes.fromhex(creation(1)[2:])
-    assert [own.find(code, search_hashes(code)) for _ in range(3)] == [None] * 3
-    assert len(reads) == 1
+    assert own.find(code, search_hashes(code)) is None
+    file.write_text(whole)
+    os.utime(file, ns=(state.modified_ns, state.modified_ns))
+    assert build_folders.state_of(file) == state
+    assert own.find(code, search_hashes(code)) is None
+    later.refresh()
+    assert later.find(code, search_hashes(code)) is not None
 
 
 def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
@@ -163,7 +175,7 @@ def test_a_build_that_was_removed_says_nothing(explorer, use, tmp_path):
     (folder / "a1.json").unlink()
     sent = explorer.send(None, creation(1), gas=1_000_000)
     assert explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"] is None
-    own._next_at = 0
     own.refresh()
-    assert own._by_creation == {}
-    assert own._bytes == 0
+    code = bytes.fromhex(creation(1)[2:])
+    assert own.find(code, search_hashes(code)) is None
+    assert own.lengths == []

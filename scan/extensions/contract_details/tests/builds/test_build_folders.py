@@ -129,23 +129,18 @@ def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
 
 
 def test_builds_are_read_again_when_they_change(tmp_path):
-    builds = build_watch.Builds([tmp_path / "out"])
+    builds = build_watch.Builds([tmp_path / "out"], listing_share=0)
     assert not builds.refresh()
     folder = projects.foundry(tmp_path)
     [halves] = (of for _, name, of in projects.STORES.contracts() if name == "Halves")
     code = bytes.fromhex(halves["evm"]["deployedBytecode"]["object"])
-
-    def refreshed():
-        builds._next_at = 0.0
-        return builds.refresh()
-
-    assert refreshed()
-    assert not refreshed()
+    assert builds.refresh()
+    assert not builds.refresh()
     assert [built.name for built in builds.match(code)] == ["Halves"]
     assert not builds.match(code[:-1])
     assert not builds.match(bytes([code[0] ^ 1]) + code[1:])
     (folder / "Halves.sol/Halves.json").unlink()
-    assert refreshed()
+    assert builds.refresh()
     assert not builds.match(code)
 
 
@@ -191,13 +186,16 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
         os.utime(file, (number, number))
-    builds = build_watch.Builds([tmp_path], max_bytes=2_500)
+    builds = build_watch.Builds([tmp_path], max_bytes=2_500, listing_share=0)
     builds.refresh()
     assert builds.lengths == [1002, 1003]
     (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))
-    builds._next_at = 0.0
     builds.refresh()
     assert builds.lengths == [2000]
+    (tmp_path / "3.json").rename(tmp_path / "3.txt")  # what is removed leaves room
+    (tmp_path / "4.json").write_text(json.dumps({"deployedBytecode": "00" * 2100}))
+    builds.refresh()
+    assert builds.lengths == [2100]
 
 
 def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):

@@ -36,14 +36,14 @@ NOWHERE = f"0x{'00' * 20}"
 class Watched:
     """What a process of an explorer's service does with build folders."""
 
-    def __init__(self, explorer, *folders):
+    def __init__(self, explorer, *folders, **options):
         self.explorer = explorer
         services = explorer.app.extensions["scan"]
-        self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
+        builds = Builds(folders, listing_share=0)
+        self.watch = BuildWatch(builds, services.writes, services.verifier, **options)
 
     def step(self):
-        """List the folders, however long ago that was, and take steps until nothing waits."""
-        self.watch._builds._next_at = 0.0
+        """List the folders, and take steps until nothing waits."""
         self.watch.step()
         while self.watch._waiting:
             self.watch.step()
@@ -90,7 +90,7 @@ def test_code_that_a_node_placed_is_verified(running, tmp_path):
     """anvil_setCode: there is no creation."""
     code = running.anvil.call("eth_getCode", running.deploy(creation_of("Halves")), "latest")
     # The guard of a library has its own address.
-    placed = running.place(f"{code[:4]}{0xC0DE << 64 | running._placed + 1:040x}{code[44:]}")
+    placed = running.place(f"{code[:4]}{running.next_place[2:]}{code[44:]}")
     Watched(running, foundry(tmp_path)).step()
     assert match_of(running, placed) == ("full", "Halves")
 
@@ -109,16 +109,17 @@ def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
 def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
+    a_minute_later = Watched(running, tmp_path / "out", others_s=0.0)
     with monkeypatch.context() as dying:
         dying.setattr(BuildWatch, "_verify", lambda _: None)
         first.watch.step()
     second.step()
+    a_minute_later.step()
     assert match_of(running, library) == (None, None)
     running.execute("UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
     second.step()
     assert match_of(running, library) == (None, None)
-    second.watch._again_at = 0.0  # after a minute
-    second.step()
+    a_minute_later.step()
     assert match_of(running, library) == ("full", "Halves")
 
 
@@ -342,7 +343,6 @@ def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_pat
     before = running.execute(stored)
     for artifact in folder.rglob("*.json"):
         artifact.write_text(artifact.read_text() + " ")
-    watched.watch._builds._next_at = 0.0
     watched.step()
     assert running.execute(stored) == before
 
@@ -398,18 +398,19 @@ def test_what_forge_builds_and_creates_is_verified(running, foundry):
     assert match_of(running, address) == ("full", "Stored")
 
 
-@pytest.mark.parametrize("form", ["artifact", "build-info"])
-def test_a_build_of_a_library_has_the_compiler_s_selectors(form, tmp_path):
+PAIR = {"type": "tuple", "components": [{"name": "a", "type": "uint256"}]}
+SUM = {"type": "function", "name": "sum", "inputs": [PAIR]}
+IDENTIFIERS = {"sum(Set.Pair)": "6340205d", "put(Set.Data storage)": "00000000"}
+ARTIFACT = {"abi": [SUM], "methodIdentifiers": IDENTIFIERS, "deployedBytecode": "0x00"}
+EVM = {"methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
+BUILD_INFO = {"output": {"contracts": {"a.sol": {"Set": {"abi": [SUM], "evm": EVM}}}}}
+
+
+@pytest.mark.parametrize("build", [ARTIFACT, BUILD_INFO], ids=["artifact", "build-info"])
+def test_a_build_of_a_library_has_the_compiler_s_selectors(build, tmp_path):
     """Hashed by names of structures, which an ABI does not have."""
-    pair = [{"name": "a", "type": "uint256"}]
-    entry = {"type": "function", "name": "sum", "inputs": [{"type": "tuple", "components": pair}]}
-    identifiers = {"sum(Set.Pair)": "6340205d", "put(Set.Data storage)": "00000000"}
-    contract = {"abi": [entry], "methodIdentifiers": identifiers, "deployedBytecode": "0x00"}
-    if form == "build-info":
-        evm = {"methodIdentifiers": identifiers, "deployedBytecode": {"object": "00"}}
-        contract = {"output": {"contracts": {"a.sol": {"Set": {"abi": [entry], "evm": evm}}}}}
-    (tmp_path / "Set.json").write_text(json.dumps(contract))
+    (tmp_path / "Set.json").write_text(json.dumps(build))
     [built] = contracts_of(tmp_path / "Set.json")
     functions = signatures_of(json.loads(build_watch._abi(built)))
     assert functions[bytes.fromhex("6340205d")] == "sum(Set.Pair)"
-    assert sorted(functions.values()) == sorted(identifiers)
+    assert sorted(functions.values()) == sorted(IDENTIFIERS)

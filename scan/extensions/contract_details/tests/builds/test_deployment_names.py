@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -266,17 +267,27 @@ def test_a_damaged_file_leaves_the_others(text, tmp_path):
     assert len(listed(tmp_path)) == 8
 
 
-def test_files_and_contracts_have_a_bound(tmp_path, monkeypatch):
-    monkeypatch.setattr(deployment_files, "MAX_RUNS", 3)
-    monkeypatch.setattr(deployment_files, "MAX_DEPLOYMENTS", 5)
+MAX_RUNS, MAX_DEPLOYMENTS = deployment_files.MAX_RUNS, deployment_files.MAX_DEPLOYMENTS
+
+
+@pytest.mark.parametrize(
+    ("runs", "contracts", "counts"),
+    [
+        (MAX_RUNS + 2, 1, dict.fromkeys(range(MAX_RUNS + 2, 2, -1), 1)),
+        (2, MAX_DEPLOYMENTS - 9, {2: MAX_DEPLOYMENTS - 9, 1: 9}),
+    ],
+    ids=["files", "contracts"],
+)
+def test_files_and_contracts_have_a_bound(tmp_path, runs, contracts, counts):
     sent = {"transactionType": "CREATE", "contractAddress": ZERO, "contractName": "A", "hash": HASH}
-    for number in range(1, 6):
-        run = {"chain": CHAIN, "timestamp": number, "transactions": [sent, sent]}
+    for number in range(1, runs + 1):
+        run = {"chain": CHAIN, "timestamp": number, "transactions": [sent] * contracts}
         file = tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-{number}.json"
         write(file, run)
         os.utime(file, (number, number))
-    origins = [deployment.origin for deployment in listed(tmp_path)]
-    assert origins == [f"A.s.sol, run {number}" for number in (5, 5, 4, 4, 3)]
+    origins = Counter(deployment.origin for deployment in listed(tmp_path))
+    expected = {f"A.s.sol, run {number}": count for number, count in counts.items()}
+    assert [*origins.items()] == [*expected.items()]  # the newest first
 
 
 def test_no_link_is_followed(tmp_path):

@@ -224,7 +224,7 @@ def test_a_claim_about_other_code_is_not_shown(explorer, export, chain_id):
     elsewhere = add(export, explorer, chain_id=chain_id + 1)
     other = add(export, explorer, HELD, "Held", code_hash_keccak=bytes(32))
     runtime = compiled(VERSION, STANDARD, "src/Box.sol", "Box").runtime
-    future = f"0x{(0xC0DE << 64) + explorer._placed + 1:040x}"
+    future = explorer.next_place
     export.add(future, runtime, STANDARD, "src/Box.sol:Box", COMMIT)
     export.write()
     load(explorer, export, chain_id)

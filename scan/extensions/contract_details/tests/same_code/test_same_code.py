@@ -32,12 +32,11 @@ def test_all_are_listed_from_each_of_them(explorer, twins):
 def test_pages_by_number_and_by_cursor(explorer, twins):
     path = f"/api/v1/contracts/{twins[0]}/same-code?limit=3"
     by_number = [explorer.client.get(f"{path}&page={n}").json["sameCode"] for n in (1, 2, 3)]
-    page, by_cursor = explorer.client.get(path).json, []
-    while True:
-        by_cursor.append(page["sameCode"])
-        if page["next"] is None:
-            break
+    page = explorer.client.get(path).json
+    by_cursor = [page["sameCode"]]
+    while page["next"] is not None:
         page = explorer.client.get(f"{path}&cursor={page['next']}").json
+        by_cursor.append(page["sameCode"])
     assert by_cursor == by_number
     assert [record["address"] for rows in by_cursor for record in rows] == twins
 

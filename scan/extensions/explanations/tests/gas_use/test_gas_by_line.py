@@ -20,14 +20,17 @@ SOURCE = Path(__file__).with_name("Spending.sol").read_text()
 
 
 class Transaction(
-    namedtuple("Transaction", "function argument gas value refund", defaults=(300000, 0, 0))
+    namedtuple(
+        "Transaction", "function argument gas value refund before", defaults=(300000, 0, 0, ())
+    )
 ):
-    """A call of a function, its gas limit and value, and the gas that is refunded."""
+    """A call of a function, its gas limit and value, the gas that is refunded, and the arguments of
+    calls before it."""
 
 
 TRANSACTIONS = [
     Transaction("write", 7),
-    Transaction("write", 0, refund=4_800),
+    Transaction("write", 0, refund=4_800, before=(1,)),  # there is a value to clear
     Transaction("loop", 300),
     Transaction("loop", 1_000, gas=60_000),  # out of gas
     Transaction("delegate", 0),
@@ -101,8 +104,8 @@ def added(gas):
 @pytest.mark.thorough
 @pytest.mark.parametrize("transaction", TRANSACTIONS, ids=lambda t: f"{t.function} {t.argument}")
 def test_the_parts_are_the_gas_of_the_receipt(deployed, transaction):
-    if transaction.refund:  # there is a value to clear
-        deployed.send(transaction._replace(argument=1))
+    for argument in transaction.before:
+        deployed.send(transaction._replace(argument=argument))
     sent = deployed.send(transaction)
     gas = deployed.lines(sent)
     used = int(deployed.receipt(sent)["gasUsed"], 16)

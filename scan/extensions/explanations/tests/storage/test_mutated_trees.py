@@ -112,40 +112,61 @@ def names(output):
     return compiler_layouts.add_names({"storage": []}, Compilations(output), MATCH)
 
 
+def remove(_lot, _output, node, key):
+    node.pop(key)
+
+
+def put_another_node(lot, output, node, key):
+    node[key] = copy.deepcopy(lot.choice(places(output))[0])
+
+
+def put_a_value(lot, _output, node, key):
+    node[key] = lot.choice(VALUES)
+
+
+def put_a_deep_tree(_lot, _output, node, key):
+    node[key] = nested(3_000)
+
+
+MUTATIONS = {remove: 30, put_another_node: 20, put_a_value: 49, put_a_deep_tree: 1}  # weights
+
+
+def has_readable_libraries(output):
+    """Whether libraries can be read; else there is an error that says so, and never another."""
+    try:
+        declared = [*contract_interface.declared_in(output)]
+        contract_interface.library_entries(output, declared, PATH, "Mutated")
+        contract_interface.library_functions(declared, PATH, "Lib")
+    except contract_interface.UNREADABLE:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 9))]
 )
 def test_mutated_trees_are_read_or_left_out(output, seed):
     assert names(output)["functions"]["refusals"]
-    lot, read = random.Random(seed), 0
+    assert has_readable_libraries(output)
+    lot, read, readable = random.Random(seed), [], []
     for _ in range(100):
         mutated = copy.deepcopy(output)
         for _ in range(lot.choice((1, 1, 2, 10))):
-            node, key = lot.choice(places(mutated))
-            if lot.random() < 0.3 and isinstance(node, dict):
-                del node[key]
-            elif lot.random() < 0.3:
-                node[key] = copy.deepcopy(lot.choice(places(output))[0])
-            else:
-                node[key] = nested(3_000) if lot.random() < 0.02 else lot.choice(VALUES)
-        read += "functions" in names(mutated)
-        try:
-            declared = [*contract_interface.declared_in(mutated)]
-            contract_interface.library_entries(mutated, declared, PATH, "Mutated")
-            contract_interface.library_functions(declared, PATH, "Lib")
-        except contract_interface.UNREADABLE:
-            read += 0
-    assert read
+            [mutate] = lot.choices(tuple(MUTATIONS), MUTATIONS.values())
+            mutate(lot, output, *lot.choice(places(mutated)))
+        read.append("functions" in names(mutated))
+        readable.append(has_readable_libraries(mutated))
+    assert any(read) and any(readable)
 
 
 def test_mutated_maps_have_places_or_none():
     lot, text = random.Random(3), SourceText(SOURCE, is_vyper=False)
     entries = "1:2:0:-;;:5;-1:-1:-1:i;9999999999999:1:0;x:1:2;::1;2:::o".split(";")
     code = bytes(lot.randrange(256) for _ in range(300))
-    for _ in range(1_000):
-        map_ = ";".join(lot.choice(entries) for _ in range(lot.randrange(80)))
-        for span in spans_at(code, map_, range(300)):
-            if span is not None:
-                assert (text.line_at(span) is None) == (text.line_number(span) is None)
-                text.words_at(span)
-                text.is_check(span._replace(start=max(span.start, 0)))
+    maps = [";".join(lot.choice(entries) for _ in range(lot.randrange(80))) for _ in range(1_000)]
+    spans = [span for map_ in maps for span in spans_at(code, map_, range(300)) if span is not None]
+    assert spans
+    for span in spans:
+        assert (text.line_at(span) is None) == (text.line_number(span) is None)
+        text.words_at(span)
+        text.is_check(span._replace(start=max(span.start, 0)))

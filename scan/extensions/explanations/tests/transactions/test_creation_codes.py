@@ -107,16 +107,19 @@ def is_in(comparison, creation, stored):
     return comparison.is_in(creation, stored.size, stored.masked_hash, links)
 
 
-def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
+def test_creations_are_compared_as_often_as_codes_differ():
     """A thousand contracts may have one search hash: of equal places, one hash does for all."""
-    creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
-    linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
-    monkeypatch.setattr(compiler_findings, "MAX_COMPARED_BYTES", 2 * len(LINKED))
+    plain = LINKED + bytes(compiler_findings.MAX_CODE_BYTES - len(LINKED))
+    creation = plain[:3] + b"\x22" * 20 + plain[23:]
+    linked, constant = code_of(plain, ByteRange(3, 23)), code_of(plain)
     comparison = compiler_findings.CreationComparison()
     other = linked._replace(masked_hash=bytes(32))
     compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
     assert compared == [False] * 1000 + [True, False]
-    # No third one, whatever it is.
-    assert not is_in(comparison, LINKED, constant)
-    assert is_in(compiler_findings.CreationComparison(), LINKED, constant)
+    most = compiler_findings.MAX_COMPARED_BYTES // len(creation)
+    elsewhere = [other._replace(links=(ByteRange(n, n + 20),)) for n in range(100, 98 + most)]
+    assert not any(is_in(comparison, creation, code) for code in elsewhere)
+    # No further one, whatever it is.
+    assert not is_in(comparison, plain, constant)
+    assert is_in(compiler_findings.CreationComparison(), plain, constant)
     assert is_in(comparison, creation, linked)

@@ -2,16 +2,17 @@
 
 import math
 import re
-from itertools import count
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.extensions.explanations.transactions import message_summaries
-from scan.extensions.explanations.transactions.message_summaries import MessageSummaries
+from scan.extensions.explanations.transactions.message_summaries import PLACES, MessageSummaries
 from scan.hex import to_hex
 from scan.http.process_services import message_summaries as made_when_needed
 from scan.http.process_services import own_services
 from scan.webhooks.messages import plain_summary
+from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.serving import free_port, wait_until
@@ -42,45 +43,58 @@ def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(i
     assert summaries.read({some: number + 1, "0x" + "11" * 32: 1}) == {}
 
 
-def test_a_sentence_is_made_once_for_all_messages(indexed, monkeypatch):
+def test_a_sentence_is_made_once_for_all_messages(indexed):
     [(transaction_hash, number)] = execute(
         indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
     )
     services = own_services(indexed.settings)
-    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
-    first = summaries.read(blocks)
-    made = count()
-    monkeypatch.setattr(message_summaries, "details", lambda *_: next(made))
+    only_one = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
+    blocks = {to_hex(transaction_hash): number}
+    first = only_one.read(blocks)
     assert first
-    assert summaries.read(blocks) == first
-    assert next(made) == 0
+    assert only_one.read(blocks) == first
 
 
-def test_sentences_take_a_share_of_the_time(indexed, monkeypatch):
+def test_sentences_take_a_share_of_the_time(indexed):
     rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
     blocks = {to_hex(transaction_hash): number for transaction_hash, number in rows}
     services = own_services(indexed.settings)
-    summaries = MessageSummaries(lambda: services)
-    monkeypatch.setattr(message_summaries, "SHARE", 0.0)
-    summaries._left_s = 1e-9
-    [known] = summaries.read(blocks)
-    assert [*summaries.read(blocks)] == [known]
-    summaries._left_s = 1e9
-    assert summaries.read(blocks).keys() == blocks.keys()
+    without_more = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
+    [known] = without_more.read(blocks)
+    assert [*without_more.read(blocks)] == [known]
+    with_more = MessageSummaries(lambda: services, burst_s=1e-9, share=1e9)
+    assert with_more.read(blocks).keys() == blocks.keys()
 
 
-def test_no_message_waits_for_the_sentences_of_others(indexed, monkeypatch):
-    monkeypatch.setattr(message_summaries, "PLACE_WAIT_S", 0.1)
+def test_no_message_waits_for_the_sentences_of_others(indexed):
+    [(transaction_hash, number)] = execute(
+        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
+    )
+    services, blocks = own_services(indexed.settings), {to_hex(transaction_hash): number}
+    begun, may_end = threading.Semaphore(0), threading.Event()
+
+    def slow_services():
+        begun.release()
+        assert may_end.wait(WAIT_S)
+        return services
+
+    summaries = MessageSummaries(slow_services)
+    with ThreadPoolExecutor(PLACES) as pool:
+        others = [pool.submit(summaries.read, blocks) for _ in range(PLACES)]
+        assert all(begun.acquire(timeout=WAIT_S) for _ in others)
+        assert summaries.read(blocks) == {}
+        may_end.set()
+        assert all(other.result(WAIT_S) for other in others)
+    assert summaries.read(blocks)
+
+
+def test_no_sentence_is_begun_when_a_message_is_late(indexed):
     [(transaction_hash, number)] = execute(
         indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
     )
     services = own_services(indexed.settings)
-    summaries, blocks = MessageSummaries(lambda: services), {to_hex(transaction_hash): number}
-    with summaries._places.place(), summaries._places.place():
-        assert summaries.read(blocks) == {}
-    assert summaries.read(blocks)
-    monkeypatch.setattr(message_summaries, "MESSAGE_S", -1.0)
-    assert summaries.read(blocks) == {}
+    late = MessageSummaries(lambda: services, message_s=-1.0)
+    assert late.read({to_hex(transaction_hash): number}) == {}
 
 
 def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_ones(

@@ -69,6 +69,7 @@ MADE = "\n".join(
     ]
 )
 FORMS = ("called", "proxy", "caller", "creation")
+AROUND = {"called": [], "proxy": ["forwarder"], "caller": ["caller"], "creation": []}
 
 
 def sources_for(version):
@@ -166,19 +167,21 @@ def is_right(location, name, called):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_refusal_has_the_line_of_another(deployed, form):
-    lines, around = [], {"caller": "caller", "proxy": "forwarder"}
+    around, callees = AROUND[form], {}
+    locations = {}
     for case, sent in deployed.refused(form).items():
-        location = deployed.get(sent)["error"]["location"]
-        called = "constructor" if form == "creation" else case.function
+        location = locations[case.name] = deployed.get(sent)["error"]["location"]
+        called = {"creation": "constructor"}.get(form, case.function)
         assert is_right(location, case.name, called), (case.name, location)
-        lines += [case.name] if location["line"] else []
-        outermost, *inside = deployed.get(f"{sent}/trace")["frames"]
-        outer = f"{case.name} outer"
-        if form in around:
-            assert is_right(outermost["error"]["location"], around[form], "fallback"), case.name
-            outermost, *inside = inside
-        if outer in AT and inside:
-            assert is_right(outermost["error"]["location"], outer, called), case.name
+        frames = deployed.get(f"{sent}/trace")["frames"]
+        for name, frame in zip(around, frames, strict=False):
+            assert is_right(frame["error"]["location"], name, "fallback"), case.name
+        callees[f"{case.name} outer"] = called, frames[len(around) :]
+    with_calls = {name: callees[name] for name in callees.keys() & AT if len(callees[name][1]) > 1}
+    assert with_calls
+    for name, (called, [frame, *_]) in with_calls.items():
+        assert is_right(frame["error"]["location"], name, called), name
+    lines = [name for name, location in locations.items() if location["line"]]
     assert len(lines) == LINES[deployed.way][form == "creation"], lines
 
 
@@ -281,15 +284,17 @@ contract Small {
     }
 }"""
 NOWHERE = None
+BY_IR = {"optimizer": OPTIMIZED, "viaIR": True}
+WITHOUT_TEXTS = {**BY_IR, "debug": {"revertStrings": "strip"}}
 SMALL_CALLS = [
-    (SMALL, "f", 0, "f0"),
-    (SMALL, "f", 1, "f1"),
-    (SMALL, "g", 0, "g0"),
-    (SMALL, "g", 1, "g1"),
-    (POINTER, "f", 0, NOWHERE),
-    (ASSEMBLY, "f", 0, NOWHERE),
-    (ASSEMBLY, "g", 0, "g0"),
-    (STRIPPED, "f", 0, NOWHERE),
+    (SMALL, BY_IR, "f", 0, "f0"),
+    (SMALL, BY_IR, "f", 1, "f1"),
+    (SMALL, BY_IR, "g", 0, "g0"),
+    (SMALL, BY_IR, "g", 1, "g1"),
+    (POINTER, BY_IR, "f", 0, NOWHERE),
+    (ASSEMBLY, BY_IR, "f", 0, NOWHERE),
+    (ASSEMBLY, BY_IR, "g", 0, "g0"),
+    (STRIPPED, WITHOUT_TEXTS, "f", 0, NOWHERE),
 ]
 
 
@@ -301,12 +306,11 @@ def location_of_small(explorer, source, settings, function, argument):
     return explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
 
 
-@pytest.mark.parametrize(("source", "function", "argument", "mark"), SMALL_CALLS)
-def test_a_line_needs_one_statement_that_agrees(explorer, source, function, argument, mark):
+@pytest.mark.parametrize(("source", "settings", "function", "argument", "mark"), SMALL_CALLS)
+def test_a_line_needs_one_statement_that_agrees(
+    explorer, source, settings, function, argument, mark
+):
     """Else, as where a pointer may be to any function, the function is known alone."""
-    settings = {"optimizer": OPTIMIZED, "viaIR": True}
-    if source == STRIPPED:
-        settings["debug"] = {"revertStrings": "strip"}
     location = location_of_small(explorer, source, settings, function, argument)
     line = mark and marked_line(source, f"// {mark}")
     assert (location["line"], location["function"]) == (line, function), location

@@ -335,9 +335,13 @@ ACTIONS = [
 def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(to, moved, action):
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action
-    if action == "transfer":
-        claimed = {**trade(1, 1), "backedByTransfers": False}
-        assert sentence(parties, to=to, transfers=moved, trades=[claimed]).action == "call"
+
+
+def test_a_transfer_beside_a_trade_that_none_backs_is_a_call():
+    parties = {TOKEN: token(), BOB: {"isContract": True}}
+    moved, claimed = [transfer(ALICE, BOB, 1)], {**trade(1, 1), "backedByTransfers": False}
+    assert sentence(parties, to=TOKEN, transfers=moved, trades=[claimed]).action == "call"
+    assert sentence(parties, to=TOKEN, transfers=moved).action == "transfer"
 
 
 def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left():

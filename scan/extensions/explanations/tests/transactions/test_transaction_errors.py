@@ -88,13 +88,19 @@ def test_the_reason_and_the_call_that_failed(played, name):
     reverting = error["reverting"]
     assert (reverting["traceAddress"], reverting["function"]) == (trace_address, function)
     assert reverting["depth"] == len(trace_address)
-    is_guard = trace_address and name in ("callee's error", "caught, then the next", "overspend")
-    if "creation" in name:
-        assert reverting["address"] is None and reverting["type"] == "CREATE"
-    elif is_guard:
-        assert reverting["address"] == played.guard
-    elif not trace_address:
-        assert reverting["address"] == played.reasons.address
+
+
+CREATIONS = {"creation", "creation of nothing valid"}
+BY_GUARD = {"callee's error", "caught, then the next", "overspend"}
+
+
+def test_the_contract_that_failed(played):
+    reverting = {name: error_of(played, name)["reverting"] for name in WHY}
+    for name in CREATIONS:
+        assert (reverting[name]["address"], reverting[name]["type"]) == (None, "CREATE")
+    assert {reverting[name]["address"] for name in BY_GUARD} == {played.guard}
+    own = {name for name, (*_, trace_address, _) in WHY.items() if not trace_address} - CREATIONS
+    assert {reverting[name]["address"] for name in own} == {played.reasons.address}
 
 
 def test_sentences_say_what_a_person_can_understand(played):

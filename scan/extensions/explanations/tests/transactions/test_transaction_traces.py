@@ -97,15 +97,17 @@ def test_flat_traces_give_the_same_tree(played):
         "money",
         "speaking",
     )
+    logs = {}
     with conftest.behind(played, conftest.NO_TRACERS) as (client, _):
         for name in names:
-            nested, flat = answer_of(played, name), answer_of(played, name, client=client)
-            for one, other in zip(nested["frames"], flat["frames"], strict=True):
-                assert other.pop("logs") is None
-                assert one.pop("logs") is None or name == "speaking"
-                for frame in (one, other):  # anvil counts differently in each
-                    del frame["gas"], frame["gasUsed"]
-                assert one == other, name
+            nested = answer_of(played, name)["frames"]
+            flat = answer_of(played, name, client=client)["frames"]
+            assert {frame.pop("logs") for frame in flat} == {None}
+            logs[name] = [frame.pop("logs") for frame in nested]
+            for frame in (*nested, *flat):  # anvil counts differently in each
+                del frame["gas"], frame["gasUsed"]
+            assert nested == flat, name
+    assert [name for name, of_frames in logs.items() if any(of_frames)] == ["speaking"]
 
 
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
@@ -212,8 +214,8 @@ def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
             answer = client.get(f"{fine}/{what}")
             assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
             error = client.get(failed).json["error"]
-            assert error["kind"] in ("unknown", "error"), lie
-            assert error["approximate"] or error["kind"] == "unknown", lie
+            reason = error["kind"], error["approximate"]
+            assert reason in (("unknown", False), ("unknown", True), ("error", True)), lie
             assert client.get(fine).json["error"] is None, lie
         node.fault = None
         assert client.get(f"{fine}/{what}").status_code == 200
@@ -279,15 +281,18 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, nam
     """One value of each of its answers is another."""
     lies = lying_node.LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
     with conftest.behind(played, lies) as (client, _):
-        for what in ("", "/trace", "/state-changes", "/gas", "/gas/lines"):
-            path = f"/api/v1/transactions/{played.sent[name]}{what}"
-            true, told = played.client.get(path).json, client.get(path)
-            if told.status_code == 200:
-                shown = told.json
-                differing = {key for key in true if shown[key] != true[key]}
-                assert differing - {"confirmations"} <= {*shown["unproven"]}, (what, lies.told)
-            else:
-                assert told.status_code in (422, 502), (what, lies.told)
+        paths = [
+            f"/api/v1/transactions/{played.sent[name]}{part}"
+            for part in ("", "/trace", "/state-changes", "/gas", "/gas/lines")
+        ]
+        told = {path: client.get(path) for path in paths}
+        assert {response.status_code for response in told.values()} <= {200, 422, 502}, lies.told
+        shown = {path: r.json for path, r in told.items() if r.status_code == 200}
+        assert paths[0] in shown, lies.told
+        for path, body in shown.items():
+            true = played.client.get(path).json
+            differing = {key for key in true if body[key] != true[key]}
+            assert differing - {"confirmations"} <= {*body["unproven"]}, (path, lies.told)
 
 
 def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
