@@ -253,22 +253,27 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, ho
     faults, aligned = [], 0
     for site in sites if is_whole else one_of_each_kind(sites, hostile):
         for path in site.paths:
-            for width in (360, 1280) if is_whole else (360,):
-                page_checks.show_at(page, width)
-                page_checks.show_theme(page, "light")
-                page.open(site.url + path)
-                if page_checks.least_shift(page, site.url + path):
-                    faults.append((path, width, "jumps"))
-            for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
-                page_checks.show_at(page, width)
-                faults += [(path, width, fault) for fault in misplaced(page, width)]
+            faults += [(path, *fault) for fault in faults_of(page, site, path, is_whole)]
             aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
-            if is_whole or path in site.daily:
-                faults += [(path, *fault) for fault in barriers(page, is_whole)]
-            if is_whole and not fits_on_paper(page):
-                faults.append((path, PAPER_WIDTH, "wider than the paper"))
     assert faults == []
     assert aligned > 200
+
+
+def faults_of(page, site, path, is_whole):
+    """Widths of the screen or the paper, and what is wrong there with a page, which stays open."""
+    for width in (360, 1280) if is_whole else (360,):
+        page_checks.show_at(page, width)
+        page_checks.show_theme(page, "light")
+        page.open(site.url + path)
+        if page_checks.least_shift(page, site.url + path):
+            yield width, "jumps"
+    for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
+        page_checks.show_at(page, width)
+        yield from ((width, fault) for fault in misplaced(page, width))
+    if is_whole or path in site.daily:
+        yield from barriers(page, is_whole)
+    if is_whole and not fits_on_paper(page):
+        yield PAPER_WIDTH, "wider than the paper"
 
 
 def misplaced(page, width):

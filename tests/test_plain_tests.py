@@ -1,0 +1,72 @@
+"""A test says what it checks: it decides nothing, and reaches for nothing that the code keeps to
+itself. Expected values are data, cases parameters, and rows are chosen before they are compared.
+"""
+
+import ast
+from collections import Counter
+
+import pytest
+
+from tests.support import tiers
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
+
+# Of all tests. These figures go only downwards.
+AT_MOST = {"conditions": 0, "private names": 19, "replaced names": 146}
+OF_NAMEDTUPLES = {"_asdict", "_fields", "_make", "_replace"}
+
+
+def test_tests_are_plain():
+    faults = {kind: [] for kind in AT_MOST}
+    for file in tiers.test_files():
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        for kind, node in faults_of(tree):
+            faults[kind].append(f"{file}:{node.lineno}")
+    more = {kind: places for kind, places in faults.items() if len(places) > AT_MOST[kind]}
+    assert not more, more
+
+
+def faults_of(tree):
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) if name.startswith("test_"):
+                yield from ((kind, inner) for inner in of_body(node) for kind in kinds_of(inner))
+            case ast.Attribute(ast.Name("monkeypatch"), "setattr"):
+                yield "replaced names", node
+
+
+def of_body(function):
+    """The nodes of a test without those of functions in it, which are fakes and callbacks."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+            yield from of_body(node)
+
+
+def kinds_of(node):
+    match node:
+        case ast.If() | ast.Try(handlers=[_, *_]):
+            yield "conditions"
+        case ast.Attribute(attr=name) if name.startswith("_") and not name.startswith("__"):
+            if name not in OF_NAMEDTUPLES:
+                yield "private names"
+
+
+DECIDING = """
+def test_one(monkeypatch):
+    if rows:
+        assert rows[0]._private
+    try:
+        rows._replace(a=1).__dict__
+    except ValueError:
+        pass
+    def fake():
+        if called: return other._kept
+    monkeypatch.setattr(module, "NAME", 1)
+"""
+
+
+def test_what_is_not_plain_is_told():
+    kinds = Counter(kind for kind, _ in faults_of(ast.parse(DECIDING)))
+    assert kinds == {"conditions": 2, "private names": 1, "replaced names": 1}
