@@ -60,13 +60,13 @@ TUNING = re.compile(
 )
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 MODULES = "tests/support/node/node_modules"
-PYTEST = "pytest -p no:cacheprovider".split()
 WORKERS = "--dist each --max-worker-restart 0 --numprocesses".split()
 NEAREST = 6  # files of tests that a mutant is tried on alone
 # Of a reason: a busy machine may be one.
 BY_TIME = re.compile(r"Timeout|\btimed out\b|\bin time\b|waited in vain")
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 END_S = 60.0  # for fixtures to end their servers
+MOST_FAILURES = 40  # before that of which most fail is looked up
 LIVES = "lives"  # its nearest tests
 interrupted = threading.Event()
 
@@ -185,14 +185,20 @@ def _layers(place):
     return tuple(found) or ("tests/api/", "tests/commands/")
 
 
-def failures(folder, arguments, bound_s, hangs_s):
-    """Run tests. Return the names of those that fail, None if no test can run at all; what pytest
-    says of the last one; and whether all have run."""
+def failures(folder, options, tests, bound_s, hangs_s):
+    """Run tests, given as files and folders, or those that `failures` named. Return the names of
+    those that fail, None if no test can run at all; what pytest says of the last one; and whether
+    all have run."""
+    output, last_failed = folder / "output", folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    if any("::" in test for test in tests):  # names may be none that a command line can have
+        last_failed.write_text(json.dumps(dict.fromkeys(tests, True)))
+        tests = ["--last-failed", "--last-failed-no-failures", "none"]
+    elif last_failed.exists():
+        last_failed.unlink()
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    output = folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", *PYTEST, f"--timeout={hangs_s}", *arguments],
+            [sys.executable, "-m", "pytest", f"--timeout={hangs_s}", *options, *tests],
             cwd=folder,
             env=environment | {"PYTHONPATH": str(folder)},
             stdin=subprocess.DEVNULL,
@@ -212,11 +218,12 @@ def failures(folder, arguments, bound_s, hangs_s):
         return [], "all tests pass", True
     text = output.read_text(errors="replace")
     said = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    names = [line.partition(" ")[2].partition(" - ")[0] for line in said]
+    names = [*json.loads(last_failed.read_text())] if said and last_failed.exists() else []
     if status is None and not names:
         return [], "not all tests have run", False
     why = (said or text.splitlines() or ["pytest ended"])[-1][:200]
-    return names or None, why, not (status is None or "crashed" in text)
+    is_cut_off = "crashed" in text or "stopping after" in text
+    return names or None, why, status is not None and not is_cut_off
 
 
 def _end(pid):
@@ -258,13 +265,13 @@ def tried_alone(mutant, folder, tests, run):
     files = [f for f in tests if not f.endswith(".py") or tiers.tiers_of_file(ROOT / f) & chosen]
     if not files:
         return LIVES, "no tests"
-    arguments = ["-x", "-p", "no:xdist", "-m", TIERS["test"]]
+    options = ["-x", "-p", "no:xdist", "-m", TIERS["test"]]
     with applied([mutant], folder):
-        names, why, _ = failures(folder, arguments + files[:NEAREST], run.alone_s, run.hangs_s)
+        names, why, _ = failures(folder, options, files[:NEAREST], run.alone_s, run.hangs_s)
     if names == []:
         return LIVES, why
     if names and BY_TIME.search(why):
-        if failures(folder, arguments + names, run.alone_s, run.hangs_s)[0]:
+        if failures(folder, options, names, run.alone_s, run.hangs_s)[0]:
             return LIVES, f"{names[0]} fails without it"
         why = f"by time: {why}"
     return "killed by make test", why
@@ -276,8 +283,9 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
 
     def failing(of_mutants, names):
         workers = ["-p", "no:xdist"] if len(names) == 1 else [*WORKERS, str(run.workers)]
+        options = ["-m", markexpr, *workers, f"--maxfail={MOST_FAILURES}"]
         with applied(of_mutants, folder):
-            return failures(folder, ["-m", markexpr, *workers, *names], run.tier_s, run.hangs_s)
+            return failures(folder, options, names, run.tier_s, run.hangs_s)
 
     left, why, is_whole = mutants, "no tests", False
     while left and not is_whole:
@@ -288,20 +296,24 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
                 print(f"{name} fails without them", flush=True)
             names = [name for name in names if name not in without]
             why = "all tests pass" if is_whole else why
+        if names is None:
+            raise SystemExit(f"no test can run with all of these mutants: {why}")
         if not names:
             break
         while names and left:
-            suspects = left
+            # Of the many tests that fail of one mutant the middle one is the likeliest.
+            suspects, name = left, names[len(names) // 2]
             while len(suspects) > 1:
                 half = suspects[: len(suspects) // 2]
-                suspects = half if failing(half, names[:1])[0] else suspects[len(half) :]
-            fails, reason, _ = failing(suspects, names[:1])
+                suspects = suspects[len(half) :] if failing(half, [name])[0] == [] else half
+            fails, reason, _ = failing(suspects, [name])
             if fails == []:
-                print(f"{names.pop(0)} fails of several mutants at once", flush=True)
+                print(f"{name} fails of several mutants at once", flush=True)
+                names.remove(name)
                 continue
             report(suspects[0], reason)
             left = [mutant for mutant in left if mutant is not suspects[0]]
-            names = left and failing(left, names)[0]
+            names = failing(left, names)[0] if left else []
     return left, why
 
 
