@@ -2,10 +2,10 @@
 
     make mutants ARGS='--count 300 --seed 7 --results mutants.jsonl'
 
-Of each mutant those of its tests run that `make test` has, and if they pass, those that `make
-test-all` has beside them. Its tests are those of its layer or extension, and whatever names it; the
-nearest ones run first. One that fails by time is tried without the mutant as well: the machine may
-be busy.
+Each mutant is tried alone on the nearest of its tests that `make test` has: files that name its
+own, or are of its extension or layer. All that live are tried together on the whole of `make test`,
+and then on what `make test-all` has beside it. By halves it is looked up of which mutant a test
+fails there; it must pass without any, as the machine may be busy.
 What survives is printed, and the exit status is 1 where there is any: a test is missing, or the
 change has no effect. With --results a run that was interrupted continues where it was.
 """
@@ -22,11 +22,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import tokenize
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import cache_from_source
 from itertools import islice
 from pathlib import Path
@@ -60,20 +60,23 @@ TUNING = re.compile(
 )
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 MODULES = "tests/support/node/node_modules"
-PYTEST = "pytest -x -p no:cacheprovider -p no:xdist".split()
-NEAREST = 6  # files of tests whose run is worth a start of pytest before that of the others
+WORKERS = "--dist each --max-worker-restart 0 --numprocesses".split()
+NEAREST = 6  # files of tests that a mutant is tried on alone
 # Of a reason: a busy machine may be one.
 BY_TIME = re.compile(r"Timeout|\btimed out\b|\bin time\b|waited in vain")
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
-END_S = 20.0  # for fixtures to end their servers
+END_S = 60.0  # for fixtures to end their servers
+MOST_FAILURES = 40  # before that of which most fail is looked up
+LIVES = "lives"  # its nearest tests
 interrupted = threading.Event()
 
 
-Times = namedtuple("Times", "bound_s hangs_s")  # of the tests of a tier, and of one test
+# Seconds of the nearest tests, of a tier, and of one test; and how many workers a tier has.
+Run = namedtuple("Run", "alone_s tier_s hangs_s workers")
 
 
-class Mutant(namedtuple("Mutant", "place line change text")):
-    """The text of one file, named by its path below the root, in which one token is replaced."""
+class Mutant(namedtuple("Mutant", "place line change start token replacement")):
+    """One token of a file that is replaced, the file named by its path below the root."""
 
     @property
     def is_tuning(self):
@@ -97,15 +100,22 @@ def changes(place, text):
 
 def mutated(place, text, start, token, replacement):
     """The mutant of a change; None for Python that does not compile."""
-    changed = text[:start] + replacement + text[start + len(token) :]
-    if place.endswith(".py"):
-        try:
-            compile(changed, "mutant", "exec")
-        except SyntaxError:
-            return None
     line = text.count("\n", 0, start)
     change = f"{token} -> {replacement or '(nothing)'}   in: {text.splitlines()[line].strip()}"
-    return Mutant(place, line + 1, change, changed)
+    mutant = Mutant(place, line + 1, change, start, token, replacement)
+    if place.endswith(".py"):
+        try:
+            compile(with_all(text, [mutant]), "mutant", "exec")
+        except SyntaxError:
+            return None
+    return mutant
+
+
+def with_all(text, mutants):
+    """The text of a file with its mutants."""
+    for _, _, _, start, token, replacement in sorted(mutants, key=lambda m: -m.start):
+        text = text[:start] + replacement + text[start + len(token) :]
+    return text
 
 
 def _python_tokens(text):
@@ -175,14 +185,20 @@ def _layers(place):
     return tuple(found) or ("tests/api/", "tests/commands/")
 
 
-def failure(folder, tests, markexpr, times):
-    """Run tests until one fails. Return the names of those that do, None if no test can run at
-    all, and what pytest says."""
+def failures(folder, options, tests, bound_s, hangs_s):
+    """Run tests, given as files and folders, or those that `failures` named. Return the names of
+    those that fail, None if no test can run at all; what pytest says of the last one; and whether
+    all have run."""
+    output, last_failed = folder / "output", folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    if any("::" in test for test in tests):  # names may be none that a command line can have
+        last_failed.write_text(json.dumps(dict.fromkeys(tests, True)))
+        tests = ["--last-failed", "--last-failed-no-failures", "none"]
+    elif last_failed.exists():
+        last_failed.unlink()
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    output = folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", *PYTEST, f"--timeout={times.hangs_s}", "-m", markexpr, *tests],
+            [sys.executable, "-m", "pytest", f"--timeout={hangs_s}", *options, *tests],
             cwd=folder,
             env=environment | {"PYTHONPATH": str(folder)},
             stdin=subprocess.DEVNULL,
@@ -191,18 +207,23 @@ def failure(folder, tests, markexpr, times):
             start_new_session=True,  # so that Ctrl-C comes here alone
         )
     try:
-        if process.wait(times.bound_s) in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
-            return [], "all tests pass"
+        status = process.wait(bound_s)
     except subprocess.TimeoutExpired:
+        status = None
         _end(process.pid)
-        return [], "not all tests have run"
     finally:
         if interrupted.is_set():
             raise KeyboardInterrupt
-    lines = output.read_text(errors="replace").splitlines()
-    said = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    names = [line.partition(" ")[2].partition(" - ")[0] for line in said]
-    return names or None, (said or lines or ["pytest ended"])[-1][:200]
+    if status in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return [], "all tests pass", True
+    text = output.read_text(errors="replace")
+    said = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    names = [*json.loads(last_failed.read_text())] if said and last_failed.exists() else []
+    if status is None and not names:
+        return [], "not all tests have run", False
+    why = (said or text.splitlines() or ["pytest ended"])[-1][:200]
+    is_cut_off = "crashed" in text or "stopping after" in text
+    return names or None, why, status is not None and not is_cut_off
 
 
 def _end(pid):
@@ -222,52 +243,78 @@ def _write(path, text):
     Path(cache_from_source(path)).unlink(missing_ok=True)
 
 
-def tried(mutant, folder, tests, times):
-    """Return which tier of tests fails of a mutant in a copy of the tree, and why."""
-    reasons = []
-    for tier, markexpr in TIERS.items():
-        for files in parts(tests or tests_of(mutant.place), markexpr):
-            killed, why = _killed(mutant, folder, files, markexpr, times)
-            if killed:
-                return f"killed by make {tier}", ("by time: " if BY_TIME.search(why) else "") + why
-            reasons.append(why)
-    outcome = "tuning" if mutant.is_tuning else "survived"
-    return outcome, ", then ".join(dict.fromkeys(reasons)) or "no tests"
+@contextmanager
+def applied(mutants, folder):
+    """Mutants in a copy of the tree."""
+    by_place = defaultdict(list)
+    for mutant in mutants:
+        by_place[mutant.place].append(mutant)
+    originals = {place: (folder / place).read_text(encoding="utf-8") for place in by_place}
+    for place, of_place in by_place.items():
+        _write(folder / place, with_all(originals[place], of_place))
+    try:
+        yield
+    finally:
+        for place, original in originals.items():
+            _write(folder / place, original)
 
 
-def parts(tests, markexpr):
-    """The tests of a tier, the nearest ones first, each part for one start of pytest."""
-    chosen = tiers.tiers_of_run(markexpr)
+def tried_alone(mutant, folder, tests, run):
+    """Return whether the nearest tests of `make test` fail of a mutant, and why."""
+    chosen = tiers.tiers_of_run(TIERS["test"])
     files = [f for f in tests if not f.endswith(".py") or tiers.tiers_of_file(ROOT / f) & chosen]
-    return [part for part in (files[:NEAREST], files[NEAREST:]) if part]
+    if not files:
+        return LIVES, "no tests"
+    options = ["-x", "-p", "no:xdist", "-m", TIERS["test"]]
+    with applied([mutant], folder):
+        names, why, _ = failures(folder, options, files[:NEAREST], run.alone_s, run.hangs_s)
+    if names == []:
+        return LIVES, why
+    if names and BY_TIME.search(why):
+        if failures(folder, options, names, run.alone_s, run.hangs_s)[0]:
+            return LIVES, f"{names[0]} fails without it"
+        why = f"by time: {why}"
+    return "killed by make test", why
 
 
-def _killed(mutant, folder, files, markexpr, times):
-    """Whether a test fails with a mutant, and why. What is not done in time without it as well is
-    left out."""
-    path, end_s = folder / mutant.place, time.monotonic() + times.bound_s
-    original = path.read_text(encoding="utf-8")
-    left_out: list[str] = []
-    while True:
-        arguments = [*files, *(f"--deselect={name}" for name in left_out)]
-        _write(path, mutant.text)
-        left = times._replace(bound_s=max(1, end_s - time.monotonic()))
-        try:
-            names, why = failure(folder, arguments, markexpr, left)
-        finally:
-            _write(path, original)
-        if names == []:
-            return False, why + "".join(f", {name} fails without it" for name in left_out)
-        if not names or not BY_TIME.search(why) or not failure(folder, names, markexpr, times)[0]:
-            return True, why
-        left_out += names
-        files = _from(files, names[0])
+def tried_together(mutants, folder, tests, markexpr, run, report):
+    """Try mutants at once on all tests of a tier. Report each that a test fails of, and why; return
+    the others, and what was said of them last."""
 
+    def failing(of_mutants, names):
+        workers = ["-p", "no:xdist"] if len(names) == 1 else [*WORKERS, str(run.workers)]
+        options = ["-m", markexpr, *workers, f"--maxfail={MOST_FAILURES}"]
+        with applied(of_mutants, folder):
+            return failures(folder, options, names, run.tier_s, run.hangs_s)
 
-def _from(files, name):
-    """The files from that of a test on, which are still to be run."""
-    file = name.partition("::")[0]
-    return files[files.index(file) :] if file in files else files
+    left, why, is_whole = mutants, "no tests", False
+    while left and not is_whole:
+        names, why, is_whole = failing(left, tests)
+        if names:
+            without = failing([], names)[0] or []
+            for name in without:
+                print(f"{name} fails without them", flush=True)
+            names = [name for name in names if name not in without]
+            why = "all tests pass" if is_whole else why
+        if names is None:
+            raise SystemExit(f"no test can run with all of these mutants: {why}")
+        if not names:
+            break
+        while names and left:
+            # Of the many tests that fail of one mutant the middle one is the likeliest.
+            suspects, name = left, names[len(names) // 2]
+            while len(suspects) > 1:
+                half = suspects[: len(suspects) // 2]
+                suspects = suspects[len(half) :] if failing(half, [name])[0] == [] else half
+            fails, reason, _ = failing(suspects, [name])
+            if fails == []:
+                print(f"{name} fails of several mutants at once", flush=True)
+                names.remove(name)
+                continue
+            report(suspects[0], reason)
+            left = [mutant for mutant in left if mutant is not suspects[0]]
+            names = failing(left, names)[0] if left else []
+    return left, why
 
 
 def main(arguments=None):
@@ -278,30 +325,32 @@ def main(arguments=None):
     parser.add_argument("--skip", type=int, default=0, help="how many of them were tried before")
     parser.add_argument("--seed", type=int, default=60, help="chooses them")
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
-    parser.add_argument("--bound", type=float, default=300, help="seconds for the tests of a tier")
+    parser.add_argument("--workers", type=int, default=4, help="how many run a tier's tests")
+    parser.add_argument("--alone", type=float, default=120, help="seconds for the nearest tests")
+    parser.add_argument("--bound", type=float, default=3600, help="seconds for the tests of a tier")
     parser.add_argument("--hangs", type=float, default=120, help="seconds after which a test fails")
     parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
     given = parser.parse_args(arguments)
     chosen = sample(given.only, given.count, given.seed)[given.skip :]
     print(f"seed {given.seed}, {len(chosen)} mutants", flush=True)
-    known = _read(given.results)
+    outcomes = _read(given.results)
+    run, tests = Run(given.alone, given.bound, given.hangs, given.workers), given.tests.split()
     free = SimpleQueue[Path]()
 
-    def outcome(mutant):
-        if str(mutant) in known:
-            return known[str(mutant)]
-        folder = free.get()
-        try:
-            outcome, why = tried(
-                mutant, folder, given.tests.split(), Times(given.bound, given.hangs)
-            )
-        finally:
-            free.put(folder)
+    def report(outcome, mutant, why):
+        outcomes[str(mutant)] = outcome
         print(f"{outcome}: {mutant}\n    {why}", flush=True)
         if given.results:
             with given.results.open("a") as file:
                 file.write(json.dumps([str(mutant), outcome, why]) + "\n")
-        return outcome
+
+    def try_alone(mutant):
+        folder = free.get()
+        try:
+            outcome, why = tried_alone(mutant, folder, tests or tests_of(mutant.place), run)
+        finally:
+            free.put(folder)
+        report(outcome, mutant, why)
 
     with (
         tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary,
@@ -313,14 +362,20 @@ def main(arguments=None):
             (folder / MODULES).symlink_to(ROOT / MODULES)
             free.put(folder)
         try:
-            outcomes = [*pool.map(outcome, chosen)]
+            [*pool.map(try_alone, (m for m in chosen if str(m) not in outcomes))]
+            left, why = [m for m in chosen if outcomes[str(m)] == LIVES], "no tests"
+            for tier, markexpr in TIERS.items():
+                killed = partial(report, f"killed by make {tier}")
+                left, why = tried_together(left, folder, tests, markexpr, run, killed)
+            for mutant in left:
+                report("tuning" if mutant.is_tuning else "survived", mutant, why)
         except KeyboardInterrupt:
             interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in psutil.Process().children():
                 _end(process.pid)
             raise
-    return _tally(chosen, outcomes)
+    return _tally(chosen, [outcomes[str(mutant)] for mutant in chosen])
 
 
 def _read(results):

@@ -27,8 +27,9 @@ def mutants_of(place, text):
 
 @pytest.mark.parametrize(("place", "text", "changed"), MUTANTS)
 def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
-    found = mutants_of(place, text)
-    assert all(part in mutant.text for part, mutant in zip(changed, found, strict=True))
+    made = mutants_of(place, text)
+    texts = [mutants.with_all(text, [mutant]) for mutant in made]
+    assert all(part in other for part, other in zip(changed, texts, strict=True))
 
 
 TUNING = [
@@ -83,25 +84,50 @@ def test_mutants_are_killed_by_the_tests_of_their_layer(tree, capsys):
     status = mutants.main(arguments)
     first, *lines = capsys.readouterr().out.splitlines()
     assert (status, first) == (1, "seed 606, 5 mutants")
-    outcomes = {
-        line.partition("   in")[0]: why.strip()
-        for line, why in zip(lines[:10:2], lines[1:10:2], strict=True)
-    }
+    said = zip(lines[:14:2], lines[1:14:2], strict=True)
+    outcomes = [(line.partition("   in")[0], why.strip().partition(" - ")[0]) for line, why in said]
     failed = "FAILED tests/api/test_a.py::test_"
-    assert {line: why.partition(" - ")[0] for line, why in outcomes.items()} == {
-        "killed by make test: scan/api/a.py:2: 5 -> 6": f"{failed}limit",
-        "killed by make test-all: scan/api/a.py:3: 1 -> 2": f"{failed}entered",
-        "survived: scan/api/a.py:4: 3 -> 4": "all tests pass",
-        "killed by make test: sql/api/rows_list.sql:1: min -> max": f"{failed}of_a_statement",
-        "killed by make test: sql/api/rows_list.sql:1: 1 -> 2": f"{failed}of_a_statement",
-    }
-    tally, share, let_live = lines[10:]
+    assert sorted(outcomes[:5]) == [
+        ("killed by make test: scan/api/a.py:2: 5 -> 6", f"{failed}limit"),
+        ("killed by make test: sql/api/rows_list.sql:1: 1 -> 2", f"{failed}of_a_statement"),
+        ("killed by make test: sql/api/rows_list.sql:1: min -> max", f"{failed}of_a_statement"),
+        ("lives: scan/api/a.py:3: 1 -> 2", "all tests pass"),
+        ("lives: scan/api/a.py:4: 3 -> 4", "all tests pass"),
+    ]
+    assert outcomes[5:] == [
+        ("killed by make test-all: scan/api/a.py:3: 1 -> 2", f"{failed}entered"),
+        ("survived: scan/api/a.py:4: 3 -> 4", "all tests pass"),
+    ]
+    tally, share, let_live = lines[14:]
     assert tally == "3 killed by make test, 1 killed by make test-all, 1 survived"
     assert share == "make test kills 75% of what make test-all kills; it lets live"
     assert let_live == "    scan/api/a.py:3: 1 -> 2   in: def entered(): return 1"
     # A second run tries none of these again.
     mutants.main(arguments)
     assert capsys.readouterr().out.splitlines() == [first, tally, share, let_live]
+
+
+@pytest.mark.long
+def test_far_tests_kill_each_of_several_mutants(tree, capsys):
+    """Tests that are not among the nearest ones, which fail of one mutant each, or without any."""
+    (tree / "tests" / "api" / "test_a.py").write_text("def test_nothing(): pass\n")
+    (tree / "tests" / "test_far.py").write_text(
+        "from importlib import import_module\n"
+        "a = import_module('scan.api' + '.a')\n"
+        "def test_limit(): assert a.LIMIT == 5\n"
+        "def test_limit_again(): assert a.LIMIT < 6\n"
+        "def test_unread(): assert a.unread() == 3\n"
+        "def test_always(): assert not a.entered()\n"
+    )
+    assert mutants.main(["--only", "py$", "--processes", "1"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    outcomes = {line.partition("   in")[0] for line in lines if not line.startswith(" ")}
+    assert outcomes >= {
+        "killed by make test: scan/api/a.py:2: 5 -> 6",
+        "survived: scan/api/a.py:3: 1 -> 2",
+        "killed by make test: scan/api/a.py:4: 3 -> 4",
+        "2 killed by make test, 1 survived",
+    }
 
 
 @pytest.mark.long
@@ -122,9 +148,10 @@ def test_a_test_that_hangs_without_a_mutant_kills_none(tree, capsys):
         "import time\ndef test_slow(): time.sleep(600)\ndef test_quick(): pass\n"
     )
     assert mutants.main(["--only", "sql$", "--count", "1", "--hangs", "5"]) == 1
-    assert "all tests pass, tests/api/test_a.py::test_slow fails without it" in (
-        capsys.readouterr().out
-    )
+    printed = capsys.readouterr().out
+    assert "\n    tests/api/test_a.py::test_slow fails without it\n" in printed
+    assert "\ntests/api/test_a.py::test_slow fails without them\n" in printed
+    assert "\n    all tests pass\n1 survived\n" in printed
 
 
 @pytest.mark.long
@@ -132,8 +159,9 @@ def test_tests_that_are_not_through_in_time_say_nothing_of_a_mutant(tree, capsys
     (tree / "tests" / "api" / "test_a.py").write_text(
         "import time\ndef test_slow(): time.sleep(600)\n"
     )
-    assert mutants.main(["--only", "sql$", "--count", "1", "--bound", "5"]) == 1
-    assert "\n    not all tests have run" in capsys.readouterr().out
+    arguments = ["--only", "sql$", "--count", "1", "--alone", "5", "--bound", "9"]
+    assert mutants.main(arguments) == 1
+    assert "\n    not all tests have run\n1 survived\n" in capsys.readouterr().out
 
 
 NAMED = [

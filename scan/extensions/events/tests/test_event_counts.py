@@ -20,15 +20,33 @@ ROWS = (
 )
 
 
-def add_rows(url, emitter, blocks):
+def add_rows(url, emitter, blocks, topic0=None, log_index=0):
+    """A log of each block, of an address and with a first topic that repeat a byte."""
     execute(
         url,
-        "INSERT INTO contract_events SELECT n << 20, n, 0, 0, decode(%s, 'hex'), NULL, NULL, NULL,"
-        " NULL, '' FROM generate_series(%s, %s) AS n",
-        emitter.hex() * 20,
+        "INSERT INTO contract_events SELECT (n << 20) + %s, n, 0, %s, %s, %s, NULL, NULL, NULL, ''"
+        " FROM generate_series(%s, %s) AS n",
+        log_index,
+        log_index,
+        emitter * 20,
+        topic0 and topic0 * 32,
         blocks[0],
         blocks[-1],
     )
+
+
+def test_counts_are_exact_when_newest_blocks_are_removed(database_url):
+    """Of an event all its logs are removed, of others of the contract some or none; a third one has
+    as many logs as are removed of another contract's."""
+    add_rows(database_url, b"a", range(1, 8), b"1")
+    add_rows(database_url, b"a", range(1, 4), b"2", log_index=1)
+    add_rows(database_url, b"a", range(6, 8), b"3", log_index=2)
+    add_rows(database_url, b"b", range(2, 4), b"1", log_index=3)
+    add_rows(database_url, b"b", range(5, 8), log_index=4)
+    assert len(execute(database_url, COUNTED)) == 5
+    for newest in (6, 4, 3):
+        execute(database_url, "DELETE FROM contract_events WHERE block_number > %s", newest)
+        assert execute(database_url, COUNTED) == execute(database_url, ROWS) != []
 
 
 def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
