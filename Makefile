@@ -43,7 +43,7 @@ test-long: install servers $(VENV)/.spark $(VENV)/.release tests/support/node/no
 	@exec $(BIN)/pytest $(PARALLEL) -m long $(ARGS)
 
 check: install ## quick tests, in under a minute
-	@exec $(BIN)/pytest $(PARALLEL) -m check $(ARGS)
+	@exec $(BIN)/pytest $(PARALLEL) -m 'check and not long' $(ARGS)
 
 lint: $(VENV)/.dev ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

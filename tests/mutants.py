@@ -363,11 +363,13 @@ def main(arguments=None):
             free.put(folder)
         try:
             [*pool.map(try_alone, (m for m in chosen if str(m) not in outcomes))]
-            left, why = [m for m in chosen if outcomes[str(m)] == LIVES], "no tests"
+            left, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
             for tier, markexpr in TIERS.items():
                 killed = partial(report, f"killed by make {tier}")
                 left, why = tried_together(left, folder, tests, markexpr, run, killed)
+                reasons.append(why)
             for mutant in left:
+                why = ", then ".join(dict.fromkeys(reasons))
                 report("tuning" if mutant.is_tuning else "survived", mutant, why)
         except KeyboardInterrupt:
             interrupted.set()
