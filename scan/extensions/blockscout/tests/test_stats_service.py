@@ -1,5 +1,6 @@
 """Counters and lines of the service of statistics, beside the days of /api/v1."""
 
+from decimal import Decimal
 from itertools import accumulate
 
 import pytest
@@ -39,6 +40,27 @@ def test_lines_are_the_chains_days(client, days):
     last = days[-1]["date"]
     assert len(points(client, "newBlocks", **{"from": last, "to": last})) == 1
     assert points(client, "newBlocks", to="1900-01-01") == []
+
+
+def test_means_and_rates_are_those_of_a_day_s_sums(client, days):
+    assert sum(day["failedTransactions"] for day in days) > 0
+    expected = {
+        "txnsSuccessRate": [
+            round(1 - Decimal(day["failedTransactions"]) / max(day["transactions"], 1), 4)
+            for day in days
+        ],
+        "averageTxnFee": [
+            Decimal(int(day["fees"]) // max(day["transactions"], 1)).scaleb(-18) for day in days
+        ],
+        "averageGasPrice": [
+            Decimal(int(day["fees"]) // max(int(day["gasUsed"]), 1)).scaleb(-9) for day in days
+        ],
+        "gasUsedGrowth": [*accumulate(int(day["gasUsed"]) for day in days)],
+    }
+    charts = {name: points(client, name) for name in expected}
+    assert {
+        n: [Decimal(point["value"]) for point in chart] for n, chart in charts.items()
+    } == expected
 
 
 def test_spans_add_up_their_days(client, days):

@@ -95,6 +95,7 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
     for path, part in (
         (f"/address/{person}", person[:10]),
         (f"/address/{person}", f"0x{person[2:40].upper()}"),
+        (f"/address/{person}", f"{person[:22]}…{person[22:]}"),
         (own, hash_[:14]),
         (own, hash_[:65]),
         (own, f"{hash_[:8]}…{hash_[-4:]}"),

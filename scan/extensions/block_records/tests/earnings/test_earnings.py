@@ -76,7 +76,8 @@ def test_rewards_of_proof_of_work_are_in_what_a_miner_earned(mined):  # noqa: F8
         assert int(get(client, f"/blocks/{number}")["earned"]) == expected
         gained[miner] += expected
     gained |= {miner: chain.earned(miner, "latest") for miner in UNCLE_MINERS}
-    shown = Counter()
-    for row in rows_of(client, 2):
+    shown, rows = Counter(), rows_of(client, 2)
+    for row in rows:
         shown[row["miner"]] += int(row["earned"])
     assert {miner: shown[miner] for miner in gained} == gained
+    assert {(row["burntFees"], row["blobFees"]) for row in rows} == {("0", "0")}
