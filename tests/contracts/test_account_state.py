@@ -43,6 +43,24 @@ def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens():
     assert node.waited_s[2:] == [3.0]
 
 
+class Answering(Silent):
+    """Of an account whose bytes are a number: so much wei, and code where it is odd."""
+
+    def results(self, calls):
+        numbers = [int(call.params[0], 16) % 256 for call in calls]
+        answers = {"eth_getBalance": hex, "eth_getCode": lambda n: "0x6001" if n % 2 else "0x"}
+        return [answers[call.method](n) for call, n in zip(calls, numbers, strict=True)]
+
+
+@pytest.mark.check
+def test_several_accounts_are_read_at_once():
+    addresses, node = [bytes([n] * 20) for n in range(1, 6)], Answering()
+    states = account_state.AccountStates().all_at(node, addresses, BLOCK)
+    assert [states[a].balance for a in addresses] == [1, 2, 3, 4, 5]
+    assert [states[a].is_contract for a in addresses] == [True, False, True, False, True]
+    assert len(node.waited_s) == 1
+
+
 LATE_S = 0.3
 
 
