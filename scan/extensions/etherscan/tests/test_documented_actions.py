@@ -1,6 +1,7 @@
 """Etherscan's documented actions: all are answered, or say why not; those that few clients use."""
 
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -9,7 +10,9 @@ from itertools import pairwise
 import pytest
 
 from app import create_app
+from scan.database.connection import Database
 from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
@@ -164,6 +167,18 @@ def test_block_times_are_means_of_days(ask, client, etherscan_truth):
     }
     assert {row["unixTimeStamp"]: row["blockTime_sec"] for row in rows} == expected
     assert ask.result("stats", "dailyavgblocktime", **dates, sort="desc") == rows[::-1]
+
+
+def test_the_mean_of_a_day_begins_at_the_block_before_it(database_url):
+    """At its first block where that is the first with a parent whose time counts."""
+    midnight_s = 1_700_006_400
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+        chain = made_blocks.Chain(database)
+        for second in (0, 10, 40, 100, 86_405, 86_465):
+            chain.append(timestamp_s=midnight_s + second)
+    dates = {"startdate": "2023-11-15", "enddate": "2023-11-16"}
+    rows = Asking(indexing.client_over(database_url)).result("stats", "dailyavgblocktime", **dates)
+    assert [row["blockTime_sec"] for row in rows] == ["45.00", "43182.50"]
 
 
 def test_blocks_of_a_day_are_taken_together(ask, etherscan_truth, monkeypatch):
