@@ -163,6 +163,7 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
         replays(replica, pause=False)
         serving.wait_until(lambda: shown(second, 5) == (200, 5))
         assert shown(second) == (200, 5)
+        serving.wait_until(lambda: metric(second, "scan_replica_lag_blocks") == 0)
 
 
 def shown(server, block=None):

@@ -225,6 +225,8 @@ def check_fees(chain, client):
         assert int(record["fee"]) == fee, record
         parts = [int(part) for part in record["feeParts"].values() if part is not None]
         assert sum(parts) == fee, record
+        reported = {"l1", "operator"} & {n for n, part in record["feeParts"].items() if part}
+        assert ("feeParts" in record["unproven"]) is bool(reported), record
 
 
 def check_histories(chain, client):

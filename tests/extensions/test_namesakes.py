@@ -8,8 +8,6 @@ from tests.extensions.test_sums_of_events import Chain
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture
 def chain(anvil, database_url):
@@ -88,6 +86,7 @@ def test_phantom_transfers_make_no_original(tokens):
     assert namesake["firstSeen"] == chain.get(f"/api/v1/tokens/{real.address}")["firstSeen"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("is_to_all", "first"), [(True, 0), (False, 1)])
 def test_answers_that_agree_with_phantoms_make_no_original(tokens, is_to_all, first):
     """Who answers the same balance for everybody is found by an address that nobody names; a rule
@@ -113,6 +112,7 @@ def test_real_units_of_many_holders_make_no_original(tokens):
     assert (tokens.suspicion(real), tokens.found()[0]) == (None, real.address)
 
 
+@pytest.mark.thorough
 def test_an_older_contract_that_takes_the_name_later_is_no_original(tokens):
     chain = tokens.chain
     waiting, renamed = tokens.deploy("ACME", sender=4), tokens.deploy("OLD", sender=4)
@@ -133,6 +133,7 @@ def test_an_older_contract_that_takes_the_name_later_is_no_original(tokens):
     assert tokens.suspicion(real) is None
 
 
+@pytest.mark.thorough
 def test_who_waits_with_a_name_does_not_have_a_used_token_suspected(tokens):
     """A name may be taken in advance: the older one is the original then, but a token that is used
     far more than it is not suspected."""
