@@ -10,7 +10,7 @@ import pytest
 from tests.support import tiers
 from tests.support.serving import ROOT
 
-pytestmark = pytest.mark.check
+pytestmark = [pytest.mark.check, pytest.mark.thorough]
 
 # Of all tests. These figures go only downwards.
 AT_MOST = {"conditions": 0, "private names": 19, "replaced names": 146}
