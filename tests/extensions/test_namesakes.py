@@ -54,6 +54,7 @@ def tokens(chain):
     return Tokens(chain)
 
 
+@pytest.mark.thorough
 def test_phantom_transfers_make_no_original(tokens):
     chain = tokens.chain
     real, false = tokens.original(), tokens.deploy("ACME", sender=4)
@@ -102,6 +103,7 @@ def test_answers_that_agree_with_phantoms_make_no_original(tokens, is_to_all, fi
     assert tokens.order()[0] == (real, false)[first].address
 
 
+@pytest.mark.thorough
 def test_real_units_of_many_holders_make_no_original(tokens):
     chain = tokens.chain
     real, false = tokens.original(), tokens.deploy("ACME", sender=4)
