@@ -255,6 +255,18 @@ def test_a_page_decodes_without_a_script(client, work):
     assert page.status_code == 200 and "<script>\x1b" not in page.text
 
 
+def test_a_page_takes_four_topics_and_refuses_a_fifth(client):
+    topics = [f"0x{number:064x}" for number in range(5)]
+    taken, refused = (
+        client.post(
+            "/decode", data={"data": "0x", "topics": "\n".join(given)}, follow_redirects=True
+        )
+        for given in (topics[:4], topics)
+    )
+    assert all(topic in taken.text for topic in topics[:4]) and "at most 4" not in taken.text
+    assert "topics must be at most 4 topics." in refused.text
+
+
 def encoded(client, function, *arguments, **more):
     body = {"functionName": function, "args": list(arguments), **more}
     return client.post("/api/v1/encode", json=body)
