@@ -4,8 +4,7 @@ import pytest
 
 from scan import registry
 from scan.errors import SettingError
-from scan.settings import Settings
-from tests.test_settings import test_what_is_taken as takes
+from tests.test_settings_at_start import started
 from tests.test_settings_at_start import (
     test_a_malformed_setting_stops_every_command as stops_a_command,
 )
@@ -19,21 +18,12 @@ def test_a_name_that_is_nearly_an_extension_s_is_named_with_it():
             registry.chosen({registry.VARIABLE: f"{name}x"})
 
 
-KEPT = [("2", (None, 172_800)), ("5000 blocks", (5000, None))]
-REMOVES_ROWS = "retention" in registry.enabled()
-
-
-@pytest.mark.skipif(not REMOVES_ROWS, reason="retention is off")
-@pytest.mark.parametrize(("text", "value"), KEPT)
-def test_rows_are_kept_for_days_or_blocks(text, value):
-    takes("SCAN_KEEP_DAYS", text, "keep", value)
-
-
-@pytest.mark.skipif(REMOVES_ROWS, reason="retention is on")
-@pytest.mark.parametrize(("text", "_value"), KEPT)
-def test_where_no_extension_removes_rows_none_can_be_kept_for_a_time(text, _value):
-    with pytest.raises(SettingError, match="no extension that is on removes rows"):
-        Settings.from_environment({"SCAN_KEEP_DAYS": text})
+@pytest.mark.parametrize("text", ["2", "5000 blocks"])
+def test_where_no_extension_removes_rows_none_can_be_kept_for_a_time(text):
+    ended = started("scan", "run", environ={"SCAN_EXTENSIONS": "none", "SCAN_KEEP_DAYS": text})
+    assert ended.stderr.startswith(f"scan: SCAN_KEEP_DAYS={text!r}: must be 0 to keep all, ")
+    assert ended.stderr.endswith(": no extension that is on removes rows\n")
+    assert ended.returncode == 2
 
 
 def test_a_malformed_setting_stops_commands_of_extensions(tmp_path):

@@ -18,6 +18,7 @@ from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS, lists
 from tests.support import auditing, indexing, openapi_document, table_digest
 from tests.support.database import execute, insert, use_short_checkpoints
+from tests.test_settings import test_what_is_taken as takes
 
 PARTITION_ROWS = 40
 # What derives from all rows.
@@ -266,3 +267,8 @@ def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):
         older = kept.get(f"/api/v1/addresses/{person}/tokens?block={first - 2}")
         assert (older.status_code, older.json["code"]) == (422, "history_unavailable")
     assert held > 20
+
+
+@pytest.mark.parametrize(("text", "value"), [("2", (None, 172_800)), ("5000 blocks", (5000, None))])
+def test_rows_are_kept_for_days_or_blocks(text, value):
+    takes("SCAN_KEEP_DAYS", text, "keep", value)

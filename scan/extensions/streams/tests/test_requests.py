@@ -71,7 +71,7 @@ def test_what_is_no_position_is_refused(read_only, last_id):
     assert (response.status_code, response.json["code"]) == (400, "invalid_parameter")
 
 
-@pytest.mark.parametrize("last_id", filter(str.isascii, NO_POSITIONS))
+@pytest.mark.parametrize("last_id", [*filter(str.isascii, NO_POSITIONS)])
 def test_what_is_no_position_is_refused_in_the_header(read_only, last_id):
     response = opened(read_only, last_id.strip("\t"))
     assert (response.status_code, response.json["field"]) == (400, "Last-Event-ID")
