@@ -287,19 +287,16 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
         with applied(of_mutants, folder):
             return failures(folder, options, names, run.tier_s, run.hangs_s)
 
-    left, why, is_whole = mutants, "no tests", False
-    while left and not is_whole:
+    left, why, is_whole, is_reported = mutants, "no tests", False, True
+    while left and not is_whole and is_reported:
         names, why, is_whole = failing(left, tests)
-        if names:
-            without = failing([], names)[0] or []
-            for name in without:
-                print(f"{name} fails without them", flush=True)
-            names = [name for name in names if name not in without]
-            why = "all tests pass" if is_whole else why
         if names is None:
             raise SystemExit(f"no test can run with all of these mutants: {why}")
-        if not names:
-            break
+        without = (failing([], names)[0] or []) if names else []
+        for name in without:
+            print(f"{name} fails without them", flush=True)
+        names = [name for name in names if name not in without]
+        is_reported = False  # else the next run would end as this one did
         while names and left:
             # Of the many tests that fail of one mutant the middle one is the likeliest.
             suspects, name = left, names[len(names) // 2]
@@ -312,9 +309,11 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
                 names.remove(name)
                 continue
             report(suspects[0], reason)
+            is_reported = True
             left = [mutant for mutant in left if mutant is not suspects[0]]
-            names = failing(left, names)[0] if left else []
-    return left, why
+            still, _, _ = failing(left, names) if left else ([], "", True)
+            names = names if still is None else still  # none: no test can run with those left
+    return left, "all tests pass" if is_whole else why
 
 
 def main(arguments=None):

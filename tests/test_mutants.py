@@ -131,6 +131,17 @@ def test_far_tests_kill_each_of_several_mutants(tree, capsys):
 
 
 @pytest.mark.long
+def test_what_several_mutants_do_together_kills_none(tree, capsys):
+    (tree / "tests" / "api" / "test_a.py").write_text(
+        "from scan.api import a\ndef test_sum(): assert a.LIMIT + a.unread() < 10\n"
+    )
+    assert mutants.main(["--only", "py$", "--processes", "1"]) == 1
+    printed = capsys.readouterr().out
+    assert "tests/api/test_a.py::test_sum fails of several mutants at once\n" in printed
+    assert printed.endswith("\n3 survived\n")
+
+
+@pytest.mark.long
 def test_a_test_that_hangs_kills_a_mutant(tree, capsys):
     (tree / "scan" / "api" / "a.py").write_text("def slow(): return 2\n")
     (tree / "tests" / "api" / "test_a.py").write_text(
