@@ -179,13 +179,13 @@ def test_a_deposit_is_told_in_a_sentence(rollup):
     records = {
         hash_: rollup.client.get(f"/api/v1/transactions/{hash_}").json for hash_ in rollup.deposits
     }
-    told = {hash_ for hash_, r in records.items() if " from L1 to " in r["summary"]["text"]}
-    assert told == {
+    deposits = {hash_ for hash_, r in records.items() if " from L1 to " in r["summary"]["text"]}
+    assert deposits == {
         hash_
         for hash_, (_, mint) in rollup.deposits.items()
         if records[hash_]["status"] and mint and int(records[hash_]["value"]) == mint
     }
-    assert {records[hash_]["summary"]["action"] for hash_ in told} == {"deposit"}
+    assert {records[hash_]["summary"]["action"] for hash_ in deposits} == {"deposit"}
 
 
 def test_a_block_tells_its_origin_and_burns_nothing(rollup):

@@ -162,11 +162,11 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
          ({"to": token.address, "data": call, "from": person},)),
         ("eth_gasPrice", {}, ()),
     )  # fmt: skip
-    for action, asked, params in of_the_node:
+    for action, query, params in of_the_node:
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
-        assert ask("proxy", action, **asked) == expected
-    for action, asked, *_ in (*of_the_node, *made_here):
-        assert ask("Proxy", action.upper(), **asked) == ask("proxy", action, **asked)
+        assert ask("proxy", action, **query) == expected
+    for action, query, *_ in (*of_the_node, *made_here):
+        assert ask("Proxy", action.upper(), **query) == ask("proxy", action, **query)
 
 
 @pytest.mark.thorough
@@ -196,21 +196,21 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
     sent = alone("proxy", "eth_getTransactionByHash", txhash=transaction_hash)
     assert alone("proxy", by_place, **place) == sent
     of_hash = {"txhash": made["transactionHash"]}
-    for action, asked in ((by_place, place), ("eth_getTransactionReceipt", of_hash)):
-        assert of_node("proxy", action, **asked)["result"]["blockHash"] == made["blockHash"]
-    for asked in ({"tag": "latest", "index": "0x0"}, {"tag": "0xfffffff", "index": "0x0"}):
-        assert alone("proxy", by_place, **asked)["status"] == "0"
+    for action, query in ((by_place, place), ("eth_getTransactionReceipt", of_hash)):
+        assert of_node("proxy", action, **query)["result"]["blockHash"] == made["blockHash"]
+    for query in ({"tag": "latest", "index": "0x0"}, {"tag": "0xfffffff", "index": "0x0"}):
+        assert alone("proxy", by_place, **query)["status"] == "0"
 
 
 def test_what_the_node_says_of_transactions_that_are_not_indexed_is_not_cached(client):
-    for action, asked, is_stored in (
+    for action, query, is_stored in (
         ("eth_getBlockTransactionCountByNumber", {"tag": "0x9"}, True),
         ("eth_getBlockTransactionCountByNumber", {"tag": "0xffffff"}, False),
         ("eth_getTransactionByHash", {"txhash": "0x" + 64 * "7"}, False),
         ("eth_getTransactionReceipt", {"txhash": "0x" + 64 * "7"}, False),
         ("eth_getTransactionByBlockNumberAndIndex", {"tag": "0xffffff", "index": "0x0"}, False),
     ):
-        response = client.get("/api", query_string={"module": "proxy", "action": action, **asked})
+        response = client.get("/api", query_string={"module": "proxy", "action": action, **query})
         assert response.status_code == 200 and ("ETag" in response.headers) == is_stored, action
 
 
@@ -254,7 +254,7 @@ def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
 def test_without_the_node_nothing_is_made_up(indexed_without_bodies, scenario):
     ask = Asking(indexed_without_bodies.client(rpc_urls=(NOWHERE,)))
     person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
-    for module, action, asked in (
+    for module, action, query in (
         ("account", "txlist", {"address": person}),
         ("account", "tokenbalance", {"address": person, "contractaddress": token}),
         ("account", "balance", {"address": UNSEEN}),
@@ -262,7 +262,7 @@ def test_without_the_node_nothing_is_made_up(indexed_without_bodies, scenario):
         ("proxy", "eth_blockNumber", {}),
         ("contract", "getcontractcreation", {"contractaddresses": token}),
     ):
-        body = ask(module, action, **asked)
+        body = ask(module, action, **query)
         assert (body["status"], body["message"]) == ("0", "NOTOK"), body
     assert ask.result("account", "balance", address=person)  # stored, and of the newest block
     assert ask.rows("token", "tokenholderlist", contractaddress=token)
@@ -272,13 +272,13 @@ def test_a_node_of_another_chain_is_not_believed(indexed_without_bodies, scenari
     anvil.mine(scenario.anvil.head())
     ask = Asking(indexed_without_bodies.client(rpc_urls=(anvil.url,)))
     token = scenario.stage.contracts["harbor"].address
-    for module, action, asked in (
+    for module, action, query in (
         ("account", "txlist", {"address": scenario.stage.people[1]}),
         ("logs", "getLogs", {"address": token}),
         ("logs", "getLogs", {"topic0": "0x" + 64 * "0"}),
         ("contract", "getcontractcreation", {"contractaddresses": token}),
     ):
-        body = ask(module, action, **asked)
+        body = ask(module, action, **query)
         assert body["status"] == "0" and body["result"] != [], body
 
 

@@ -29,13 +29,13 @@ def window(draw, head):
     return {name: value for name, value in whole.items() if draw.random() < 0.85}
 
 
-def expected(rows, asked):
-    first, last = asked.get("startblock", 0), asked.get("endblock", 9999999999)
+def expected(rows, query):
+    first, last = query.get("startblock", 0), query.get("endblock", 9999999999)
     found = [row for row in rows if first <= int(row["blockNumber"]) <= last]
-    if asked.get("sort") == "desc":
+    if query.get("sort") == "desc":
         found.reverse()
-    size = asked.get("offset", 10_000)
-    start = (max(asked.get("page", 1), 1) - 1) * size
+    size = query.get("offset", 10_000)
+    start = (max(query.get("page", 1), 1) - 1) * size
     return found[start : start + size]
 
 
@@ -46,9 +46,9 @@ def test_txlist_is_the_nodes(ask, etherscan_truth, rounds):
     for address in draw.sample(sorted(people), min(rounds, len(people))):
         rows = etherscan_truth.transactions(address)
         for _ in range(3):
-            asked = window(draw, etherscan_truth.head)
-            found = ask.rows("account", "txlist", address=address, **asked)
-            assert found == expected(rows, asked), (address, asked)
+            query = window(draw, etherscan_truth.head)
+            found = ask.rows("account", "txlist", address=address, **query)
+            assert found == expected(rows, query), (address, query)
 
 
 @ROUNDS
@@ -60,13 +60,13 @@ def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
     assert len(rows) > 128
     draw = random.Random(16)
     for _ in range(rounds):
-        asked = window(draw, etherscan_truth.head)
-        assert ask.rows("account", "txlist", address=busiest, **asked) == expected(rows, asked)
+        query = window(draw, etherscan_truth.head)
+        assert ask.rows("account", "txlist", address=busiest, **query) == expected(rows, query)
     for sort in ("asc", "desc"):
         for page in range(1, len(rows) // 40 + 3):
-            asked = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
-            found = ask.rows("account", "txlist", address=busiest, **asked)
-            assert found == expected(rows, asked)
+            query = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
+            found = ask.rows("account", "txlist", address=busiest, **query)
+            assert found == expected(rows, query)
 
 
 def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
@@ -89,16 +89,16 @@ def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
     [(busiest, most)] = Counter(t["fromAddress"] for t in transfers).most_common(1)
     assert most > 128
     for _ in range(rounds):
-        chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
+        chosen, query = draw.choice(transfers), window(draw, etherscan_truth.head)
         for form in ({"address": busiest}, {"address": chosen["toAddress"]}, {}):
             rows = etherscan_truth.internal_transfers(**form)
-            shown = ask.rows("account", "txlistinternal", **form, **asked)
-            assert shown == expected(rows, asked), (form, asked)
+            shown = ask.rows("account", "txlistinternal", **form, **query)
+            assert shown == expected(rows, query), (form, query)
         sent = chosen["transactionHash"]  # which is in one block
         rows = etherscan_truth.internal_transfers(transaction=sent)
-        asked = {name: value for name, value in asked.items() if not name.endswith("block")}
-        shown = ask.rows("account", "txlistinternal", txhash=sent, **asked)
-        assert shown == expected(rows, asked), (sent, asked)
+        query = {name: value for name, value in query.items() if not name.endswith("block")}
+        shown = ask.rows("account", "txlistinternal", txhash=sent, **query)
+        assert shown == expected(rows, query), (sent, query)
 
 
 @pytest.mark.parametrize("action", TRANSFERS)
@@ -114,9 +114,9 @@ def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
             "contractaddress": chosen["tokenAddress"],
         }
         given = draw.choice([["address"], ["contractaddress"], ["address", "contractaddress"]])
-        asked = {**window(draw, etherscan_truth.head), **{name: parties[name] for name in given}}
-        rows = etherscan_truth.transfers(kind, asked.get("address"), asked.get("contractaddress"))
-        assert ask.rows("account", action, **asked) == expected(rows, asked), asked
+        query = {**window(draw, etherscan_truth.head), **{name: parties[name] for name in given}}
+        rows = etherscan_truth.transfers(kind, query.get("address"), query.get("contractaddress"))
+        assert ask.rows("account", action, **query) == expected(rows, query), query
 
 
 @ROUNDS
@@ -130,9 +130,9 @@ def test_logs_of_an_address_and_by_topics_are_the_nodes(ask, etherscan_truth, ro
             f"topic{n}": chosen["topics"][n]
             for n in draw.sample(range(count), draw.randint(1, count))
         }
-        for asked in (topics, {"address": chosen["address"]}):
-            logs = [log for log in etherscan_truth.logs if asked.items() <= keys_of(log).items()]
-            check_logs(ask, etherscan_truth, draw, logs, asked)
+        for query in (topics, {"address": chosen["address"]}):
+            logs = [log for log in etherscan_truth.logs if query.items() <= keys_of(log).items()]
+            check_logs(ask, etherscan_truth, draw, logs, query)
 
 
 def keys_of(log):
@@ -158,14 +158,14 @@ def test_topics_joined_by_or(ask, etherscan_truth, rounds):
         check_logs(ask, etherscan_truth, draw, logs, both_after)
 
 
-def check_logs(ask, truth, draw, logs, asked):
+def check_logs(ask, truth, draw, logs, query):
     first, last = sorted(draw.sample(range(truth.head + 3), 2))
     first = draw.choice([first, 0])
     size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])
     found = ask.rows(
         "logs",
         "getLogs",
-        **asked,
+        **query,
         fromBlock=first or "earliest",
         toBlock=draw.choice([last, last, "latest"]) if last >= truth.head else last,
         page=page,
@@ -173,4 +173,4 @@ def check_logs(ask, truth, draw, logs, asked):
     )
     matching = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
     start = (page - 1) * size
-    assert found == truth.log_rows(matching[start : start + size]), (asked, first, last, page)
+    assert found == truth.log_rows(matching[start : start + size]), (query, first, last, page)

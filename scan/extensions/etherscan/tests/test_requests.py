@@ -42,26 +42,26 @@ def in_form(response):
 
 @pytest.mark.parametrize("path", PATHS)
 def test_every_way_to_ask_is_the_same(client, scenario, path):
-    asked = {
+    query = {
         "module": "account",
         "action": "txlist",
         "address": scenario.stage.people[0],
         "offset": "3",
     }
-    shouted = {name.upper(): value for name, value in asked.items()}
-    half = {name: asked[name] for name in ("module", "action")}
-    rest = {name: asked[name] for name in ("address", "offset")}
+    shouted = {name.upper(): value for name, value in query.items()}
+    half = {name: query[name] for name in ("module", "action")}
+    rest = {name: query[name] for name in ("address", "offset")}
     responses = [
-        client.get(path, query_string=asked),
+        client.get(path, query_string=query),
         client.get(path, query_string=shouted),
-        client.get(path, query_string={**asked, "action": "TxList", "module": "ACCOUNT"}),
-        client.post(path, data=asked),
-        client.post(path, data=asked, content_type="multipart/form-data"),
+        client.get(path, query_string={**query, "action": "TxList", "module": "ACCOUNT"}),
+        client.post(path, data=query),
+        client.post(path, data=query, content_type="multipart/form-data"),
         client.post(path, query_string=half, data=rest),
         client.post(path, query_string=rest, data=half, content_type="multipart/form-data"),
-        client.post(path, query_string=asked),
-        client.get(path, query_string={**asked, "apikey": "YourApiKeyToken", "chainid": "31337"}),
-        client.get(path, query_string={**asked, "apikey": "", "unknown": "1"}),
+        client.post(path, query_string=query),
+        client.get(path, query_string={**query, "apikey": "YourApiKeyToken", "chainid": "31337"}),
+        client.get(path, query_string={**query, "apikey": "", "unknown": "1"}),
     ]
     bodies = [in_form(response) for response in responses]
     assert len(bodies[0]["result"]) == 3
@@ -76,7 +76,7 @@ def test_other_methods(client, method):
 
 
 @pytest.mark.parametrize(
-    ("asked", "result"),
+    ("query", "result"),
     [
         ({}, "Error! Missing Or invalid Module name"),
         ({"module": "wallet", "action": "x"}, "Error! Missing Or invalid Module name"),
@@ -91,13 +91,13 @@ def test_other_methods(client, method):
          "Contract source code not verified"),
     ],
 )  # fmt: skip
-def test_faults(client, asked, result):
-    body = in_form(client.get("/api", query_string=asked))
+def test_faults(client, query, result):
+    body = in_form(client.get("/api", query_string=query))
     assert body == {"status": "0", "message": "NOTOK", "result": result}
 
 
 def test_wrong_names_are_told_the_right_ones_beside_what_clients_compare(client):
-    for asked, details in (
+    for query, details in (
         ({"module": "acount", "action": "balance"}, "Did you mean account?"),
         ({"module": "account", "action": "balanc"}, "Did you mean balance?"),
         ({"module": "proxy", "action": "eth_block_number"}, "Did you mean eth_blockNumber?"),
@@ -106,7 +106,7 @@ def test_wrong_names_are_told_the_right_ones_beside_what_clients_compare(client)
         ({"module": "contract", "action": "getabi", "contract": "0x"},
          "Unknown parameter 'contract'; did you mean address?"),
     ):  # fmt: skip
-        body = in_form(client.get("/api", query_string=asked))
+        body = in_form(client.get("/api", query_string=query))
         assert (body["status"], body["details"]) == ("0", details)
         assert "did you mean" not in body["result"]
 
@@ -117,21 +117,21 @@ def test_empty_lists(client):
         ("account", "tokentx", "No transactions found"),
         ("logs", "getLogs", "No records found"),
     ):
-        asked = {"module": module, "action": action, "address": "0x" + "9d" * 20}
-        body = in_form(client.get("/api", query_string=asked))
+        query = {"module": module, "action": action, "address": "0x" + "9d" * 20}
+        body = in_form(client.get("/api", query_string=query))
         assert body == {"status": "0", "message": message, "result": []}
 
 
 def test_a_page_of_more_than_10000(client, scenario):
-    asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
-    body = in_form(client.get("/api", query_string={**asked, "page": 1, "offset": 10_001}))
+    query = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
+    body = in_form(client.get("/api", query_string={**query, "page": 1, "offset": 10_001}))
     assert body == {
         "status": "0",
         "message": "Result window is too large, Offset size must be less than or equal to 10000,"
         " at any PageNo",
         "result": None,
     }
-    body = in_form(client.get("/api", query_string={**asked, "page": 10**9, "offset": 10_000}))
+    body = in_form(client.get("/api", query_string={**query, "page": 10**9, "offset": 10_000}))
     assert body == {"status": "0", "message": "No transactions found", "result": []}
     logs = {"module": "logs", "action": "getLogs", "address": scenario.stage.people[0]}
     body = in_form(client.get("/api", query_string={**logs, "offset": 1001}))
@@ -140,8 +140,8 @@ def test_a_page_of_more_than_10000(client, scenario):
 
 def test_an_unverified_contract_has_one_row(client, scenario):
     address = scenario.stage.contracts["harbor"].address
-    asked = {"module": "contract", "action": "getsourcecode", "address": address}
-    body = in_form(client.get("/api", query_string=asked))
+    query = {"module": "contract", "action": "getsourcecode", "address": address}
+    body = in_form(client.get("/api", query_string=query))
     [row] = body["result"]
     assert body["status"] == "1"
     assert (row["SourceCode"], row["ABI"]) == ("", "Contract source code not verified")
@@ -153,20 +153,20 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
     people = [*scenario.stage.people, *(c.address for c in scenario.stage.contracts.values())]
     actions = [(module, action) for module, names in PUBLISHED.items() for action in names]
 
-    def sent_in_query(asked):
-        return client.get(draw.choice(PATHS), query_string=asked)
+    def sent_in_query(query):
+        return client.get(draw.choice(PATHS), query_string=query)
 
-    def sent_as_form(asked):
+    def sent_as_form(query):
         kind = draw.choice(["multipart/form-data", "application/x-www-form-urlencoded"])
-        return client.post(draw.choice(PATHS), data=asked, content_type=kind)
+        return client.post(draw.choice(PATHS), data=query, content_type=kind)
 
     for number in range(600):
         module, action = actions[number % len(actions)]
-        asked = {"module": module, "action": action}
+        query = {"module": module, "action": action}
         for name in draw.sample(NAMES, draw.randint(0, 8)):
             usual = draw.random() < 0.5 and name.startswith(("address", "contract", "to", "from"))
-            asked[name] = draw.choice(people) if usual else draw.choice(NASTY)
-        in_form(draw.choice((sent_in_query, sent_as_form))(asked))
+            query[name] = draw.choice(people) if usual else draw.choice(NASTY)
+        in_form(draw.choice((sent_in_query, sent_as_form))(query))
 
 
 STRANGE_BODIES = [
@@ -190,8 +190,8 @@ def test_strange_bodies(client, body, content_type):
 
 
 def test_a_form_may_be_large(client):
-    asked = {"module": "block", "action": "getblocknobytime", "timestamp": "1800000000"}
-    large = {**asked, "sourceCode": "x" * 1_048_576}
+    query = {"module": "block", "action": "getblocknobytime", "timestamp": "1800000000"}
+    large = {**query, "sourceCode": "x" * 1_048_576}
     for kind in ("multipart/form-data", "application/x-www-form-urlencoded"):
         assert in_form(client.post("/api", data=large, content_type=kind))["status"] == "1"
 
@@ -199,12 +199,12 @@ def test_a_form_may_be_large(client):
 def test_limits(indexed):
     """Refusals keep HTTP 200, since most clients read the body of nothing else."""
     client = indexed.client(rate_limit_anonymous="5/minute")
-    asked = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
+    query = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
     for left in range(4, -1, -1):
-        response = client.get("/api", query_string=asked)
+        response = client.get("/api", query_string=query)
         assert in_form(response)["jsonrpc"] == "2.0"
         assert response.headers["X-RateLimit-Remaining"] == str(left)
-    response = client.post("/v2/api", data=asked)
+    response = client.post("/v2/api", data=query)
     body = in_form(response)
     assert (body["status"], body["message"]) == ("0", "NOTOK")
     assert body["result"].startswith("Max rate limit reached")
@@ -217,25 +217,25 @@ def test_totals(client, scenario):
     transfer = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
     token, address = transfer["tokenAddress"], transfer["fromAddress"]
     inner = scenario.truth.internal_transfers[0]
-    for asked in (
+    for query in (
         {"action": "txlistinternal"},
         {"action": "txlistinternal", "address": inner["fromAddress"]},
         {"action": "txlistinternal", "txhash": inner["transactionHash"]},
         {"action": "tokentx", "contractaddress": token},
         {"action": "tokennfttx", "contractaddress": token},  # of another type: none
     ):
-        response = client.get("/api", query_string={"module": "account", **asked})
+        response = client.get("/api", query_string={"module": "account", **query})
         assert response.headers["X-Total-Count"] == str(len(in_form(response)["result"]))
-    asked = {"module": "account", "action": "tokentx", "address": address}
-    assert "X-Total-Count" not in client.get("/api", query_string=asked).headers
+    query = {"module": "account", "action": "tokentx", "address": address}
+    assert "X-Total-Count" not in client.get("/api", query_string=query).headers
 
 
 def test_lists_are_cached_until_the_index_changes(client, scenario):
-    asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
-    first = client.get("/api", query_string=asked)
+    query = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
+    first = client.get("/api", query_string=query)
     assert first.headers["X-Total-Count"] == str(len(first.json["result"]))
     plain = Client(client.application)
-    again = plain.get("/api", query_string=asked, headers={"If-None-Match": first.headers["ETag"]})
+    again = plain.get("/api", query_string=query, headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
 
 

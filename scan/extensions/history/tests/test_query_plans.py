@@ -30,9 +30,9 @@ HISTORIES = {
 }
 
 
-def history_cursor(seeded, address, direction, wanted, blocks_left):
+def history_cursor(seeded, address, direction, criteria, blocks_left):
     """As if the page before had ended so many blocks before the last one of the order."""
-    history_filter, ends = HISTORIES[wanted]
+    history_filter, ends = HISTORIES[criteria]
     first, last = ends.get("block_from", 0), ends.get("block_to", LAST_BLOCK)
     block = first + blocks_left if direction == "desc" else last - blocks_left
     filters = {"address": address, **history_filter._asdict()}
@@ -56,30 +56,32 @@ def history_plan(seeded, address, query):
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("wanted", HISTORIES)
-def test_long_history_is_read_at_any_depth_alike(seeded, wanted, direction):
-    newest, deeper = read_at_depths(seeded, "hot", wanted, direction)
+@pytest.mark.parametrize("criteria", HISTORIES)
+def test_long_history_is_read_at_any_depth_alike(seeded, criteria, direction):
+    newest, deeper = read_at_depths(seeded, "hot", criteria, direction)
     for page in deeper:
         assert page["history"] and page["history"][0] not in newest["history"]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("wanted", HISTORIES)
-def test_short_history_is_read_at_any_depth_alike(seeded, wanted, direction):
+@pytest.mark.parametrize("criteria", HISTORIES)
+def test_short_history_is_read_at_any_depth_alike(seeded, criteria, direction):
     """Whoever has few rows may have none so deep."""
-    newest, deeper = read_at_depths(seeded, "rare", wanted, direction)
+    newest, deeper = read_at_depths(seeded, "rare", criteria, direction)
     assert [page["total"] for page in deeper] == [newest["total"]] * 2
 
 
-def read_at_depths(seeded, heat, wanted, direction):
+def read_at_depths(seeded, heat, criteria, direction):
     """The first page, and two deeper ones, which have to be read as quickly."""
     address = seeded.value("transactions", "address", heat)
-    query = f"limit=25&orderBy={direction}&{wanted}"
+    query = f"limit=25&orderBy={direction}&{criteria}"
     first, newest = history_plan(seeded, address, query)
     first.require_indexes(LISTS_OF_HISTORY * 26)
     deeper = []
     for blocks_left in (200, 40):
-        cursor = history_cursor(seeded, bytes.fromhex(address[2:]), direction, wanted, blocks_left)
+        cursor = history_cursor(
+            seeded, bytes.fromhex(address[2:]), direction, criteria, blocks_left
+        )
         plan, page = history_plan(seeded, address, f"{query}&cursor={cursor}")
         plan.require_indexes(LISTS_OF_HISTORY * 26)
         assert plan.buffers <= DEEPER * first.buffers

@@ -8,6 +8,8 @@ from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.tests.transactions.test_transaction_traces import answer_of
 from tests.support.faulty_node import Reply
 
+FIELDS = ("balance", "nonce", "code")
+
 
 def test_state_changes_are_the_states_of_the_blocks_around(played):
     """Of transactions alone in their blocks; the miner's account has the block's reward."""
@@ -23,16 +25,19 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
             for address in {*by_address, *touched}
             if any(
                 states(played, address, number)[0][part] != states(played, address, number)[1][part]
-                for part in ("balance", "nonce", "code")
+                for part in FIELDS
             )
         }
         assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
         for address, account in by_address.items():
             before, after = states(played, address, number)
-            parts = [part for part in ("balance", "nonce", "code") if before[part] != after[part]]
-            pairs = {part: {"before": before[part], "after": after[part]} for part in parts}
-            unchanged = dict.fromkeys(("balance", "nonce", "code"))
-            shown = {part: account[part] for part in unchanged}
+            pairs = {
+                field: {"before": before[field], "after": after[field]}
+                for field in FIELDS
+                if before[field] != after[field]
+            }
+            unchanged = dict.fromkeys(FIELDS)
+            shown = {field: account[field] for field in FIELDS}
             assert shown == unchanged | pairs, (name, address)
             for slot in account["storage"]:
                 at = [
@@ -104,10 +109,7 @@ def parity_form(pre, post):
         slots = {*before.get("storage", {}), *after.get("storage", {})}
         zero = "0x" + 64 * "0"
         diff[address] = {
-            **{
-                part: side(hexed(before.get(part)), hexed(after.get(part)))
-                for part in ("balance", "nonce", "code")
-            },
+            **{part: side(hexed(before.get(part)), hexed(after.get(part))) for part in FIELDS},
             "storage": {
                 slot: side(
                     before.get("storage", {}).get(slot, zero),

@@ -285,9 +285,9 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, nam
             f"/api/v1/transactions/{played.sent[name]}{part}"
             for part in ("", "/trace", "/state-changes", "/gas", "/gas/lines")
         ]
-        told = {path: client.get(path) for path in paths}
-        assert {response.status_code for response in told.values()} <= {200, 422, 502}, lies.told
-        shown = {path: r.json for path, r in told.items() if r.status_code == 200}
+        responses = {path: client.get(path) for path in paths}
+        assert {r.status_code for r in responses.values()} <= {200, 422, 502}, lies.told
+        shown = {path: r.json for path, r in responses.items() if r.status_code == 200}
         assert paths[0] in shown, lies.told
         for path, body in shown.items():
             true = played.client.get(path).json
