@@ -237,6 +237,7 @@ class Connection:
         self._chunks: ChunkedBody | None = None  # until they are decoded
         self._is_cut = False  # the rest of the body is not read
         self.has_body = False  # of the request
+        self.has_had_response = False
 
     def _read(self, most_bytes: int = _READ_BYTES, flags: int = 0) -> bytes | None:
         """Return what has come, None where nothing has, b"" where the client has left."""
@@ -351,6 +352,7 @@ class Connection:
         self._parser.finish_body()
         self.received.release()
         self.forget_request()
+        self.has_had_response = True
 
     def forget_request(self) -> None:
         """Break the cycles between an environ and its values: left to the garbage collector, bodies

@@ -95,10 +95,20 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         if now - self._logged_at > LOG_EVERY_S:
             self._logged_at = now
             self.log.warning("Closing connections: %s", reason)
-        closable = {
+        clients = {
             conn: self._client_of(conn)
             for conn in self._connections
-            if conn.request is None or conn.state in WAITING_FOR_CLIENTS
+            if conn.state is not State.STREAMING
+        }
+        counts = Counter(clients.values())
+        most = max(counts.values(), default=0)
+        # A client's first request waits until those of another, who has more connections, are
+        # answered.
+        closable = {
+            conn: client
+            for conn, client in clients.items()
+            if (conn.request is None or conn.state in WAITING_FOR_CLIENTS)
+            and (conn.has_had_response or counts[client] == most)
         }
         if closable:
             # At once, since to count them takes as long as to serve some hundred requests.

@@ -7,8 +7,9 @@ import socket
 import sys
 import termios
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 
+import psycopg2
 import pytest
 import requests
 
@@ -215,6 +216,24 @@ def test_connections_that_take_no_response_leave_room_for_others(own_index, clie
                 clients.enter_context(unread(server, "127.0.0.2")).sendall(4 * request)
         for _ in range(5):
             assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
+
+
+def test_who_connects_while_all_others_are_served_may_send_a_request(own_index, clients):
+    with (
+        served(own_index.url, *("--worker-connections", "20")) as (_, server),
+        closing(psycopg2.connect(own_index.url)) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("LOCK TABLE blocks IN ACCESS EXCLUSIVE MODE")
+        for _ in range(20):
+            clients.enter_context(unread(server, "127.0.0.2")).sendall(BLOCKS)
+        client = clients.enter_context(serving.connect(server))
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+        for _ in range(5):
+            assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
+        client.sendall(b"\r\n")
+        [(head, _)] = answers(client, 1)
+        assert head.startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
