@@ -121,6 +121,10 @@ OTHERS = {
     "an argument as target": f"4 CALLDATALOAD {FORWARD}",
     "a jump to a place of the block": f"""@places NUMBER 1 AND 4 MUL ADD JUMP
         places: @honest JUMP places2: {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
+    "the second place of a table, by the function": f"""2 0 CALLDATALOAD 224 SHR 3 SWAP1 MOD
+        3 MUL @table ADD 2 ADD 30 CODECOPY 0 MLOAD JUMP
+        first: @honest JUMP second: {THIEVES} third: @honest JUMP
+        honest: {SLOT} SLOAD {FORWARD} table: @first @second @third""",
     "what it is called with": f"0 0 0 0 1 0x{HELPER.hex()} GAS CALL POP {SLOT} SLOAD {FORWARD}",
     "other code that writes": f"0 0 0 0 7 SLOAD GAS DELEGATECALL POP {SLOT} SLOAD {FORWARD}",
     "what it writes itself": f"7 SLOAD NUMBER SSTORE {SLOT} SLOAD {FORWARD}",

@@ -93,6 +93,15 @@ def test_the_schema_is_safe_to_repeat(database_url):
     assert execute(database_url, "SELECT version FROM label_state") == []  # caches stay valid
 
 
+def test_a_column_with_a_default_is_never_null(database_url):
+    columns = """
+        SELECT attrelid::regclass::text, attname FROM pg_attribute
+        JOIN pg_class ON pg_class.oid = attrelid AND relnamespace = current_schema()::regnamespace
+        WHERE atthasdef AND NOT attnotnull AND attgenerated = ''
+    """
+    assert execute(database_url, columns) == []
+
+
 def test_a_database_of_the_first_release_becomes_the_present_one(first_url, database_url):
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
