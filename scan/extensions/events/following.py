@@ -69,7 +69,7 @@ class Following:
     """What is followed in one database. Without a node, implementations of proxies are not known,
     and only what is stored is filled."""
 
-    step_bytes = STEP_BYTES
+    step_bytes, views_again_s = STEP_BYTES, VIEWS_AGAIN_S
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Following:
         self._abis = ContractAbis(database)
         self._bodies = transaction_contents.TransactionContents(database)
         self._told_beyond = 0
-        self._views_after_s: dict[bytes, float] = {}  # of contracts whose views could not be made
+        self._views_failed_s: dict[bytes, float] = {}  # when, by contracts
         self._newest_logs: dict[bytes, bytes] = {}  # hashes of blocks, by contracts
         self._newest: dict[bytes, tuple[set[bytes], int | None]] = {}  # implementations, change
         self._upgraded: set[bytes] = set()  # contracts whose views have not followed yet
@@ -167,14 +167,15 @@ class Following:
             "events/contracts_list_due", others=others
         ):
             address = bytes(owner)
-            if time.monotonic() < self._views_after_s.get(address, 0):
+            failed_s = self._views_failed_s.get(address)
+            if failed_s is not None and time.monotonic() < failed_s + self.views_again_s:
                 continue
             try:
                 self._make_views(address, name, abi, bytes(digest))
-                self._views_after_s.pop(address, None)
+                self._views_failed_s.pop(address, None)
                 self._upgraded.discard(address)
             except LASTING as error:
-                self._views_after_s[address] = time.monotonic() + VIEWS_AGAIN_S
+                self._views_failed_s[address] = time.monotonic()
                 reason = error.reason if isinstance(error, errors.SchemaMismatch) else error.message
                 is_new = self._database.rows(
                     "events/contract_set_views_problem", address=address, problem=reason[:300]
