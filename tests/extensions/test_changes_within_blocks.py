@@ -11,7 +11,7 @@ from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
 
 __all__ = ["mortals"]
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 
 def in_one_block(anvil, *calls):

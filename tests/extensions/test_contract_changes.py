@@ -15,7 +15,7 @@ from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 DAY_S = 86_400
 
 

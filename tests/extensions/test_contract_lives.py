@@ -16,7 +16,7 @@ from tests.support.anvil import ZERO, Anvil, Contract, creation_code
 from tests.support.indexing import Indexing, index_apart
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
 EMPTY = bytes(2)
 

@@ -11,7 +11,7 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 UNIT = 10**18
 
 

@@ -12,7 +12,7 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 # The letters of an AnyForm, and whether its events are of items.
 FORMS = [
     ("sbod4", True),

@@ -15,7 +15,7 @@ from tests.support.indexing import Indexing
 from tests.support.solidity import artifact
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 index = faces.index
 ZERO = "0x" + 40 * "0"
 

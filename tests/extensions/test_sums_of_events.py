@@ -17,7 +17,7 @@ from tests.support.indexing import Indexing, sources
 from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 
 

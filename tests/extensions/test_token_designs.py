@@ -12,7 +12,7 @@ from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 from tests.support.solidity import SETTINGS, Artifact, compile_standard
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 DESIGNS = "TokenDesigns.sol"
 DEAD = "0x000000000000000000000000000000000000dead"

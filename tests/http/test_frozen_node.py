@@ -12,7 +12,7 @@ from tests.http import conftest, test_limits_of_cached_responses
 from tests.support import anvil, database
 from tests.support.serving import frozen, wait_until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 CONTRACT = bytes.fromhex("c0de" * 10)
 ATTACKERS = 4

@@ -13,7 +13,7 @@ from tests.support import WAIT_S
 from tests.support.http_client import THREADS, Client
 from tests.support.serving import accepts, connect, exchange, wait_until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 POST = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

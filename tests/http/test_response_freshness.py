@@ -20,7 +20,7 @@ from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import frozen, gunicorn, wait_until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 NEWEST = "/api/v1/blocks?limit=1"
 UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}

@@ -16,7 +16,7 @@ import requests
 from tests.http.conftest import UNLIMITED, peak_mib, require_served, served, unread
 from tests.support import WAIT_S, serving
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 BLOCKS = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n"
 UNCACHED = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
@@ -88,6 +88,7 @@ PIPELINES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("requests_", "bodies"), PIPELINES, ids=["cached", "by a thread", "mixed", "with a file"]
 )
@@ -108,6 +109,7 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     assert len({body for _, body in found}) == bodies
 
 
+@pytest.mark.long
 def test_too_much_that_nobody_reads_is_forgotten(shared_database_url, clients):
     """Three hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
     with served(shared_database_url) as (process, server):

@@ -14,7 +14,7 @@ from tests.support import auditing, database, scenario, table_digest
 from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario.stage import ETHER, Stage
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
 

@@ -145,7 +145,7 @@ def test_blocks_that_the_database_lost_are_indexed_again(
         assert digest(database_url) == fresh_digest(postgres, template, node)
 
 
-OF_DEVELOPMENT = {"hardhat_metadata", "anvil_nodeInfo"}
+OF_DEVELOPMENT = faulty_node.OF_DEVELOPMENT
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 
 @lru_cache(maxsize=1)
@@ -148,6 +148,7 @@ def test_a_reverts_words_are_not_the_nodes(node):
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("short_pauses")
 def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template):
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
@@ -167,9 +168,10 @@ def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template
     with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
         node.fault = alter
         Indexing(url, node.url).run_until(scenario.truth.stats["latestBlock"])
+        assert digest(url) == fresh_digest(postgres, template, scenario.anvil)
+        print("KEYS", [(k, n) for k, n in failures.items() if n <= 4])
         of_contracts = [n for key, n in failures.items() if '"data": "0x"' not in key]
         assert min(of_contracts) > 4
-        assert digest(url) == fresh_digest(postgres, template, scenario.anvil)
 
 
 def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):
@@ -202,20 +204,22 @@ def test_a_development_node_is_followed_past_finality(anvil, database_url, postg
 
 @pytest.fixture
 def other_chain():
-    with Anvil("--chain-id", "7") as anvil:
-        yield anvil
+    """A chain of which the node does not say that it is a developer's."""
+    fault = faulty_node.refuse(lambda call: call["method"] in faulty_node.OF_DEVELOPMENT)
+    with Anvil("--chain-id", "7") as anvil, faulty_node.FaultyNode(anvil.url, fault) as node:
+        yield anvil, node
 
 
 def test_a_fork_past_finality_stops_with_advice(other_chain, database_url):
-    anvil = other_chain
+    anvil, node = other_chain
     anvil.mine(12)
-    with Indexing(database_url, anvil.url, until=12, finality=5) as indexing:
+    with Indexing(database_url, node.url, until=12, finality=5) as indexing:
         before = digest(database_url)
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
         anvil.reorganise(6)
         database.wait_for_problem(database_url, "raise SCAN_FINALITY")
         assert digest(database_url) == before
-    with Indexing(database_url, anvil.url, finality=6) as indexing:
+    with Indexing(database_url, node.url, finality=6) as indexing:
         newest = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
         wait_until(lambda: head_hash(database_url) == newest)
         indexing.wait_for(12)

@@ -20,7 +20,7 @@ from tests.support import faulty_node, indexer_process, serving, table_digest
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 ALWAYS = prefetch.CATCH_UP._replace(process_blocks=1)
 LONG = prefetch.CATCH_UP.process_blocks + 100  # blocks
@@ -99,6 +99,7 @@ def process(indexed, node):
         started.close()
 
 
+@pytest.mark.long
 def test_a_killed_process_is_reported_once_and_replaced(
     scenario, indexed, database_url, node, processes, caplog
 ):
@@ -122,6 +123,7 @@ def started_by():
     spawn.set_executable(program)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
 def test_without_further_processes_it_goes_on_in_the_first(
     scenario, indexed, database_url, processes, started_by, caplog, interpreter
@@ -198,6 +200,7 @@ def test_an_ended_process_returns_nothing(indexed, node):
     process.close()
 
 
+@pytest.mark.long
 def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
     """Of a result that is longer than a pipe holds, a part may have come."""
     for delay_s in (0.0, 0.01, 0.02, 0.05):
@@ -231,6 +234,7 @@ def test_a_killed_indexer_leaves_no_process(busy):
     assert "Traceback" not in indexer.output()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_indexer_ends_at_once_and_quietly(busy, number):
     indexer, pids = busy

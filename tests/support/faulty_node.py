@@ -185,6 +185,10 @@ def other_block(_, answer):
         block["hash"] = "0x" + 64 * "b"
 
 
+# By which a node says that it is a developer's.
+OF_DEVELOPMENT = {"hardhat_metadata", "anvil_nodeInfo"}
+
+
 def refuse_method(method):
     message = f"the method {method} does not exist"
     return refuse(lambda call: call["method"] == method, message=message)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.solidity import NODE, artifact
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 BOX = Path(__file__).with_name("Box.sol").read_text()
 MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint256 first)")

@@ -15,7 +15,7 @@ from tests.support.receiver import Answer
 from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.webhooks import NO_NODE
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 OWNERS = [made_blocks.address(f"owner {number}") for number in range(10)]
 KILLS = 25

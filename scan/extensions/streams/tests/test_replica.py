@@ -9,7 +9,7 @@ from tests.support import event_source, made_blocks, serving
 
 __all__ = ["primary", "replica", "urls"]
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 
 def test_streams_of_a_standby_go_on_where_the_primary_s_ended(replica, urls):

@@ -7,7 +7,7 @@ import pytest
 from tests.commands.test_command import scan
 from tests.support.database import execute
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.thorough
 
 TRANSFER = "transfer(address,uint256)"
 TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
